@@ -1,13 +1,8 @@
 /**
- * The connectors that run in a browser. Vendors are here whose API answers web pages, that is, sends CORS headers.
+ * Vendors for pages: those whose API answers web pages, that is, sends CORS headers.
  * @module
  */
 import type { GivenProvider, VendorOptions } from "../src/contracts/browser_provider.ts";
-import type { Connector, ProviderConnector } from "../src/contracts/connector.ts";
-import { healthMonitor } from "./discovery/health_monitor.ts";
-import { registrySync } from "./discovery/registry_sync.ts";
-import { consoleObservability } from "./observability/console.ts";
-import { nullObservability } from "./observability/null.ts";
 import { geminiConnector } from "./providers/_gemini_provider.ts";
 import { providerOf } from "./providers/_instance.ts";
 import { openAiCompatible } from "./providers/_openai_compatible.ts";
@@ -16,53 +11,7 @@ import { groq as groqVendor } from "./providers/groq.ts";
 import { mistral as mistralVendor } from "./providers/mistral.ts";
 import { ollama as ollamaVendor } from "./providers/ollama.ts";
 import { openai as openaiVendor } from "./providers/openai.ts";
-import { openaiCompatible as compatibleVendor } from "./providers/openai_compatible.ts";
 import { openrouter as openrouterVendor } from "./providers/openrouter.ts";
-import { envSecrets } from "./secrets/env.ts";
-import { costFirst } from "./strategies/cost_first.ts";
-import { latencyFirst } from "./strategies/latency_first.ts";
-import { loadBalanced } from "./strategies/load_balanced.ts";
-import { prioritySelection } from "./strategies/priority_selection.ts";
-import { rateLimitAware } from "./strategies/rate_limit_aware.ts";
-import { roundRobin } from "./strategies/round_robin.ts";
-import { sessionStickiness } from "./strategies/session_stickiness.ts";
-import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
-
-export { costFirst, latencyFirst, loadBalanced, prioritySelection };
-export { rateLimitAware, roundRobin, sessionStickiness, stickUntilFailure };
-
-/** Ollama's connector. */
-export const ollamaConnector: ProviderConnector = /* @__PURE__ */ openAiCompatible(ollamaVendor);
-
-/**
- * All that a configuration may name, providers in order of preference. A function, so that bundlers can leave out what
- * it names; nothing here is imported later on, which would keep bundlers from that.
- */
-export function browserConnectors(): readonly Connector[] {
-  return [
-    openAiCompatible(openaiVendor),
-    anthropicConnector,
-    geminiConnector,
-    openAiCompatible(groqVendor),
-    openAiCompatible(mistralVendor),
-    openAiCompatible(openrouterVendor),
-    ollamaConnector,
-    openAiCompatible(compatibleVendor),
-    stickUntilFailure,
-    roundRobin,
-    costFirst,
-    latencyFirst,
-    prioritySelection,
-    rateLimitAware,
-    loadBalanced,
-    sessionStickiness,
-    envSecrets,
-    consoleObservability,
-    nullObservability,
-    registrySync,
-    healthMonitor,
-  ];
-}
 
 /**
  * OpenAI.
@@ -127,4 +76,18 @@ export function mistral(options: VendorOptions): GivenProvider {
  */
 export function openrouter(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(openrouterVendor), options);
+}
+
+/**
+ * Ollama on the visitor's own machine, asked for its models unless they are given.
+ *
+ * @param options Its address and models.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create("chat-completion", { providers: [ollama()] });
+ * ```
+ */
+export function ollama(options: VendorOptions = {}): GivenProvider {
+  return providerOf(openAiCompatible(ollamaVendor), options);
 }

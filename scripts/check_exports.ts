@@ -64,8 +64,9 @@ async function* sourceFiles(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = folder === "." ? name : `${folder}/${name}`;
     if (isDirectory && folder !== ".") yield* sourceFiles(path);
-    else if (isDirectory && ["src", "connectors", "tests", "scripts"].includes(name)) yield* sourceFiles(path);
-    else if (name.endsWith(".ts")) yield path;
+    else if (isDirectory && ["browser", "src", "connectors", "tests", "scripts"].includes(name)) {
+      yield* sourceFiles(path);
+    } else if (name.endsWith(".ts")) yield path;
   }
 }
 

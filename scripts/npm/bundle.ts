@@ -9,18 +9,11 @@ import { std } from "./std.ts";
 /** The entries: what stands behind the names in `exports`. */
 export const entries: readonly string[] = ["mod", "browser", "proxy", "ai_sdk", "cli"];
 
-/**
- * What a page with one provider uses. As entries of their own they are apart from what else the browser entry has, which
- * a page's bundler would take with them where it lies in one chunk.
- */
-const pageParts: readonly string[] = [
-  "src/client/create",
-  "src/config/build/explicit",
-  "src/config/build/browser_provider",
-  "src/runtime/browser",
-  "connectors/providers/browser_base",
-  "connectors/strategies/stick_until_failure",
-];
+/** The entry that only passes on what its parts export, so that a page's bundler takes the parts that are used. */
+const barrel = "browser";
+
+/** How it does so. */
+const part = /^export \* from "\.\/(.+)\.ts";$/gm;
 
 /** Code of others that is inlined. */
 const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
@@ -46,11 +39,13 @@ export interface Bundle {
 /** Bundles the entries into `dist/`, with what they share in `dist/chunks/`. */
 export async function bundleEntries(): Promise<Bundle> {
   const folder = fromFileUrl(root);
+  const source = await Deno.readTextFile(new URL(`${barrel}.ts`, root));
+  const parts = [...source.matchAll(part)].map(([, path]) => path!);
   const { metafile, outputFiles } = await build({
     absWorkingDir: folder,
     entryPoints: [
-      ...entries.map((entry) => ({ in: `${entry}.ts`, out: entry })),
-      ...pageParts.map((part) => ({ in: `${part}.ts`, out: chunkOf(part) })),
+      ...entries.filter((entry) => entry !== barrel).map((entry) => ({ in: `${entry}.ts`, out: entry })),
+      ...parts.map((path) => ({ in: `${path}.ts`, out: partOf(path) })),
     ],
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
@@ -66,10 +61,17 @@ export async function bundleEntries(): Promise<Bundle> {
     write: false,
     logLevel: "silent", // a failure is thrown, with its text
   });
-  const needless = needlessParts(metafile);
-  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }))
-    .filter(({ path }) => !needless.some((part) => path.startsWith(part)));
+  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }));
+  files.push({
+    path: `dist/${barrel}.js`,
+    text: parts.map((path) => `export * from "./${partOf(path)}.js";\n`).join(""),
+  });
   return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
+}
+
+/** Where a part lies in `dist/`. */
+function partOf(path: string): string {
+  return `${barrel}/${path.split("/").at(-1)}`;
 }
 
 /**
@@ -85,16 +87,6 @@ const withoutMain: Plugin = {
     });
   },
 };
-
-function chunkOf(part: string): string {
-  return `chunks/${part.split("/").at(-1)}`;
-}
-
-/** The scripts of parts of pages that nothing imports: only a module that is also loaded on demand is, by this name. */
-function needlessParts({ outputs }: Metafile): string[] {
-  const imported = new Set(Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
-  return pageParts.map((part) => `dist/${chunkOf(part)}.js`).filter((path) => !imported.has(path));
-}
 
 function pathOf({ path }: OutputFile, folder: string): string {
   return path.slice(folder.length);

@@ -33,7 +33,7 @@ interface StorageUser {
 }
 
 /** A mesh. */
-interface ConfiguredMesh extends StorageUser {
+export interface ConfiguredMesh extends StorageUser {
   readonly settings: Settings;
   /** Gets what goes wrong. */
   readonly hub: Hub;

@@ -12,14 +12,13 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { OperationName } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Engine } from "../engine/engine.ts";
 import type { ChatStream } from "./stream.ts";
 
 /** Options of {@linkcode create}. */
 export interface CreateOptions {
   /** What the client is for: a short name, a full path or an inner node of the capability tree. */
   capability?: string;
-  /** A configuration: the path of a `.yaml`, `.yml` or `.json` file, a document as an object, or a `MeshConfig`. */
+  /** A configuration: the path of a `.yaml`, `.yml` or `.json` file (not in pages), a document as an object, or a `MeshConfig`. */
   config?: ConfigSource;
   /**
    * Only these providers: vendors, connector ids or entry ids; or, in order of preference, instances such as
@@ -63,14 +62,6 @@ export interface PlannedConfig {
    * @internal
    */
   plan(): SettingsPlan;
-  /**
-   * Keeps states where it says.
-   *
-   * @param engine Configured by it.
-   *
-   * @internal
-   */
-  persistence(engine: () => Engine): StatePersistence;
 }
 
 /** How a request narrows its own routing: names are models, provider entry ids or vendors of the pool. */

@@ -74,6 +74,22 @@ const askedInTurn: Program<Failover, unknown> = async (modelmesh, { first, secon
   return { text, model, chain: fallback_chain.map(({ model, outcome }) => `${model} ${outcome}`) };
 };
 
+/** Asks what a configuration document names; returns the text, and what a document with a slip in it is answered with. */
+const askedByDocument: Program<{ config: Record<string, unknown> }, unknown> = async (modelmesh, { config }) => {
+  const { ConfigError, create } = modelmesh;
+  const client = create({ config });
+  const { choices } = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+  const pools = client.describe().pools.map(({ name }) => name);
+  await client.close();
+  const wrong = create({ config: { ...config, pools: { chat: { models: ["nearest"] } } } });
+  const problems = await wrong.ready().then(
+    () => [],
+    (error) => ConfigError.isInstance(error) ? error.problems : [error],
+  );
+  await wrong.close();
+  return { text: choices[0]?.message.content, pools, problems: problems.map(({ path }) => path) };
+};
+
 /** Asks until `leave()` is called. */
 const askedForLong: Program<{ url: string; isStream: boolean }, unknown> = async (modelmesh, facts, show) => {
   const { BrowserBaseProvider, create, createBrowserProviderConfig } = modelmesh;
@@ -170,6 +186,19 @@ describeInChromium("A page that calls its providers", (open) => {
     assertEquals(name, "StreamInterruptedError");
     assertStringIncludes(text, '"partialText":"one"');
     assertEquals(provider.requests.length, 1);
+  });
+
+  it("asks what a configuration document names, and hears of every slip in one", async () => {
+    await using provider = await startProvider(answer({ text: "Hello" }));
+    await using page = await open();
+    const config = {
+      providers: { acme: { connector: "openai.compatible.v1", base_url: provider.url, api_key: key } },
+      models: { small: { provider: "acme" } },
+      pools: { chat: { models: ["small"] } },
+    };
+    const reported = await page.run(askedByDocument, { config });
+    assertEquals(reported, { text: "Hello", pools: ["chat"], problems: ["pools.chat.models[0]"] });
+    assertEquals(provider.requests.map(({ headers }) => headers.authorization), [`Bearer ${key}`]);
   });
 
   it("may do so in a worker", async () => {

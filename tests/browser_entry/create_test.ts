@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   anthropic,
@@ -273,6 +273,34 @@ describe("create() with a configuration", () => {
     await client.chat.completions.create({ messages });
     assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);
     assertEquals(client.mesh.listPools().map(({ name }) => name), ["chat"]);
+  });
+
+  it("takes the document itself, as on a server: read when it becomes ready, by the same checks", async () => {
+    await using upstream = await startUpstream(answer());
+    await using client = create({ config: document(upstream.url), env: { ACME_KEY: key } });
+    await client.chat.completions.create({ messages });
+    assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);
+    assertEquals(client.describe().pools.map(({ name }) => name), ["chat"]);
+  });
+
+  it("says everything that is wrong with a document when it becomes ready, and again at every call", async () => {
+    const pools = { chat: { models: ["smal"], strategy: "nearest" } };
+    await using client = create({ config: { ...document(at), pools } });
+    for (const ask of [() => client.ready(), () => client.chat.completions.create({ messages })]) {
+      const { problems } = await assertRejects(ask, ConfigError);
+      assertEquals(problems.map(({ path }) => path), ["pools.chat.strategy", "pools.chat.models[0]"]);
+    }
+  });
+
+  it("finds out when it becomes ready that a pool or a capability is none of the document's", async () => {
+    await using client = create({ config: document(at), env: { ACME_KEY: key }, pool: "chats" });
+    const { problems } = await assertRejects(() => client.ready(), ConfigError);
+    assertEquals(problems.map(({ path }) => path), ["pool"]);
+  });
+
+  it("refuses a path at once: there are no files", () => {
+    const error = assertThrows(() => create({ config: "modelmesh.yaml" }), ConfigError);
+    assertStringIncludes(error.message, "no files");
   });
 
   it("says which reference cannot be resolved", async () => {

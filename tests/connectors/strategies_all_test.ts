@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { browserConnectors } from "../../connectors/browser.ts";
+import { browserConnectors } from "../../connectors/browser_connectors.ts";
 import { loadedConnectors } from "../support/connectors.ts";
 import { knownConnectors, resolveStrategy } from "../../src/config/settings/known.ts";
 import type { Connector } from "../../src/contracts/connector.ts";

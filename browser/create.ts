@@ -1,0 +1,109 @@
+/**
+ * `create` in a page, with what a page has: no environment, no files, and the connectors that it imports.
+ * @module
+ */
+import { stickUntilFailure } from "../connectors/strategies/stick_until_failure.ts";
+import { persistenceOnDemand } from "../src/background/persistence_on_demand.ts";
+import type { MockOptions } from "../src/client/_mock_script.ts";
+import type { MeshClient } from "../src/client/client.ts";
+import { createClient, type CreateParts } from "../src/client/create.ts";
+import { createMockClient } from "../src/client/mock.ts";
+import type { CreateOptions, PlannedConfig } from "../src/client/options.ts";
+import { explicitPlan } from "../src/config/build/explicit.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import { ConfigError } from "../src/errors.ts";
+import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
+
+export type { MockBody, MockOptions, MockResponse } from "../src/client/_mock_script.ts";
+
+/** Made when it is used: importing the package does nothing. */
+const partsOfHere = (): CreateParts => ({
+  connectors: [],
+  runtime: browserRuntime(),
+  sendWith,
+  planOf: (options) => explicitPlan(options, { builtIn: stickUntilFailure, ids: [] }),
+  persistenceOf: ({ config }, engine) => config === undefined ? undefined : persistenceOnDemand(engine),
+  configure: configureInPage,
+});
+
+/**
+ * A `MeshConfig` brings what has read its document. What reads a bare one is imported when the client gets ready, so that
+ * a page without one does not load it.
+ */
+function configureInPage(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
+  const { config } = options;
+  if (isPlanned(config)) return engine.configureBy(config.plan());
+  if (typeof config !== "object") {
+    throw new ConfigError([{ path: "config", message: "a page has no files: pass the document as an object" }]);
+  }
+  return async () => {
+    const [{ browserConnectors }, { configureByDocument }] = await Promise.all([
+      import("../connectors/browser_connectors.ts"),
+      import("../src/client/configure.ts"),
+    ]);
+    for (const connector of browserConnectors()) engine.catalogue.register(connector.id, connector);
+    await configureByDocument(engine, options)?.();
+  };
+}
+
+function isPlanned(config: CreateOptions["config"]): config is CreateOptions["config"] & PlannedConfig {
+  return typeof config === "object" && "plan" in config && typeof config.plan === "function";
+}
+
+/**
+ * Makes a client for a capability.
+ *
+ * @param capability A short name such as `chat-completion`, a full path or an inner node.
+ * @param options The providers, the strategy.
+ * @throws {NoProvidersError} When no provider is given.
+ * @throws {ConfigError} When the capability is unknown, or an option does not hold.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create("chat-completion", {
+ *   providers: [openai({ apiKey: keyOfThisUser }), anthropic({ apiKey: otherKeyOfThisUser })],
+ *   strategy: roundRobin,
+ * });
+ * ```
+ */
+export function create(capability: string, options: CreateOptions): MeshClient;
+/**
+ * Makes a client of providers, with a pool for each capability of theirs, or of a configuration.
+ *
+ * @param options The providers, or a configuration.
+ * @throws {NoProvidersError} When no provider is given.
+ * @throws {ConfigError} When an option does not hold. What is wrong in a document is thrown by `ready()` and by calls.
+ *
+ * @example
+ * ```ts ignore
+ * const client = create({ config: await (await fetch("/modelmesh.json")).json() });
+ * ```
+ *
+ * @example With a store for its secrets
+ * ```ts ignore
+ * const secrets = memorySecrets({ OPENAI_API_KEY: keyOfThisUser });
+ * const client = create({ config: MeshConfig.parse(document, { secrets }) });
+ * ```
+ */
+export function create(options: CreateOptions): MeshClient;
+export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
+  return createClient(partsOfHere(), first, second);
+}
+
+/**
+ * Makes a client without network, for the tests of pages that use one.
+ *
+ * @param options The answers, taken in order; the last one repeats.
+ *
+ * @example
+ * ```ts
+ * import { mockClient } from "@modelmesh/core/browser";
+ *
+ * const client = mockClient({ responses: ["Hello"] });
+ * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+ * console.log(answer.choices[0]?.message.content); // Hello
+ * ```
+ */
+export function mockClient(options: MockOptions): MeshClient {
+  return createMockClient(partsOfHere(), options);
+}

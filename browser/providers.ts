@@ -1,0 +1,9 @@
+/**
+ * Providers at an address of the page's own.
+ * @module
+ */
+export { providerOf } from "../connectors/providers/_instance.ts";
+export { BaseProvider } from "../connectors/providers/_base.ts";
+export type { FaultReader } from "../connectors/providers/_http.ts";
+export { BrowserBaseProvider } from "../connectors/providers/browser_base.ts";
+export { createBrowserProviderConfig } from "../src/config/build/browser_provider.ts";

@@ -1,0 +1,54 @@
+/**
+ * All connectors of a page. A page that has a configuration loads them, since that may name any.
+ * @module
+ */
+import type { Connector } from "../src/contracts/connector.ts";
+import { healthMonitor } from "./discovery/health_monitor.ts";
+import { registrySync } from "./discovery/registry_sync.ts";
+import { consoleObservability } from "./observability/console.ts";
+import { nullObservability } from "./observability/null.ts";
+import { geminiConnector } from "./providers/_gemini_provider.ts";
+import { openAiCompatible } from "./providers/_openai_compatible.ts";
+import { anthropic } from "./providers/anthropic_browser.ts";
+import { groq } from "./providers/groq.ts";
+import { mistral } from "./providers/mistral.ts";
+import { ollama } from "./providers/ollama.ts";
+import { openai } from "./providers/openai.ts";
+import { openaiCompatible } from "./providers/openai_compatible.ts";
+import { openrouter } from "./providers/openrouter.ts";
+import { envSecrets } from "./secrets/env.ts";
+import { costFirst } from "./strategies/cost_first.ts";
+import { latencyFirst } from "./strategies/latency_first.ts";
+import { loadBalanced } from "./strategies/load_balanced.ts";
+import { prioritySelection } from "./strategies/priority_selection.ts";
+import { rateLimitAware } from "./strategies/rate_limit_aware.ts";
+import { roundRobin } from "./strategies/round_robin.ts";
+import { sessionStickiness } from "./strategies/session_stickiness.ts";
+import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
+
+/** All that a configuration may name, providers in order of preference. A function, so that importing it makes none. */
+export function browserConnectors(): readonly Connector[] {
+  return [
+    openAiCompatible(openai),
+    anthropic,
+    geminiConnector,
+    openAiCompatible(groq),
+    openAiCompatible(mistral),
+    openAiCompatible(openrouter),
+    openAiCompatible(ollama),
+    openAiCompatible(openaiCompatible),
+    stickUntilFailure,
+    roundRobin,
+    costFirst,
+    latencyFirst,
+    prioritySelection,
+    rateLimitAware,
+    loadBalanced,
+    sessionStickiness,
+    envSecrets,
+    consoleObservability,
+    nullObservability,
+    registrySync,
+    healthMonitor,
+  ];
+}
