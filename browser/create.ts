@@ -34,7 +34,10 @@ function configureInPage(engine: Engine, options: CreateOptions): (() => Promise
   const { config } = options;
   if (isPlanned(config)) return engine.configureBy(config.plan());
   if (typeof config !== "object") {
-    throw new ConfigError([{ path: "config", message: "a page has no files: pass the document as an object" }]);
+    throw new ConfigError([{
+      path: "config",
+      message: "expected a document as an object, or a MeshConfig: a page has no files",
+    }]);
   }
   return async () => {
     const [{ browserConnectors }, { configureByDocument }] = await Promise.all([

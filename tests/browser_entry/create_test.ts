@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   anthropic,
@@ -13,6 +13,7 @@ import {
   type MeshEvent,
   mistral,
   mockClient,
+  NoProvidersError,
   ollama,
   openai,
   openrouter,
@@ -298,9 +299,9 @@ describe("create() with a configuration", () => {
     assertEquals(problems.map(({ path }) => path), ["pool"]);
   });
 
-  it("refuses a path at once: there are no files", () => {
-    const error = assertThrows(() => create({ config: "modelmesh.yaml" }), ConfigError);
-    assertStringIncludes(error.message, "no files");
+  it("finds out when it becomes ready that a document has no providers, and a page no environment", async () => {
+    await using client = create({ config: { pools: {} } });
+    await assertRejects(() => client.ready(), NoProvidersError);
   });
 
   it("says which reference cannot be resolved", async () => {
