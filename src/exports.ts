@@ -5,6 +5,7 @@
 export * from "./errors.ts";
 export type * from "./contracts/audio.ts";
 export type * from "./contracts/browser_provider.ts";
+export type * from "./contracts/params.ts";
 export type * from "./contracts/connector.ts";
 export type * from "./contracts/error_codes.ts";
 export type * from "./contracts/events.ts";

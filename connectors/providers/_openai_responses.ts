@@ -177,8 +177,8 @@ function usageOf(usage: unknown): CompletionUsage | undefined {
     prompt_tokens: input_tokens as number,
     completion_tokens: output_tokens as number,
     total_tokens: total_tokens as number,
-    prompt_tokens_details: isObject(input_tokens_details) ? input_tokens_details : null,
-    completion_tokens_details: isObject(output_tokens_details) ? output_tokens_details : null,
+    ...(isObject(input_tokens_details) ? { prompt_tokens_details: input_tokens_details } : {}),
+    ...(isObject(output_tokens_details) ? { completion_tokens_details: output_tokens_details } : {}),
   };
 }
 

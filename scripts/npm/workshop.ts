@@ -22,6 +22,7 @@ export const versions = {
   publint: "publint@0.3.25",
   areTheTypesWrong: "@arethetypeswrong/cli@0.18.5",
   nodes: ["node@22.23.3", "node@24.21.0"],
+  openAis: ["openai@4.104.0", "openai@5.23.2", "openai@6.30.1", "openai@7.55.0"],
 } as const;
 
 const consumers = new URL("tests/packages/consumers/", root);

@@ -19,8 +19,8 @@ import { routingConstraintsOf } from "./routing_constraints_of.ts";
 /** What is called. */
 interface Call<Body extends RequestBody, Response, Result> {
   readonly operation: CheckedOperation<Body, Response>;
-  /** As given. */
-  readonly request: Body;
+  /** As given: the operation checks it. */
+  readonly request: object;
   readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
   /** What the request was in the words of another API, once it is checked. */
@@ -54,7 +54,7 @@ export async function call<Body extends RequestBody, Response, Result>(
   const middleware = context.middleware as readonly Middleware[] as readonly AnyMiddleware<Body, Result>[];
   let response: Result | undefined;
   try {
-    let asked = request;
+    let asked = request as Body;
     for (const { beforeRequest } of middleware) asked = await beforeRequest?.(asked, facts) ?? asked;
     let latest = await send(context, { ...called, request: asked, requestId });
     for (const { afterResponse } of middleware) {

@@ -12,7 +12,7 @@ import type { CallSettings } from "./options.ts";
 /** What is called. */
 interface WholeCall<Body extends RequestBody, Response> {
   readonly operation: CheckedOperation<Body, Response>;
-  readonly request: Body;
+  readonly request: object;
   readonly files?: readonly UploadedFile[];
   readonly settings?: CallSettings | undefined;
 }

@@ -2,6 +2,7 @@
  * `client.chat.completions`.
  * @module
  */
+import type { ChatParams } from "../contracts/params.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { call, wholeOf } from "./call.ts";
@@ -44,7 +45,7 @@ export class Completions {
    * @param settings Signal, time limit (ms), session.
    * @throws A `MeshError`, or the signal's reason.
    */
-  create(request: ChatCompletionRequest & { stream: true }, settings?: CallSettings): Promise<ChatStream>;
+  create(request: ChatParams & { stream: true }, settings?: CallSettings): Promise<ChatStream>;
   /**
    * Asks for a whole answer.
    *
@@ -58,7 +59,7 @@ export class Completions {
    * console.log(answer.choices[0]?.message.content);
    * ```
    */
-  create(request: ChatCompletionRequest & { stream?: false | null }, settings?: CallSettings): Promise<ChatCompletion>;
+  create(request: ChatParams & { stream?: false | null }, settings?: CallSettings): Promise<ChatCompletion>;
   /**
    * Asks for an answer, whole or streamed.
    *
@@ -66,8 +67,8 @@ export class Completions {
    * @param settings Signal, time limit (ms), session.
    * @throws A `MeshError`, or the signal's reason.
    */
-  create(request: ChatCompletionRequest, settings?: CallSettings): Promise<ChatCompletion | ChatStream>;
-  create(request: ChatCompletionRequest, settings: CallSettings = {}): Promise<ChatCompletion | ChatStream> {
+  create(request: ChatParams, settings?: CallSettings): Promise<ChatCompletion | ChatStream>;
+  create(request: ChatParams, settings: CallSettings = {}): Promise<ChatCompletion | ChatStream> {
     return call<ChatCompletionRequest, ChatCompletion, ChatCompletion | ChatStream>(this.#context, {
       operation: chat,
       request,

@@ -2,6 +2,7 @@
  * `client.documents`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { DocumentRequest, DocumentResponse } from "../contracts/openai.ts";
 import { documents } from "../pipeline/operations/documents.ts";
 import { callWhole } from "./call_whole.ts";
@@ -41,7 +42,7 @@ export class Documents {
    * console.log(pages.map(({ page, markdown }) => `${page}: ${markdown.length} characters`));
    * ```
    */
-  async parse({ file, ...request }: ParseRequest, settings?: CallSettings): Promise<DocumentResponse> {
+  async parse({ file, ...request }: Params<ParseRequest>, settings?: CallSettings): Promise<DocumentResponse> {
     return callWhole(this.#context, {
       operation: documents,
       request,

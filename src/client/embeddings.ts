@@ -2,6 +2,7 @@
  * `client.embeddings`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { EmbeddingRequest, EmbeddingResponse } from "../contracts/openai.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { callWhole } from "./call_whole.ts";
@@ -34,7 +35,7 @@ export class Embeddings {
    * console.log(data.map(({ embedding }) => embedding.length));
    * ```
    */
-  create(request: EmbeddingRequest, settings?: CallSettings): Promise<EmbeddingResponse> {
+  create(request: Params<EmbeddingRequest>, settings?: CallSettings): Promise<EmbeddingResponse> {
     return callWhole(this.#context, {
       operation: embeddings,
       request,

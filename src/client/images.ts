@@ -2,6 +2,7 @@
  * `client.images`.
  * @module
  */
+import type { ImageParams } from "../contracts/params.ts";
 import type { ImageEditRequest, ImageRequest, ImagesResponse } from "../contracts/images.ts";
 import { image } from "../pipeline/operations/image.ts";
 import { imageEdit } from "../pipeline/operations/image_edit.ts";
@@ -37,10 +38,10 @@ export class Images {
    * console.log(data[0]?.b64_json?.length);
    * ```
    */
-  generate(request: ImageRequest, settings?: CallSettings): Promise<ImagesResponse> {
+  generate(request: ImageParams<ImageRequest>, settings?: CallSettings): Promise<ImagesResponse> {
     return callWhole(this.#context, {
       operation: image,
-      request,
+      request: withModel(request),
       settings,
     });
   }
@@ -59,14 +60,18 @@ export class Images {
    * const { data } = await client.images.edit({ image, prompt: "paint the wall green" });
    * ```
    */
-  async edit(request: ImageEditRequest, settings?: CallSettings): Promise<ImagesResponse> {
+  async edit(request: ImageParams<ImageEditRequest>, settings?: CallSettings): Promise<ImagesResponse> {
     const { image: images, mask, ...fields } = request;
     const files = [...await filesOf("image", images), ...await filesOf("mask", mask)];
     return callWhole(this.#context, {
       operation: imageEdit,
-      request: fields,
+      request: withModel(fields),
       files,
       settings,
     });
   }
+}
+
+function withModel<Request extends { readonly model?: string | null }>({ model, ...fields }: Request): object {
+  return model === null || model === undefined ? fields : { ...fields, model };
 }

@@ -2,6 +2,7 @@
  * `client.moderations`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { ModerationRequest, ModerationResponse } from "../contracts/openai.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
 import { callWhole } from "./call_whole.ts";
@@ -34,7 +35,7 @@ export class Moderations {
    * console.log(results[0]?.flagged); // false
    * ```
    */
-  create(request: ModerationRequest, settings?: CallSettings): Promise<ModerationResponse> {
+  create(request: Params<ModerationRequest>, settings?: CallSettings): Promise<ModerationResponse> {
     return callWhole(this.#context, {
       operation: moderation,
       request,

@@ -2,6 +2,7 @@
  * `client.rerank`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { RerankRequest, RerankResponse } from "../contracts/openai.ts";
 import { rerank } from "../pipeline/operations/rerank.ts";
 import { callWhole } from "./call_whole.ts";
@@ -34,7 +35,7 @@ export class Rerank {
    * console.log(results[0]?.index); // 0
    * ```
    */
-  create(request: RerankRequest, settings?: CallSettings): Promise<RerankResponse> {
+  create(request: Params<RerankRequest>, settings?: CallSettings): Promise<RerankResponse> {
     return callWhole(this.#context, {
       operation: rerank,
       request,

@@ -63,7 +63,7 @@ export class Responses {
     };
     return call<ChatCompletionRequest, ChatCompletion, ModelResponse | ResponseStream>(this.#context, {
       operation: { ...chat, check: translated }, // what middleware puts in place of the request is translated, too
-      request: request as unknown as ChatCompletionRequest,
+      request,
       settings,
       wordsOf: () => ({ original: originalOf(asked, translation!), session: translation!.session }),
       resultOf: (answer) => resultOf(answer, translation!),

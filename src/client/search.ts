@@ -2,6 +2,7 @@
  * `client.search`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { SearchRequest, SearchResponse } from "../contracts/openai.ts";
 import { search } from "../pipeline/operations/search.ts";
 import { callWhole } from "./call_whole.ts";
@@ -34,7 +35,7 @@ export class Search {
    * console.log(results.map(({ title, url }) => `${title}: ${url}`));
    * ```
    */
-  create(request: SearchRequest, settings?: CallSettings): Promise<SearchResponse> {
+  create(request: Params<SearchRequest>, settings?: CallSettings): Promise<SearchResponse> {
     return callWhole(this.#context, {
       operation: search,
       request,

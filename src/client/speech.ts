@@ -2,6 +2,7 @@
  * `client.audio.speech`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { SpeechRequest } from "../contracts/audio.ts";
 import type { ContentStream } from "../pipeline/content_stream.ts";
 import { speech } from "../pipeline/operations/speech.ts";
@@ -38,7 +39,7 @@ export class Speech {
    * await Deno.writeFile("hello.mp3", speech.body!);
    * ```
    */
-  async create(request: SpeechRequest, settings: CallSettings = {}): Promise<Response> {
+  async create(request: Params<SpeechRequest>, settings: CallSettings = {}): Promise<Response> {
     return await call(this.#context, {
       operation: speech,
       request,

@@ -2,6 +2,7 @@
  * `client.audio.transcriptions` and `client.audio.translations`.
  * @module
  */
+import type { Params } from "../contracts/params.ts";
 import type { Transcription, TranscriptionFields } from "../contracts/audio.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
@@ -49,10 +50,10 @@ export class Transcriptions {
    * const { text } = await client.audio.transcriptions.create({ file: new File([bytes], "speech.mp3") });
    * ```
    */
-  create(request: TextTranscriptionRequest, settings?: CallSettings): Promise<string>;
+  create(request: Params<TextTranscriptionRequest>, settings?: CallSettings): Promise<string>;
   /** The same, for formats whose response is an object. */
-  create(request: TranscriptionRequest, settings?: CallSettings): Promise<Transcription>;
-  async create(request: TranscriptionRequest, settings: CallSettings = {}): Promise<Transcription | string> {
+  create(request: Params<TranscriptionRequest>, settings?: CallSettings): Promise<Transcription>;
+  async create(request: Params<TranscriptionRequest>, settings: CallSettings = {}): Promise<Transcription | string> {
     return await textOf(transcription, { context: this.#context, request, settings });
   }
 }
@@ -83,17 +84,17 @@ export class Translations {
    * const { text } = await client.audio.translations.create({ file: new File([bytes], "rede.mp3") });
    * ```
    */
-  create(request: TextTranscriptionRequest, settings?: CallSettings): Promise<string>;
+  create(request: Params<TextTranscriptionRequest>, settings?: CallSettings): Promise<string>;
   /** The same, for formats whose response is an object. */
-  create(request: TranscriptionRequest, settings?: CallSettings): Promise<Transcription>;
-  async create(request: TranscriptionRequest, settings: CallSettings = {}): Promise<Transcription | string> {
+  create(request: Params<TranscriptionRequest>, settings?: CallSettings): Promise<Transcription>;
+  async create(request: Params<TranscriptionRequest>, settings: CallSettings = {}): Promise<Transcription | string> {
     return await textOf(audioTranslation, { context: this.#context, request, settings });
   }
 }
 
 interface SoundCall {
   readonly context: CallContext;
-  readonly request: TranscriptionRequest;
+  readonly request: Params<TranscriptionRequest>;
   readonly settings: CallSettings;
 }
 

@@ -36,6 +36,11 @@ export interface TranscriptionFields extends RequestBody {
   timestamp_granularities?: string[] | null;
 }
 
+/** What a transcript is billed by: the duration of the sound, or tokens. */
+export type TranscriptionUsage =
+  | { type: "duration"; seconds: number; [key: string]: unknown }
+  | { type: "tokens"; input_tokens: number; output_tokens: number; total_tokens: number; [key: string]: unknown };
+
 /** A transcript, and what else its format has: `json` has the text alone. */
 export interface Transcription {
   /** What was said. */
@@ -48,8 +53,8 @@ export interface Transcription {
   segments?: TranscriptSegment[];
   /** Words with times, in `verbose_json`. */
   words?: { word: string; start: number; end: number }[];
-  /** `{type: "duration", seconds}` or `{type: "tokens", input_tokens, output_tokens, …}`, where it was reported. */
-  usage?: JsonObject;
+  /** What was billed, where it was reported. */
+  usage?: TranscriptionUsage;
   /** What else a vendor adds. */
   [key: string]: unknown;
 }

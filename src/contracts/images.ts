@@ -4,7 +4,7 @@
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
  */
-import type { JsonObject, RequestBody } from "./openai.ts";
+import type { RequestBody } from "./openai.ts";
 
 /** What requests for new and for edited images have in common. */
 export interface ImageOptions extends RequestBody {
@@ -50,6 +50,20 @@ export interface GeneratedImage {
   revised_prompt?: string;
 }
 
+/** Tokens that images took. */
+export interface ImagesUsage {
+  /** Tokens read. */
+  input_tokens: number;
+  /** Tokens of the images made. */
+  output_tokens: number;
+  /** Both together. */
+  total_tokens: number;
+  /** Of those read: how many were of images, and how many of the text. */
+  input_tokens_details: { image_tokens: number; text_tokens: number };
+  /** What else a vendor adds. */
+  [key: string]: unknown;
+}
+
 /** The response to a request for images. */
 export interface ImagesResponse {
   /** Unix time, seconds. */
@@ -57,7 +71,7 @@ export interface ImagesResponse {
   /** The images. */
   data: GeneratedImage[];
   /** `{input_tokens, output_tokens, total_tokens, …}`, where the model counts tokens. */
-  usage?: JsonObject;
+  usage?: ImagesUsage;
   /** What else a vendor adds. */
   [key: string]: unknown;
 }

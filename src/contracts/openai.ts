@@ -35,10 +35,13 @@ export interface ToolCall {
   extra_content?: JsonObject;
 }
 
+/** Who says a message; `function` is OpenAI's older form of `tool`. */
+export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool" | "function";
+
 /** A message of a conversation. */
 export interface ChatMessage {
-  /** `system`, `developer`, `user`, `assistant` or `tool`. */
-  role: string;
+  /** Who says it. */
+  role: ChatRole;
   /** The text, the parts, or null beside tool calls. */
   content?: string | ContentPart[] | null;
   /** Calls an assistant message asked for. */
@@ -105,6 +108,30 @@ export interface ChatCompletionRequest extends RequestBody {
   [key: string]: unknown;
 }
 
+/** How likely a token was. */
+export interface TokenLogprob {
+  /** The token. */
+  token: string;
+  /** Its natural logarithm. */
+  logprob: number;
+  /** Its UTF-8 bytes. */
+  bytes: number[] | null;
+  /** The likeliest tokens in its place. */
+  top_logprobs: { token: string; logprob: number; bytes: number[] | null }[];
+  /** What else a vendor adds. */
+  [key: string]: unknown;
+}
+
+/** Log probabilities of a choice. */
+export interface ChoiceLogprobs {
+  /** Of the text. */
+  content: TokenLogprob[] | null;
+  /** Of a refusal. */
+  refusal: TokenLogprob[] | null;
+  /** What else a vendor adds. */
+  [key: string]: unknown;
+}
+
 /** Why a choice ended. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
 
@@ -117,9 +144,9 @@ export interface CompletionUsage {
   /** Both together. */
   total_tokens: number;
   /** Of the tokens read: how many came from, or went into, a cache. */
-  prompt_tokens_details?: { cached_tokens?: number; audio_tokens?: number; cache_write_tokens?: number } | null;
+  prompt_tokens_details?: { cached_tokens?: number; audio_tokens?: number; cache_write_tokens?: number };
   /** Of the tokens written: how many were reasoning. */
-  completion_tokens_details?: { reasoning_tokens?: number; audio_tokens?: number; [key: string]: unknown } | null;
+  completion_tokens_details?: { reasoning_tokens?: number; audio_tokens?: number; [key: string]: unknown };
   /** What else a vendor adds. */
   [key: string]: unknown;
 }
@@ -147,9 +174,9 @@ export interface Choice {
   /** The answer. */
   message: AssistantMessage;
   /** Why it ended. */
-  finish_reason: FinishReason | null;
+  finish_reason: FinishReason;
   /** Log probabilities, when asked for. */
-  logprobs: JsonObject | null;
+  logprobs: ChoiceLogprobs | null;
   /** What else a vendor adds. */
   [key: string]: unknown;
 }
@@ -217,7 +244,7 @@ export interface ChatCompletionChunk {
     index: number;
     delta: Delta;
     finish_reason: FinishReason | null;
-    logprobs?: JsonObject | null;
+    logprobs?: ChoiceLogprobs | null;
     /** What else a vendor adds. */
     [key: string]: unknown;
   }[];
@@ -270,16 +297,35 @@ export interface ModerationRequest extends RequestBody {
   input: string | (string | { type: string; text?: string; image_url?: { url: string } })[];
 }
 
+/** What only texts are examined for. */
+export type TextHarm =
+  | "harassment"
+  | "harassment/threatening"
+  | "hate"
+  | "hate/threatening"
+  | "illicit"
+  | "illicit/violent"
+  | "sexual/minors";
+
+/** What images are examined for, too. */
+export type ImageHarm =
+  | "self-harm"
+  | "self-harm/instructions"
+  | "self-harm/intent"
+  | "sexual"
+  | "violence"
+  | "violence/graphic";
+
 /** What in one input is harmful. */
 export interface Moderation {
   /** Whether any category applies. */
   flagged: boolean;
   /** Whether a category applies, by its name. */
-  categories: Record<string, boolean>;
+  categories: Record<TextHarm | ImageHarm, boolean>;
   /** How sure that is, 0 to 1, by the same names. */
-  category_scores: Record<string, number>;
+  category_scores: Record<TextHarm | ImageHarm, number>;
   /** To which kinds of input a score applies. */
-  category_applied_input_types: Record<string, string[]>;
+  category_applied_input_types: Record<TextHarm, "text"[]> & Record<ImageHarm, ("text" | "image")[]>;
 }
 
 /** The response to a {@linkcode ModerationRequest}. */

@@ -70,7 +70,8 @@ describe("client.chat.completions.create()", () => {
     await using upstream = await startUpstream(answer());
     await using one = clientOver({ upstreams: { alpha: upstream.url } });
     const smuggled = { mesh: {}, api_key: "k", api_base: "http://x", base_url: "http://x", extra_headers: { a: "b" } };
-    await one.client.chat.completions.create({ ...smuggled, messages, seed: 7, vendor_field: { deep: true } });
+    const ofVendor = { vendor_field: { deep: true } }; // what no type names comes by a spread
+    await one.client.chat.completions.create({ ...smuggled, messages, seed: 7, ...ofVendor });
     assertEquals(upstream.requests[0]?.json(), { model: "alpha", messages, seed: 7, vendor_field: { deep: true } });
   });
 

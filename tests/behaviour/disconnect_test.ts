@@ -144,7 +144,7 @@ function clientOf(
   return create({ config: testConfig({ upstreams: { one: upstream.url }, ...(pool && { pool }) }), clock });
 }
 
-const ask = { messages: [{ role: "user", content: "Hi" }] };
+const ask = { messages: [{ role: "user" as const, content: "Hi" }] };
 const reason = new Error("The user has closed the window");
 
 async function assertServes(client: MeshClient, upstream: Upstream): Promise<void> {

@@ -100,7 +100,7 @@ describe("create() in a browser refuses", () => {
 
   it("a request that narrows its own routing to nothing that there is", async () => {
     await using client = create("chat-completion", { providers: [good] });
-    const request = { messages: [{ role: "user", content: "Hi" }] };
+    const request = { messages: [{ role: "user" as const, content: "Hi" }] };
     const headers = { "x-mesh-route": "only=goood" };
     for (
       const [body, settings] of [

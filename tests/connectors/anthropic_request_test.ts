@@ -5,7 +5,7 @@ import { calling, faultOf, hello, text, translate, turnsOf, weather } from "./_a
 const pixel = "iVBORw0KGgo=";
 
 Deno.test("system and developer messages join in order", () => {
-  const messages = [
+  const messages: ChatMessage[] = [
     { role: "system", content: "One" },
     hello,
     { role: "developer", content: [{ type: "text", text: "Two", cache_control: { type: "ephemeral", ttl: "1h" } }] },
@@ -195,7 +195,11 @@ Deno.test("a strict tool gets a closed schema", () => {
 
 Deno.test("tools of earlier calls are declared when none are offered any more", () => {
   const asked = { role: "assistant", content: null, tool_calls: [calling("a", "search", "{}")] };
-  const messages = [hello, asked as unknown as ChatMessage, { role: "tool", tool_call_id: "a", content: "found" }];
+  const messages = [hello, asked as unknown as ChatMessage, {
+    role: "tool" as const,
+    tool_call_id: "a",
+    content: "found",
+  }];
   assertObjectMatch(translate({ messages }), {
     tools: [{ name: "search", input_schema: { type: "object" } }],
     tool_choice: { type: "none" },

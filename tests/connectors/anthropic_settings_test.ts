@@ -78,7 +78,11 @@ Deno.test("a thinking budget stays below the token limit, or is left out", () =>
   assertEquals(budget({ tools: [weather], tool_choice: "required" }), [undefined, 16_384]);
   const asked = (extra?: JsonObject) => ({ role: "assistant", tool_calls: [calling("a", "b", "{}", extra)] });
   const loop = (extra?: JsonObject) => ({
-    messages: [hello, asked(extra) as unknown as ChatMessage, { role: "tool", tool_call_id: "a", content: "1" }],
+    messages: [hello, asked(extra) as unknown as ChatMessage, {
+      role: "tool" as const,
+      tool_call_id: "a",
+      content: "1",
+    }],
     tools: [weather],
   });
   assertEquals(budget(loop()), [undefined, 16_384]);

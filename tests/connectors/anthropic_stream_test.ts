@@ -23,8 +23,8 @@ Deno.test("thoughts come back to the API in the order they were answered in", as
   const streamed = gather(await stream(events(bytes(await fixture("stream_thinking_tools.sse")))));
   for (const message of [whole, streamed]) {
     const sent: UpstreamRequest[] = [];
-    const results = message.tool_calls!.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "18" }));
-    const body = { messages: [{ role: "user", content: "Weather?" }, { ...message }, ...results] };
+    const results = message.tool_calls!.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "18" }));
+    const body = { messages: [{ role: "user" as const, content: "Weather?" }, { ...message }, ...results] };
     await provider().complete({ ...request(), body }, options([answer(JSON.stringify(answered))], sent));
     assertEquals(JSON.parse(sent[0]!.body as string).messages, [
       { role: "user", content: [{ type: "text", text: "Weather?" }] },

@@ -146,7 +146,11 @@ Deno.test("a result that would not survive as an object goes as text", () => {
 });
 
 Deno.test("calls that cannot be read are the request's fault", async () => {
-  const asked = (...calls: unknown[]) => ({ role: "assistant", content: null, tool_calls: calls as ToolCall[] });
+  const asked = (...calls: unknown[]) => ({
+    role: "assistant" as const,
+    content: null,
+    tool_calls: calls as ToolCall[],
+  });
   const cases: [ChatMessage[], string][] = [
     [[asked(call("a", "look", "{"))], "messages[0].tool_calls[0].function.arguments"],
     [[asked(call("a", "look", "[1]"))], "messages[0].tool_calls[0].function.arguments"],

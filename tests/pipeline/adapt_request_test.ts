@@ -9,7 +9,7 @@ import type { ProviderInstance } from "../../src/registry/registry.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { modelOf } from "../support/_members.ts";
 
-const messages = [{ role: "user", content: "Hi" }];
+const messages = [{ role: "user" as const, content: "Hi" }];
 
 interface Asked {
   readonly rules?: ParameterRules;
@@ -163,7 +163,7 @@ describe("adaptRequest() and what another vendor minted", () => {
     ...(extra_content === undefined ? {} : { extra_content }),
   });
   const said = (...extras: (JsonObject | undefined)[]) => ({
-    role: "assistant",
+    role: "assistant" as const,
     content: null,
     tool_calls: extras.map(call),
   });
@@ -184,7 +184,11 @@ describe("adaptRequest() and what another vendor minted", () => {
   ];
   for (const [what, vendor, before, after] of cases) {
     it(what, () => {
-      const conversation = [messages[0]!, said(...before), { role: "tool", tool_call_id: "call_1", content: "x" }];
+      const conversation = [messages[0]!, said(...before), {
+        role: "tool" as const,
+        tool_call_id: "call_1",
+        content: "x",
+      }];
       const body = { messages: conversation };
       const adapted = adapt(body, { vendor });
       assertEquals(adapted.completion.body.messages, [messages[0]!, said(...after), conversation[2]!]);
@@ -202,7 +206,7 @@ describe("adaptRequest() and what another vendor minted", () => {
 
   it("keeps the state that its connector says its models accept, whichever provider serves them", () => {
     const extra_content = { anthropic: { a: 1 }, google: { g: 1 }, acme: { x: 1 } };
-    const conversation = [{ role: "assistant", content: null, tool_calls: [call(extra_content)] }];
+    const conversation = [{ role: "assistant" as const, content: null, tool_calls: [call(extra_content)] }];
     const { body } = adapt({ messages: conversation }, { ownState: ["google", "anthropic"] }).completion;
     const [message] = (body as ChatCompletionRequest).messages;
     assertEquals(message!.tool_calls![0]!.extra_content, { anthropic: { a: 1 }, google: { g: 1 } });

@@ -68,7 +68,7 @@ describe("measureRequest()", () => {
   });
 
   it("knows a system prompt by either name", () => {
-    const roles = ["user", "system", "developer"];
+    const roles = ["user", "system", "developer"] as const;
     const having = roles.filter((role) => measureRequest({ messages: [{ role, content: "" }] }).hasSystemPrompt);
     assertEquals(having, ["system", "developer"]);
   });

@@ -13,7 +13,7 @@ const models = Object.fromEntries(
     return [name, { provider: name, capabilities: ["chat-completion"], pricing: { input: price, output: price } }];
   }),
 );
-const messages = [{ role: "user", content: "Hi" }];
+const messages = [{ role: "user" as const, content: "Hi" }];
 
 /** Who would be asked, in order, and who not for what. */
 async function explained(pool: object, route: object = {}, down: readonly string[] = []) {

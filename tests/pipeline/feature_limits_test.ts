@@ -8,7 +8,7 @@ import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
 import { filterChat, memberOf, modelOf, namesOf } from "../support/_members.ts";
 
-const messages = [{ role: "user", content: "Hi" }];
+const messages = [{ role: "user" as const, content: "Hi" }];
 const tool = { type: "function", function: { name: "f" } };
 const fileOf = (bytes: number) => `data:application/pdf;base64,${btoa("x".repeat(bytes))}`;
 const saying = (...content: object[]) => ({ messages: [{ role: "user", content }] }) as ChatCompletionRequest;
@@ -51,7 +51,7 @@ describe("filterByRequest(): grounding", () => {
 
 describe("filterByRequest(): constraints", () => {
   type Case = readonly [what: string, ModelConstraints, fits: ChatCompletionRequest, tooMuch: ChatCompletionRequest];
-  const word = (count: number) => ({ messages: [{ role: "user", content: "Wörter".repeat(count) }] });
+  const word = (count: number) => ({ messages: [{ role: "user" as const, content: "Wörter".repeat(count) }] });
   const image = (bytes: number) => saying({ type: "image_url", image_url: { url: fileOf(bytes) } });
   const cases: readonly Case[] = [
     ["room for about 101 tokens", { context_window: 100 }, word(100), word(101)],

@@ -15,7 +15,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { withFallback } from "../../src/rotation/fallback.ts";
 import { chatLeaf, filterChat, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
-const messages = [{ role: "user", content: "Hi" }];
+const messages = [{ role: "user" as const, content: "Hi" }];
 
 function asked(pool: Pool, name: OperationName, delivery: Delivery): DeliveryContext {
   const serves = (leaf: string) => servesOperation(leaf, name);
@@ -76,7 +76,7 @@ describe("filterByDelivery()", () => {
 
 describe("filterByRequest()", () => {
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA" } };
-  const asking = (...content: { type: string }[]) => ({ messages: [{ role: "user", content }] });
+  const asking = (...content: { type: string }[]) => ({ messages: [{ role: "user" as const, content }] });
   const tool = { type: "function", function: { name: "f" } };
   const needs: readonly (readonly [feature: keyof ModelFeatures, body: Partial<ChatCompletionRequest>])[] = [
     ["tool_calling", { tools: [tool] }],

@@ -49,10 +49,36 @@ async function compile(workshop: Workshop, { lib, packages }: Surroundings, comp
   }
 }
 
+/** Types of OpenAI's own package in a client's calls, and a client's answers where that package's are expected. */
+async function compileWithOpenAi(workshop: Workshop, openAi: string): Promise<void> {
+  const [compiler] = compilers;
+  const packages = [workshop.tarball, compiler!, versions.nodeTypes, openAi];
+  const project = await workshop.project(openAi.replace("@", "-"), packages);
+  for (const [name, resolution] of Object.entries(resolutions)) {
+    const lib = ["es2022", "dom", "dom.iterable", "dom.asynciterable"];
+    // that package's own declarations are not looked into
+    const compilerOptions = {
+      ...strict,
+      ...resolution,
+      lib,
+      types: ["node"],
+      skipLibCheck: true,
+      exactOptionalPropertyTypes: false,
+    };
+    await project.write(`${name}.json`, JSON.stringify({ compilerOptions, files: ["openai_types.ts"] }));
+    await project.run([project.program("tsc"), "--project", `${name}.json`]);
+  }
+}
+
+const openAiTypes = versions.openAis.map((openAi): Proof => ({
+  name: `types of ${openAi} go in and out, strict, ${Object.keys(resolutions).join(" and ")}`,
+  prove: (workshop) => compileWithOpenAi(workshop, openAi),
+}));
+
 /** The proofs. */
 export const types: readonly Proof[] = compilers.flatMap((compiler) =>
   Object.entries(surroundings).map(([name, around]): Proof => ({
     name: `strict TypeScript (${compiler}, ${Object.keys(resolutions).join(" and ")}) with ${name}`,
     prove: (workshop) => compile(workshop, around, compiler),
   }))
-);
+).concat(openAiTypes);

@@ -34,7 +34,7 @@ export function messagesOf(prompt: readonly PromptMessage[]): ChatMessage[] {
   });
 }
 
-function userMessage(role: string, content: readonly PromptPart[], where: string): ChatMessage {
+function userMessage(role: ChatMessage["role"], content: readonly PromptPart[], where: string): ChatMessage {
   const parts = content.flatMap((part, index) => contentPart(part, `${where}.content[${index}]`));
   return { role, content: parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts };
 }

@@ -58,8 +58,8 @@ export interface PromptPart {
 
 /** A message of a prompt. */
 export interface PromptMessage {
-  /** `system`, `user`, `assistant` or `tool`. */
-  role: string;
+  /** Who says it. */
+  role: "system" | "user" | "assistant" | "tool";
   /** A system prompt is a text. */
   content: string | readonly PromptPart[];
 }

@@ -42,7 +42,7 @@ export function messagesOf({ systemInstruction: system, contents }: JsonObject, 
     if (roleOf(fields, where) === "model") conversation.addModel(fields, where);
     else conversation.addUser(fields, where);
   });
-  return [...(prompt === "" ? [] : [{ role: "system", content: prompt }]), ...conversation.end()];
+  return [...(prompt === "" ? [] : [{ role: "system" as const, content: prompt }]), ...conversation.end()];
 }
 
 function promptOf(value: unknown, place: Place): string {

@@ -124,7 +124,11 @@ function readAudio(
   if (typeof text !== "string") {
     throw new UpstreamError("The provider's answer has no text", { kind: "invalid_response" });
   }
-  const body = { text, ...(duration === undefined ? {} : { duration }), ...(usage === undefined ? {} : { usage }) };
+  const body = {
+    text,
+    ...(duration === undefined ? {} : { duration }),
+    ...(usage === undefined ? {} : { usage: usage as Transcription["usage"] }),
+  };
   const type = transcriptTypeOf(format);
   return type === undefined ? { body } : { body, content: { type, bytes: encoder.encode(text) } };
 }

@@ -37,6 +37,32 @@ export const model: string | null | undefined = routingOf(whole)?.model;
 const stream = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }], stream: true });
 for await (const chunk of stream) console.log(chunk.choices[0]?.delta.content?.length);
 
+// a vendor's own member comes by a spread
+await client.chat.completions.create({ messages: [], seed: 1, ...{ vendor_member: true } });
+// @ts-expect-error: a misspelt member
+await client.chat.completions.create({ messages: [], temprature: 1 });
+// @ts-expect-error: a misspelt member of a message
+await client.chat.completions.create({ messages: [{ role: "user", contents: "Hi" }] });
+// @ts-expect-error: no such role
+await client.chat.completions.create({ messages: [{ role: "usr", content: "Hi" }] });
+// @ts-expect-error: a misspelt member of the routing
+await client.chat.completions.create({ messages: [], mesh: { olny: ["openai"] } });
+// @ts-expect-error: a misspelt member
+await client.embeddings.create({ input: "red", dimension: 3 });
+// @ts-expect-error: a misspelt member
+await client.images.generate({ prompt: "red", sise: "1024x1024" });
+// @ts-expect-error: a misspelt member
+await client.moderations.create({ input: "red", modle: "m" });
+// @ts-expect-error: a misspelt member
+await client.audio.speech.create({ input: "red", voice: "alloy", sped: 2 });
+// @ts-expect-error: a misspelt member
+await client.rerank.create({ query: "red", documents: ["rose"], topn: 3 });
+// @ts-expect-error: a misspelt member
+await client.search.create({ query: "red", limit: 3 });
+// @ts-expect-error: a misspelt member
+await client.responses.create({ inputs: "red" });
+// @ts-expect-error: a misspelt setting
+await client.responses.create({ input: "red" }, { timeouts: 1000 });
 // @ts-expect-error: a message has a role
 await client.chat.completions.create({ messages: [{ content: "Hi" }] });
 // @ts-expect-error: no such option
