@@ -55,6 +55,10 @@ class RotatedFile {
   readonly #options: RotatedFileOptions;
   /** The UTC day of what is in the file; undefined before the first look. */
   #day: number | undefined;
+  /** Its size as it is known here, bytes. */
+  #size = 0;
+  /** Whether it may end in the middle of a line. */
+  #isTorn = false;
 
   constructor(path: string, options: RotatedFileOptions) {
     this.#path = path;
@@ -67,12 +71,26 @@ class RotatedFile {
     if (this.#day === undefined) {
       const known = await disk.stat(this.#path);
       this.#day = known === undefined ? today : Math.floor(known.modifiedAt / dayMs);
+      this.#size = known?.size ?? 0;
       await this.#unlessFailing(() => this.#removeOld());
     }
     if (this.#day !== today) await this.#unlessFailing(() => this.#putAside());
     this.#day = today;
-    const size = await disk.append(this.#path, new TextEncoder().encode(lines.join("")));
-    if (size >= maxBytes) await this.#unlessFailing(() => this.#putAside());
+    await this.#write(lines.join(""));
+    if (this.#size >= maxBytes) await this.#unlessFailing(() => this.#putAside());
+  }
+
+  /** A full disk may take the beginning of a line: the next line does not continue it. */
+  async #write(text: string): Promise<void> {
+    const { disk } = this.#options;
+    try {
+      this.#size = await disk.append(this.#path, new TextEncoder().encode(this.#isTorn ? `\n${text}` : text));
+      this.#isTorn = false;
+    } catch (error) {
+      const known = await disk.stat(this.#path).catch(() => undefined);
+      this.#isTorn ||= (known?.size ?? 0) > this.#size;
+      throw error;
+    }
   }
 
   /** In a folder that takes no new names, or with a file that another program has open, records go on in the same file. */
@@ -90,6 +108,7 @@ class RotatedFile {
     let name = `${this.#path}.${time}`;
     for (let number = 1; await disk.stat(name) !== undefined; number++) name = `${this.#path}.${time}-${number}`;
     await disk.rename(this.#path, name);
+    [this.#size, this.#isTorn] = [0, false];
     await this.#removeOld();
   }
 

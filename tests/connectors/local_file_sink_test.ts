@@ -119,6 +119,40 @@ Deno.test("the file sink of a full or hanging disk loses records, which it count
   });
 });
 
+Deno.test("the file sink begins a new line after one that a full disk has cut off", async () => {
+  await inFolder(async (folder, clock, disk) => {
+    let room = Infinity;
+    const append: Disk["append"] = async (path, data) => {
+      const taken = data.subarray(0, room);
+      room -= taken.length;
+      const size = taken.length > 0 ? await disk.append(path, taken) : 0;
+      if (taken.length < data.length) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+      return size;
+    };
+    const path = `${folder}/e.jsonl`;
+    const sink = sinkOn({ path }, clock, { ...disk, append });
+    const put = async (id: string, free: number) => {
+      room = free;
+      sink.emit(event(id));
+      await sink.flush();
+    };
+    await put("first", Infinity);
+    await put("cut off", 10);
+    await put("without room", 0);
+    await put("second", Infinity);
+    await put("nothing of it", 0);
+    await put("third", Infinity);
+    const lines = (await Deno.readTextFile(path)).trimEnd().split("\n");
+    assertEquals(lines.map((line) => line.length === 10 ? line : JSON.parse(line).id), [
+      "first",
+      '{"type":"e',
+      "second",
+      "third",
+    ]);
+    assertEquals(sink.lost, 3);
+  });
+});
+
 Deno.test("the file sink needs a path, and a runtime with files", () => {
   assertThrows(() => localFileObservability.create({}, testRuntime({})), ConfigError, "path of a file");
 });
