@@ -16,7 +16,7 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
 /**
  * Writes each record as a line: the setting `write` is a function that is given the line without its end (standard
  * error by default), `format` is `json` (the default) or `text`, for people, `color` has the kinds of text lines in
- * color. It never throws, and no record can break out of its line or steer the terminal.
+ * color. It never throws, counts what could not be written, and no record can break out of its line or steer the terminal.
  */
 export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
@@ -33,18 +33,27 @@ function create(settings: Readonly<Record<string, unknown>>): Observability {
     const text = printable(textOf(record));
     return color ? colored(text, record) : text;
   };
+  let lost = 0;
   const put = (record: MeshRecord | StatsRecord) => {
     try {
       write(lineOf(record));
     } catch {
-      // neither a record that cannot be written down nor a closed terminal is the request's concern
+      lost++; // neither a record that cannot be written down nor a closed terminal is the request's concern
     }
   };
   const flush: Observability["flush"] = (report) => {
     report?.records.forEach(put);
     return Promise.resolve();
   };
-  return { emit: (record) => put(record), log: put, trace: put, flush };
+  return {
+    get lost() {
+      return lost;
+    },
+    emit: (record) => put(record),
+    log: put,
+    trace: put,
+    flush,
+  };
 }
 
 function printable(line: string): string {

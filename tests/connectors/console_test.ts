@@ -131,12 +131,14 @@ Deno.test("mesh.console.v1 lets no record break out of its line or steer the ter
   }
 });
 
-Deno.test("mesh.console.v1 never throws", () => {
+Deno.test("mesh.console.v1 never throws, and counts what it could not write", () => {
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
   const { observability } = sink();
   observability.emit({ ...rotation, metadata: cyclic });
   observability.emit({ ...rotation, metadata: { big: 1n } });
+  observability.emit(rotation);
+  assertEquals(observability.lost, 2);
   for (const format of ["json", "text"]) {
     const { observability: broken } = sink({
       format,
@@ -148,6 +150,7 @@ Deno.test("mesh.console.v1 never throws", () => {
     broken.trace(note);
     broken.emit({ type: "event" } as MeshEvent);
     broken.emit(undefined as unknown as MeshEvent);
+    assertEquals(broken.lost, 4);
   }
 });
 
