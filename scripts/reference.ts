@@ -1,9 +1,10 @@
 /**
- * Writes `api.md`, and the tables of other pages that come from the source: capabilities and error codes of `README.md`, kinds of
- * events and reasons of `docs/observability.md`. A test fails while they are stale.
+ * Writes `api.md`, the options in `docs/cli.md`, and the tables of other pages that come from the source: capabilities and
+ * error codes of `README.md`, kinds of events and reasons of `docs/observability.md`. A test fails while they are stale.
  * @module
  */
 import { apiPage } from "./reference/api.ts";
+import { withCommands } from "./reference/command_line.ts";
 import { capabilityTable } from "./reference/capabilities.ts";
 import { programErrors, requestErrors } from "./reference/errors.ts";
 import { eventKinds, standbyReasons } from "./reference/events.ts";
@@ -54,4 +55,6 @@ if (import.meta.main) {
     await Deno.writeTextFile(url, withReference(page, await Deno.readTextFile(url)));
   }
   await Deno.writeTextFile(new URL("../api.md", import.meta.url), await apiPage());
+  const commandLine = new URL("../docs/cli.md", import.meta.url);
+  await Deno.writeTextFile(commandLine, await withCommands(await Deno.readTextFile(commandLine)));
 }

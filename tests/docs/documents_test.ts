@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { parse } from "@std/yaml";
 import { referencePages, withReference } from "../../scripts/reference.ts";
+import { withCommands } from "../../scripts/reference/command_line.ts";
 import { apiPage } from "../../scripts/reference/api.ts";
 import { ConfigError, create } from "../../mod.ts";
 
@@ -17,6 +18,16 @@ Deno.test("the tables of pages are those of the source (if not: deno task refere
 
 Deno.test("api.md lists what the source exports (if not: deno task reference)", async () => {
   assertEquals(await read("api.md"), await apiPage());
+});
+
+Deno.test("docs/cli.md has every command and option (if not: deno task reference)", async () => {
+  const text = await read("docs/cli.md");
+  assertEquals(await withCommands(text), text);
+  const [own = "", options = ""] = text.split("<!-- commands -->");
+  const flags = new Set(options.match(/--[a-z][a-z-]*/g));
+  assertEquals((own.match(/--[a-z][a-z-]*/g) ?? []).filter((flag) => !flags.has(flag)), []);
+  const commands = [...options.matchAll(/^### `modelmesh (\w+)`$/gm)].map(([, name]) => name!);
+  assertEquals(commands.filter((name) => !own.includes(`\`${name}`)), []);
 });
 
 Deno.test("every link of a page leads to a file that is there, and to a heading that it has", async () => {

@@ -1,0 +1,35 @@
+/**
+ * What every command of the command line says of itself.
+ * @module
+ */
+import type { CommandParts } from "../../src/cli/command.ts";
+import { runCli } from "../../src/cli/main.ts";
+
+const [begin, end] = ["<!-- commands -->", "<!-- /commands -->"];
+
+/**
+ * The text of `docs/cli.md` with the help of every command.
+ *
+ * @param text Has the comments before and after it.
+ * @throws {Error} When it lacks them, or a command fails.
+ */
+export async function withCommands(text: string): Promise<string> {
+  const [start, stop] = [text.indexOf(begin), text.indexOf(end)];
+  if (start < 0 || stop < start) throw new Error(`There is no ${begin} … ${end}`);
+  const overview = await helpOf("help");
+  const names = [...overview.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name!);
+  const sections = await Promise.all(
+    names.map(async (name) =>
+      `### \`modelmesh ${name}\`\n\n\`\`\`text\n${(await helpOf("help", name)).trimEnd()}\n\`\`\``
+    ),
+  );
+  return `${text.slice(0, start)}${begin}\n${sections.join("\n\n")}\n${text.slice(stop)}`;
+}
+
+async function helpOf(...args: readonly string[]): Promise<string> {
+  let out = "";
+  const stdout = { isTerminal: false, write: (text: string) => (out += text, true) };
+  const code = await runCli(args, { shell: { stdout, stderr: stdout } } as unknown as CommandParts);
+  if (code !== 0) throw new Error(`modelmesh ${args.join(" ")}: ${out}`);
+  return out;
+}

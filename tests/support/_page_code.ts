@@ -1,0 +1,85 @@
+/**
+ * Code of pages: fenced blocks with what a hidden comment before them says.
+ * @module
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = new URL("../../", import.meta.url);
+
+/** A block of code. */
+export interface CodeBlock {
+  /** Its page and line, such as `docs/clients.md:26`. */
+  readonly where: string;
+  /** `ts`, `js`, `py` and so on. */
+  readonly language: string;
+  /** What it says, after what `<!-- given: … -->` says that surrounds it. */
+  readonly text: string;
+}
+
+/** The pages whose code is tried. */
+export async function codePages(): Promise<string[]> {
+  const names = (await Array.fromAsync(Deno.readDir(new URL("docs/", root)))).map(({ name }) => `docs/${name}`);
+  return ["README.md", ...names.filter((name) => name.endsWith(".md")).toSorted()];
+}
+
+/**
+ * The blocks of some languages, but those after `<!-- not checked: why -->`.
+ *
+ * @param languages As fences name them.
+ */
+export async function codeBlocks(...languages: readonly string[]): Promise<CodeBlock[]> {
+  const blocks = await Promise.all((await codePages()).map(async (page) => {
+    const text = await Deno.readTextFile(new URL(page, root));
+    return [...text.matchAll(/(?:<!-- (given|not checked): (.*?) -->\n)?^```(\w+)\n(.*?)^```$/gms)].flatMap((match) => {
+      const [, kind, words = "", language = "", code = ""] = match;
+      if (!languages.includes(language) || kind === "not checked") return [];
+      const line = text.slice(0, match.index).split("\n").length;
+      return [{ where: `${page}:${line}`, language, text: kind === "given" ? `${words}\n${code}` : code }];
+    });
+  }));
+  return blocks.flat();
+}
+
+/** npm packages of the blocks, in the versions that other tests pin. */
+const packages: Readonly<Record<string, string>> = {
+  "@ai-sdk/openai-compatible": "npm:@ai-sdk/openai-compatible@3.0.92",
+  "@anthropic-ai/sdk": "npm:@anthropic-ai/sdk@1.12.0",
+  "@google/genai": "npm:@google/genai@3.1.0",
+  "ai": "npm:ai@7.0.173",
+  "openai": "npm:openai@7.55.0",
+};
+
+/**
+ * Writes blocks as modules that Deno can check and run.
+ *
+ * @param folder Where.
+ * @param blocks In TypeScript or JavaScript.
+ * @returns Flags of Deno that say what their imports are, and the modules' paths.
+ */
+export async function writeModules(
+  folder: string,
+  blocks: readonly CodeBlock[],
+): Promise<[flags: string[], paths: string[]]> {
+  const manifest = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+  const absolute = (paths: Readonly<Record<string, string>>) =>
+    Object.entries(paths).map(([name, path]) =>
+      [name, path.startsWith("./") ? new URL(path, root).href : path] as const
+    );
+  const own = absolute(manifest.exports).map(([name, url]) => [`${manifest.name}${name.slice(1)}`, url] as const);
+  const imports = { ...Object.fromEntries([...absolute(manifest.imports), ...own]), ...packages };
+  const map = join(folder, "imports.json");
+  await Deno.writeTextFile(map, JSON.stringify({ imports }));
+  const paths = await Promise.all(blocks.map(async ({ where, language, text }) => {
+    const path = join(folder, `${where.replaceAll(/[^\w]+/g, "_")}.${language}`);
+    const here = text.replaceAll('"./mod.ts"', '"@modelmesh/core"'); // a file at the top of the checkout
+    await Deno.writeTextFile(path, `${here}\nexport {};\n`);
+    return path;
+  }));
+  const lock = join(folder, "deno.lock"); // a copy: with another map of imports it says other things of the workspace
+  await Deno.copyFile(new URL("../deno.lock", import.meta.url), lock);
+  return [[`--import-map=${map}`, `--lock=${lock}`], paths];
+}
+
+/** The repository's folder, as a path. */
+export const checkout: string = fileURLToPath(root);
