@@ -21,7 +21,7 @@ const layers: readonly (readonly string[])[] = [
   ["src/dialects", "src/infrastructure"],
   ["src/pipeline"],
   ["src/registry", "src/rotation", "src/state", "src/storage", "src/observe", "src/config", "src/auth"],
-  ["src/capability", "src/util", "src/errors.ts", "src/version.ts", "src/runtime"],
+  ["src/capability", "src/util", "src/errors.ts", "src/errors", "src/version.ts", "src/runtime"],
   ["src/contracts"],
 ];
 const shells = layers[0]!;

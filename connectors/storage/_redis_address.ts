@@ -14,6 +14,24 @@ export interface RedisAddress {
   readonly db: number;
 }
 
+/** Options of `redisStorage`: a `url`, or where it is in parts. */
+export interface RedisOptions {
+  /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
+  readonly url?: string;
+  /** Host name or address; 127.0.0.1 unless given. */
+  readonly host?: string;
+  /** Port; 6379 unless given. */
+  readonly port?: number;
+  /** Who enters. */
+  readonly username?: string;
+  /** With what. */
+  readonly password?: string;
+  /** The database's number; 0 unless given. */
+  readonly db?: number;
+  /** What all keys begin with; `modelmesh` unless given. Those who share a Redis and a prefix share everything. */
+  readonly prefix?: string;
+}
+
 /**
  * Reads where the Redis is.
  *

@@ -5,9 +5,14 @@
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
  */
+import type { JsonObject, RequestBody } from "./body.ts";
 
-/** Any JSON object. */
-export type JsonObject = Record<string, unknown>;
+export type * from "./body.ts";
+export type * from "./documents.ts";
+export type * from "./embeddings.ts";
+export type * from "./moderation.ts";
+export type * from "./rerank.ts";
+export type * from "./search.ts";
 
 /** One part of a message whose content is a list. */
 export interface ContentPart {
@@ -59,18 +64,6 @@ export interface Tool {
   /** The function's name, purpose and JSON Schema. */
   function?: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
   /** What else a vendor adds. */
-  [key: string]: unknown;
-}
-
-/** What the bodies of all operations have in common. */
-export interface RequestBody {
-  /** A pool, capability, alias or model name; the client's own pool when left out. */
-  model?: string;
-  /** A list of further models or pools to try after `model`. */
-  models?: string[];
-  /** The end user, as the client names them. */
-  user?: string;
-  /** What else an operation or a vendor has. */
   [key: string]: unknown;
 }
 
@@ -252,173 +245,6 @@ export interface ChatCompletionChunk {
   usage?: CompletionUsage | null;
   /** What else a vendor adds. */
   [key: string]: unknown;
-}
-
-/** The body of `POST /v1/embeddings`. */
-export interface EmbeddingRequest extends RequestBody {
-  /** One text or several, or their tokens in the vocabulary of OpenAI's models. */
-  input: string | string[] | number[] | number[][];
-  /** Numbers per vector, where the model lets one choose. */
-  dimensions?: number;
-  /**
-   * How vectors are written: lists of numbers, or base64 of their little-endian 32-bit floats.
-   * @default {"float"}
-   */
-  encoding_format?: "float" | "base64";
-}
-
-/** One vector. */
-export interface Embedding {
-  /** Always `embedding`. */
-  object: "embedding";
-  /** Index of its input, from 0. */
-  index: number;
-  /** The vector; with `encoding_format: "base64"` a string. */
-  embedding: number[];
-}
-
-/** The response to an {@linkcode EmbeddingRequest}. */
-export interface EmbeddingResponse {
-  /** Always `list`. */
-  object: "list";
-  /** A vector for each input, in order. */
-  data: Embedding[];
-  /** The concrete model, as its provider names it. */
-  model: string;
-  /** Token counts, where the provider reported them. */
-  usage: { prompt_tokens: number; total_tokens: number };
-  /** What else a vendor adds. */
-  [key: string]: unknown;
-}
-
-/** The body of `POST /v1/moderations`. */
-export interface ModerationRequest extends RequestBody {
-  /** One text or several, or the texts and images of one input. */
-  input: string | (string | { type: string; text?: string; image_url?: { url: string } })[];
-}
-
-/** What only texts are examined for. */
-export type TextHarm =
-  | "harassment"
-  | "harassment/threatening"
-  | "hate"
-  | "hate/threatening"
-  | "illicit"
-  | "illicit/violent"
-  | "sexual/minors";
-
-/** What images are examined for, too. */
-export type ImageHarm =
-  | "self-harm"
-  | "self-harm/instructions"
-  | "self-harm/intent"
-  | "sexual"
-  | "violence"
-  | "violence/graphic";
-
-/** What in one input is harmful. */
-export interface Moderation {
-  /** Whether any category applies. */
-  flagged: boolean;
-  /** Whether a category applies, by its name. */
-  categories: Record<TextHarm | ImageHarm, boolean>;
-  /** How sure that is, 0 to 1, by the same names. */
-  category_scores: Record<TextHarm | ImageHarm, number>;
-  /** To which kinds of input a score applies. */
-  category_applied_input_types: Record<TextHarm, "text"[]> & Record<ImageHarm, ("text" | "image")[]>;
-}
-
-/** The response to a {@linkcode ModerationRequest}. */
-export interface ModerationResponse {
-  /** The response's id. */
-  id: string;
-  /** The concrete model, as its provider names it. */
-  model: string;
-  /** One for each input. */
-  results: Moderation[];
-  /** What else a vendor adds. */
-  [key: string]: unknown;
-}
-
-/** A document of a {@linkcode RerankRequest}. */
-export type RerankDocument = string | { text: string; [key: string]: unknown };
-
-/** The body of `POST /v1/rerank`. */
-export interface RerankRequest extends RequestBody {
-  /** What is looked for. */
-  query: string;
-  /** Where it is looked for. */
-  documents: RerankDocument[];
-  /** How many results at most; all when left out. */
-  top_n?: number | null;
-  /** Whether results carry their documents. @default {false} */
-  return_documents?: boolean | null;
-}
-
-/** The response to a {@linkcode RerankRequest}. */
-export interface RerankResponse {
-  /** The concrete model, as its provider names it. */
-  model: string;
-  /** Best first; `index` is that of the document. */
-  results: { index: number; relevance_score: number; document?: { text: string } }[];
-  /** What the provider reports: tokens, or searches. */
-  usage?: { total_tokens?: number; search_units?: number; [key: string]: unknown };
-  /** What else a vendor adds. */
-  [key: string]: unknown;
-}
-
-/** The body of `POST /v1/search`. */
-export interface SearchRequest extends RequestBody {
-  /** What is looked for. */
-  query: string;
-  /** How many results at most; as many as the vendor gives when left out. */
-  max_results?: number | null;
-}
-
-/** A page that a search found. */
-export interface SearchResult {
-  /** The page's title. */
-  title: string;
-  /** The page's address. */
-  url: string;
-  /** What of the page fits the query. */
-  snippet: string;
-  /** When it was published, as the vendor writes dates. */
-  published?: string;
-  /** How well it fits, in the vendor's measure. */
-  score?: number;
-}
-
-/** The response to a {@linkcode SearchRequest}. */
-export interface SearchResponse {
-  /** Always `search`. */
-  object: "search";
-  /** The concrete model, as its provider names it. */
-  model: string;
-  /** Best first. */
-  results: SearchResult[];
-  /** What a provider reports as billed; callers do not see it. */
-  usage?: { searches?: number; total_tokens?: number };
-}
-
-/** The body of `POST /v1/documents/parse`, beside a file. */
-export interface DocumentRequest extends RequestBody {
-  /** Where the document is, http or https; left out where a file is given. The provider fetches it. */
-  url?: string;
-}
-
-/** The response to a {@linkcode DocumentRequest}. */
-export interface DocumentResponse {
-  /** Always `document`. */
-  object: "document";
-  /** The concrete model, as its provider names it. */
-  model: string;
-  /** The Markdown of all pages. */
-  text: string;
-  /** Each page by itself, the first one is 1. */
-  pages: { page: number; markdown: string }[];
-  /** What a provider reports as billed; callers do not see it. */
-  usage?: { total_tokens?: number };
 }
 
 /** The body of every error response: `{ "error": … }`. */

@@ -2,8 +2,11 @@
  * A runtime for tests: time that passes only when it is advanced, chance by a seed, no network and no disk.
  * @module
  */
-import type { Cancel, Clock, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { MemoryFiles } from "./_memory_files.ts";
+
+export { MemoryFiles };
 
 /** How a {@linkcode FakeClock} starts and behaves. */
 export interface FakeClockOptions {
@@ -200,45 +203,6 @@ export function seededRandom(seed: number): () => number {
     mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
     return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32;
   };
-}
-
-/** Files that live in memory only. */
-export class MemoryFiles implements FileSystem {
-  /** Path to text. */
-  readonly texts: Map<string, string>;
-
-  /** @param files Path to text. */
-  constructor(files: Readonly<Record<string, string>> = {}) {
-    this.texts = new Map(Object.entries(files));
-  }
-
-  /** The text of a file. */
-  readText(path: string): Promise<string> {
-    const text = this.texts.get(path);
-    return text === undefined ? Promise.reject(fileError("ENOENT", path)) : Promise.resolve(text);
-  }
-
-  /** Writes a file. */
-  writeText(path: string, text: string, options: { createNew?: boolean } = {}): Promise<void> {
-    if (options.createNew && this.texts.has(path)) return Promise.reject(fileError("EEXIST", path));
-    this.texts.set(path, text);
-    return Promise.resolve();
-  }
-
-  /** Writes a file. */
-  replaceText(path: string, text: string): Promise<void> {
-    return this.writeText(path, text);
-  }
-
-  /** Removes a file, if it is there. */
-  remove(path: string): Promise<void> {
-    this.texts.delete(path);
-    return Promise.resolve();
-  }
-}
-
-function fileError(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
 /** What a response of a fake provider is made of. */

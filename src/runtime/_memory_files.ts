@@ -1,0 +1,44 @@
+/**
+ * Files of a test.
+ * @module
+ */
+import type { FileSystem } from "../contracts/runtime.ts";
+
+/** Files that live in memory only. */
+export class MemoryFiles implements FileSystem {
+  /** Path to text. */
+  readonly texts: Map<string, string>;
+
+  /** @param files Path to text. */
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    this.texts = new Map(Object.entries(files));
+  }
+
+  /** The text of a file. */
+  readText(path: string): Promise<string> {
+    const text = this.texts.get(path);
+    return text === undefined ? Promise.reject(fileError("ENOENT", path)) : Promise.resolve(text);
+  }
+
+  /** Writes a file. */
+  writeText(path: string, text: string, options: { createNew?: boolean } = {}): Promise<void> {
+    if (options.createNew && this.texts.has(path)) return Promise.reject(fileError("EEXIST", path));
+    this.texts.set(path, text);
+    return Promise.resolve();
+  }
+
+  /** Writes a file. */
+  replaceText(path: string, text: string): Promise<void> {
+    return this.writeText(path, text);
+  }
+
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void> {
+    this.texts.delete(path);
+    return Promise.resolve();
+  }
+}
+
+function fileError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
+}
