@@ -14,7 +14,7 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
-import { redisAddress } from "./connectors/storage/_redis_address.ts";
+import { redisAddress, type RedisOptions } from "./connectors/storage/_redis_address.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { RedisStorage } from "./connectors/storage/redis.ts";
 import { stateIn } from "./src/state/persistence/state_in.ts";
@@ -23,7 +23,8 @@ import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient } from "./src/client/mock.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
-import { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+import { ModelMeshBase } from "./src/client/model_mesh.ts";
+import type { MeshOptions } from "./src/client/options.ts";
 import { planOfNames } from "./src/client/plan_of_names.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import type { CreateOptions } from "./src/client/options.ts";
@@ -97,6 +98,7 @@ export function mockClient(options: MockOptions): MeshClient {
   return createMockClient(partsOfHere(), options);
 }
 
+export type { RedisOptions };
 export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 
 /**
@@ -188,24 +190,6 @@ export function memoryStorage(): Storage {
   return new MemoryStorage(partsOfHere().runtime.clock);
 }
 
-/** Options of {@linkcode redisStorage}: a `url`, or where it is in parts. */
-export interface RedisOptions {
-  /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
-  readonly url?: string;
-  /** Host name or address; 127.0.0.1 unless given. */
-  readonly host?: string;
-  /** Port; 6379 unless given. */
-  readonly port?: number;
-  /** Who enters. */
-  readonly username?: string;
-  /** With what. */
-  readonly password?: string;
-  /** The database's number; 0 unless given. */
-  readonly db?: number;
-  /** What all keys begin with; `modelmesh` unless given. Those who share a Redis and a prefix share everything. */
-  readonly prefix?: string;
-}
-
 /**
  * A storage in a Redis (6.2 or later), which several processes share. Needs the package `@redis/client`; connects at
  * first use, and is given back by its `close()`.
@@ -285,7 +269,7 @@ export class MeshConfig extends MeshConfigBase {
 export * from "./src/exports.ts";
 export { stateIn, type StateInOptions } from "./src/state/persistence/state_in.ts";
 export type { StatePersistence } from "./src/state/persistence/state_store.ts";
-export { type MeshOptions, ModelMeshBase } from "./src/client/model_mesh.ts";
+export { ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 import { browserConnectors } from "../connectors/browser_connectors.ts";
-import { type MeshOptions, ModelMeshBase } from "../src/client/model_mesh.ts";
+import { ModelMeshBase } from "../src/client/model_mesh.ts";
+import type { MeshOptions } from "../src/client/options.ts";
 import type { PlannedConfig } from "../src/client/options.ts";
 import type { SettingsPlan } from "../src/config/build/explicit.ts";
 import { checkDocument, type CheckedDocument, MeshConfigBase } from "../src/config/load/mesh_config.ts";
@@ -13,7 +14,7 @@ import type { SecretStore } from "../src/contracts/secret_store.ts";
 import { NoProvidersError } from "../src/errors.ts";
 import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 
-export { MeshConfigBase, type MeshOptions, ModelMeshBase };
+export { MeshConfigBase, ModelMeshBase };
 
 /** What {@linkcode MeshConfig.parse} takes beside a document. */
 export interface ParseOptions {

@@ -12,10 +12,10 @@ import { type BreakerOwner, recordKey } from "../state/breaker/circuit_breaker.t
 export type OverrideTarget = { readonly model: string } | { readonly provider: string };
 
 /** Whose states they are. */
-export interface OverrideContext {
+interface OverrideContext {
   readonly registry: Registry;
   readonly state: MeshState;
-  readonly clock: Clock;
+  readonly runtime: { readonly clock: Clock };
 }
 
 /**
@@ -25,7 +25,7 @@ export interface OverrideContext {
  * @throws {ModelNotFoundError} When it does not exist.
  */
 export function deactivate(target: string | OverrideTarget, parts: OverrideContext): void {
-  const { state, clock } = parts;
+  const { state, runtime: { clock } } = parts;
   state.report(state.overrides.get(ownerOf(target, parts), "manual").open("manual", clock.monotonic(), Infinity));
 }
 

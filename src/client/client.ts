@@ -13,6 +13,7 @@ import type { Operation } from "../pipeline/operation.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import type { Pool } from "../registry/registry.ts";
 import type { ModelList } from "../registry/model_list.ts";
+import { onceResolved } from "../util/once.ts";
 import type { CallContext } from "./call_context.ts";
 import { type Audio, audioOf } from "./audio.ts";
 import { Chat } from "./chat.ts";
@@ -85,7 +86,10 @@ export class MeshClient {
   /** Pools and models. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
-  #ready: Promise<void> | undefined;
+  readonly #ready: () => Promise<void> = onceResolved(async () => {
+    await this.#parts.load?.();
+    await this.#parts.engine.ready();
+  });
 
   /**
    * Made by `create`.
@@ -135,13 +139,7 @@ export class MeshClient {
    * @throws {SecretNotFoundError} When a secret does not exist.
    */
   ready(): Promise<void> {
-    return this.#ready ??= (async () => {
-      await this.#parts.load?.();
-      await this.#parts.engine.ready();
-    })().catch((error) => {
-      this.#ready = undefined; // what was away for a moment may be back at the next call
-      throw error;
-    });
+    return this.#ready();
   }
 
   /**

@@ -3,7 +3,7 @@
  * @module
  */
 import { configuredPersistence } from "../background/configured_store.ts";
-import { activate, deactivate, type OverrideContext } from "../background/manual.ts";
+import { activate, deactivate } from "../background/manual.ts";
 import type { Monitoring } from "../background/monitoring.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import type { NewProvider } from "../config/load/new_provider.ts";
@@ -28,11 +28,8 @@ import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
 import type { ExplainOptions } from "./explain.ts";
-import type { CreateOptions } from "./options.ts";
+import type { MeshOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
-
-/** Options of `ModelMesh`. */
-export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
 export class ModelMeshBase implements Mesh {
@@ -198,8 +195,7 @@ export class ModelMeshBase implements Mesh {
    * ```
    */
   async sync(): Promise<readonly SyncStatus[]> {
-    await this.ready();
-    return await this.#monitoring.sync();
+    return await (await this.#monitoring()).sync();
   }
 
   /** What the latest sync of every provider did. */
@@ -214,8 +210,7 @@ export class ModelMeshBase implements Mesh {
    * @throws {ModelNotFoundError} When there is none of this id.
    */
   async probe(provider: string): Promise<ProviderHealth> {
-    await this.ready();
-    return await this.#monitoring.probe(provider);
+    return await (await this.#monitoring()).probe(provider);
   }
 
   /** The health of every provider that was probed. */
@@ -230,7 +225,7 @@ export class ModelMeshBase implements Mesh {
    * @throws {ModelNotFoundError} When it is neither.
    */
   deactivate(name: string): void {
-    deactivate(name, this.#overrides);
+    deactivate(name, this.#engine);
   }
 
   /**
@@ -240,7 +235,7 @@ export class ModelMeshBase implements Mesh {
    * @throws {ModelNotFoundError} When it is neither.
    */
   activate(name: string): void {
-    activate(name, this.#overrides);
+    activate(name, this.#engine);
   }
 
   /**
@@ -266,7 +261,8 @@ export class ModelMeshBase implements Mesh {
 
   /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */
   exportState(): MeshSnapshot {
-    return this.#states.snapshot();
+    const { state, runtime } = this.#engine;
+    return new SnapshotMapper(state, runtime.clock).snapshot();
   }
 
   /**
@@ -276,8 +272,9 @@ export class ModelMeshBase implements Mesh {
    * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
    */
   importState(snapshot: unknown): void {
-    const message = leftOutOf(this.#states.restore(snapshot));
-    if (message !== undefined) this.#engine.hub.trace({ severity: "warning", component: "mesh", message });
+    const { state, runtime } = this.#engine;
+    const message = leftOutOf(new SnapshotMapper(state, runtime.clock).restore(snapshot));
+    if (message !== undefined) this.#engine.warn([message]);
     this.#engine.publishMembers();
   }
 
@@ -290,19 +287,9 @@ export class ModelMeshBase implements Mesh {
     return this.#engine.close();
   }
 
-  get #states(): SnapshotMapper {
-    return new SnapshotMapper(this.#engine.state, this.#engine.runtime.clock);
-  }
-
-  get #monitoring(): Monitoring {
-    const { run } = this.#engine;
-    if (run !== undefined) return run.monitoring;
-    throw new MeshError("The mesh is not running", { code: "not_initialized" });
-  }
-
-  get #overrides(): OverrideContext {
-    const { registry, state, runtime: { clock } } = this.#engine;
-    return { registry, state, clock };
+  async #monitoring(): Promise<Monitoring> {
+    await this.ready();
+    return this.#engine.run!.monitoring;
   }
 
   get #written(): MeshConfigBase {

@@ -52,6 +52,9 @@ export interface CreateOptions {
   on?: (record: MeshEvent | RoutingRecord) => void;
 }
 
+/** Options of `ModelMesh`. */
+export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
+
 /** A configuration that brings what reads it, such as the browser entry's `MeshConfig`. */
 export interface PlannedConfig {
   /**

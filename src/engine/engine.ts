@@ -26,6 +26,7 @@ import { activeProviders, type ListedModel, listModels, type PoolStatus, statusO
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
+import { onceResolved } from "../util/once.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, membersOf } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { EngineRun } from "./run.ts";
@@ -54,7 +55,11 @@ export class Engine implements Mesh {
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;
-  #infrastructure: Promise<InfrastructureServices> | undefined;
+  readonly #infrastructure: () => Promise<InfrastructureServices> = onceResolved(async () => {
+    await this.ready();
+    const { InfrastructureServices } = await import("../infrastructure/services.ts");
+    return new InfrastructureServices(this);
+  });
   #secrets: SettingsSecrets | undefined;
   readonly #store: StateStore | undefined;
   readonly #closing: (() => Promise<void>)[] = [];
@@ -195,14 +200,7 @@ export class Engine implements Mesh {
 
   /** Files, batches and fine-tuning jobs; most meshes have none, so that what has them is imported when it is asked for. */
   infrastructure(): Promise<InfrastructureServices> {
-    return this.#infrastructure ??= (async () => {
-      await this.ready();
-      const { InfrastructureServices } = await import("../infrastructure/services.ts");
-      return new InfrastructureServices(this);
-    })().catch((error) => {
-      this.#infrastructure = undefined;
-      throw error;
-    });
+    return this.#infrastructure();
   }
 
   /** Per-pool health and model counts, by pool name. */
@@ -259,11 +257,9 @@ export class Engine implements Mesh {
   }
 
   get #current(): Assembly {
-    if (this.#assembly === undefined) {
-      const message = "The configuration is not read yet: await ready() or initialize()";
-      throw new MeshError(message, { code: "not_initialized" });
-    }
-    return this.#assembly;
+    if (this.#assembly !== undefined) return this.#assembly;
+    const message = "The configuration is not read yet: await ready() or initialize()";
+    throw new MeshError(message, { code: "not_initialized" });
   }
 
   get #context(): AssemblyContext {

@@ -26,8 +26,7 @@ export function override(action: "activate" | "deactivate"): RouteEntry {
       const { clock } = mesh.runtime;
       const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
       const target = targetIn((await readJson(request, () => exchange.body(time))).value);
-      const { registry, state } = mesh;
-      (action === "activate" ? activate : deactivate)(target, { registry, state, clock });
+      (action === "activate" ? activate : deactivate)(target, mesh);
       return json({ ...target, status: statusOf(target, exchange) }, { headers });
     },
   };

@@ -72,8 +72,7 @@ export class Engines {
 
   /** Sets a model or a provider aside by hand, or takes it back. */
   act(kind: "activate" | "deactivate", target: string): void {
-    const { registry, state, runtime: { clock } } = this.mesh;
-    (kind === "activate" ? activate : deactivate)(target, { registry, state, clock });
+    (kind === "activate" ? activate : deactivate)(target, this.mesh);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { once } from "../../src/util/once.ts";
+import { once, onceResolved } from "../../src/util/once.ts";
 
 Deno.test("once() makes a value with the first call and returns the same from then on, also undefined", () => {
   let calls = 0;
@@ -18,4 +18,13 @@ Deno.test("once() tries again after a failure", () => {
   });
   assertThrows(() => flaky(), Error, "not yet");
   assertEquals([flaky(), flaky()], [2, 2]);
+});
+
+Deno.test("onceResolved() makes a value for all who ask at once, and makes it anew after a failure", async () => {
+  let calls = 0;
+  const made = onceResolved(() => ++calls === 1 ? Promise.reject(new Error("away")) : Promise.resolve(calls));
+  const first = await Promise.allSettled([made(), made()]);
+  assertEquals(first.map(({ status }) => status), ["rejected", "rejected"]);
+  assertEquals(calls, 1);
+  assertEquals(await Promise.all([made(), made(), made()]), [2, 2, 2]);
 });
