@@ -121,54 +121,11 @@ export class RequestMetrics {
 
   /** All metrics as they stand. */
   families(): readonly MetricFamily[] {
-    const consumption = [...this.#consumption.values()];
-    const durations = [...this.#durations.values()];
     return [
-      {
-        name: "modelmesh_requests_total",
-        help: "Requests that are over, by the status of their response.",
-        type: "counter",
-        samples: consumption.flatMap(({ labels, byStatus }) =>
-          [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
-        ),
-      },
+      ...consumptionFamilies([...this.#consumption.values()]),
       counter("modelmesh_attempts_total", "Tries of a model for a request.", [...this.#attempts.values()]),
       counter("modelmesh_rotations_total", "Changes of a pool's current model.", [...this.#rotations.values()]),
-      {
-        name: "modelmesh_tokens_total",
-        help: "Tokens read (input) and written (output).",
-        type: "counter",
-        samples: consumption.flatMap(tokensOf),
-      },
-      {
-        name: "modelmesh_cost_usd_total",
-        help: "Cost of requests in USD, as far as prices are known.",
-        type: "counter",
-        samples: consumption.flatMap(({ labels, costNanoUsd }) =>
-          labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
-        ),
-      },
-      {
-        name: "modelmesh_request_duration_seconds",
-        help: "Time from a request's arrival to the end of its response.",
-        type: "histogram",
-        samples: durations.map(({ labels, whole }) => whole.sample(labels)),
-      },
-      {
-        name: "modelmesh_time_to_first_token_seconds",
-        help: "Time from a request's arrival to the first content of its stream.",
-        type: "histogram",
-        samples: durations.map(({ labels, firstToken }) => firstToken.sample(labels)).filter(({ count }) => count > 0),
-      },
-      {
-        name: "modelmesh_request_tokens",
-        help: "Tokens of a request, read (input) and written (output).",
-        type: "histogram",
-        samples: durations.flatMap(({ labels, tokensIn, tokensOut }) => [
-          tokensIn.sample({ ...labels, direction: "input" }),
-          tokensOut.sample({ ...labels, direction: "output" }),
-        ]).filter(({ count }) => count > 0),
-      },
+      ...durationFamilies([...this.#durations.values()]),
       {
         name: "modelmesh_overhead_seconds",
         help: "Time spent on a request outside of providers and back-off.",
@@ -234,4 +191,59 @@ function keyOf(values: readonly string[]): string {
 
 function countOrZero(value: number | undefined): number {
   return value !== undefined && value > 0 && value < Infinity ? value : 0;
+}
+
+/** Counters of what requests took. */
+function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[] {
+  return [
+    {
+      name: "modelmesh_requests_total",
+      help: "Requests that are over, by the status of their response.",
+      type: "counter",
+      samples: consumption.flatMap(({ labels, byStatus }) =>
+        [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
+      ),
+    },
+    {
+      name: "modelmesh_tokens_total",
+      help: "Tokens read (input) and written (output).",
+      type: "counter",
+      samples: consumption.flatMap(tokensOf),
+    },
+    {
+      name: "modelmesh_cost_usd_total",
+      help: "Cost of requests in USD, as far as prices are known.",
+      type: "counter",
+      samples: consumption.flatMap(({ labels, costNanoUsd }) =>
+        labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
+      ),
+    },
+  ];
+}
+
+/** Histograms of requests. */
+function durationFamilies(durations: readonly Durations[]): MetricFamily[] {
+  return [
+    {
+      name: "modelmesh_request_duration_seconds",
+      help: "Time from a request's arrival to the end of its response.",
+      type: "histogram",
+      samples: durations.map(({ labels, whole }) => whole.sample(labels)),
+    },
+    {
+      name: "modelmesh_time_to_first_token_seconds",
+      help: "Time from a request's arrival to the first content of its stream.",
+      type: "histogram",
+      samples: durations.map(({ labels, firstToken }) => firstToken.sample(labels)).filter(({ count }) => count > 0),
+    },
+    {
+      name: "modelmesh_request_tokens",
+      help: "Tokens of a request, read (input) and written (output).",
+      type: "histogram",
+      samples: durations.flatMap(({ labels, tokensIn, tokensOut }) => [
+        tokensIn.sample({ ...labels, direction: "input" }),
+        tokensOut.sample({ ...labels, direction: "output" }),
+      ]).filter(({ count }) => count > 0),
+    },
+  ];
 }

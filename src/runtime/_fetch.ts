@@ -63,26 +63,34 @@ export function fetchSender(
       throw translate(error, signal, classify, unanswered);
     }
     onBytes?.();
+    return answerOf(response, request, { classify, open });
+  };
+}
+
+/** How a response is read. */
+interface Reading {
+  readonly classify: FaultClassifier;
+  readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
+}
+
+function answerOf(response: Response, request: UpstreamRequest, { classify, open }: Reading): UpstreamResponse {
+  let stream: ReadableStream<Uint8Array> | null | undefined;
+  return {
     // the browser hides from a page which redirect it was
-    const status = response.type === "opaqueredirect" ? 302 : response.status;
-    let stream: ReadableStream<Uint8Array> | null | undefined;
-    const answer: UpstreamResponse = {
-      status,
-      headers: plainHeaders(response.headers, headers),
-      // made when it is asked for: a stream costs more than the whole body read at once
-      get body() {
-        return stream ??= response.body && streamOf(this.reader()!);
-      },
-      reader: () => response.body && guarded(open(response.body), request, classify),
-      async bytes() {
-        try {
-          return new Uint8Array(await response.arrayBuffer());
-        } catch (error) {
-          throw translate(error, signal, classify, cutShort);
-        }
-      },
-    };
-    return answer;
+    status: response.type === "opaqueredirect" ? 302 : response.status,
+    headers: plainHeaders(response.headers, request.headers),
+    // made when it is asked for: a stream costs more than the whole body read at once
+    get body() {
+      return stream ??= response.body && streamOf(this.reader()!);
+    },
+    reader: () => response.body && guarded(open(response.body), request, classify),
+    async bytes() {
+      try {
+        return new Uint8Array(await response.arrayBuffer());
+      } catch (error) {
+        throw translate(error, request.signal, classify, cutShort);
+      }
+    },
   };
 }
 

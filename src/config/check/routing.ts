@@ -26,7 +26,9 @@ interface Rule {
 }
 
 /** Made when a document is checked, so that bundles without one are without them. */
-const rulesOf = (): readonly Rule[] => [
+const rulesOf = (): readonly Rule[] => [...standbyRules(), ...strategyRules()];
+
+const standbyRules = (): readonly Rule[] => [
   ...["error_rate_window" as const, "error_rate_min_requests" as const].map((key): Rule => ({
     key: `deactivation.${key}`,
     isGiven: ({ deactivation }) => deactivation?.[key] !== undefined,
@@ -58,6 +60,9 @@ const rulesOf = (): readonly Rule[] => [
     hasEffect: (first) => first(({ recovery }) => recovery?.on_quota_reset) !== false,
     message: 'has no effect while "on_quota_reset" is false',
   },
+];
+
+const strategyRules = (): readonly Rule[] => [
   {
     key: "rate_limit.threshold",
     isGiven: (layer) => layer.rate_limit?.threshold !== undefined,

@@ -142,6 +142,28 @@ const batch = () =>
     partial_results: flag({ default: false }),
   });
 
+const delivery = () =>
+  object<ConfiguredModel["delivery"]>({
+    /** Whole answers. */
+    synchronous: flag(),
+    /** Streamed answers. */
+    streaming: flag(),
+    /** Batches. */
+    batch: flag(),
+  });
+
+const limits = () =>
+  object<RateLimits>({
+    /** Requests a minute. */
+    rpm: count(),
+    /** Tokens a minute. */
+    tpm: count(),
+    /** Requests a day. */
+    rpd: count(),
+    /** Requests at once. */
+    concurrent: count(),
+  });
+
 const model = () =>
   object<ModelValues>({
     /** The entry of `providers` that serves it. */
@@ -151,14 +173,7 @@ const model = () =>
     /** Capability leaves, by full path or short name. */
     capabilities: list(text({ isLiteral: true }), { min: 1 }),
     /** Delivery modes; they narrow what the capability has. */
-    delivery: object<ConfiguredModel["delivery"]>({
-      /** Whole answers. */
-      synchronous: flag(),
-      /** Streamed answers. */
-      streaming: flag(),
-      /** Batches. */
-      batch: flag(),
-    }),
+    delivery: delivery(),
     /** What it can do; false rules it out for requests that need it. */
     features: features(),
     /** Sizes it works within. */
@@ -166,16 +181,7 @@ const model = () =>
     /** What it costs; goes over the built-in catalogue field by field. */
     pricing: pricing(),
     /** What the vendor allows; its answers' headers override. */
-    limits: object<RateLimits>({
-      /** Requests a minute. */
-      rpm: count(),
-      /** Tokens a minute. */
-      tpm: count(),
-      /** Requests a day. */
-      rpd: count(),
-      /** Requests at once. */
-      concurrent: count(),
-    }),
+    limits: limits(),
     /** Its share under round-robin and load-balanced. */
     weight: number({ above: 0, max: 1000, default: defaultWeight }),
     /** How requests are reworded for it. */

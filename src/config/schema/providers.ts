@@ -101,6 +101,95 @@ const key = () => oneOrMany(text({ isSecret: true, check: credentialProblem }));
 const address = () => text({ check: baseUrlProblem });
 const secret = () => text({ isSecret: true });
 
+const auth = () =>
+  object<AuthValues>({
+    /** The kind of credential: keys, or tokens that are fetched. */
+    method: oneOf(["api_key", "oauth", "service_account"], "api_key"),
+    /** The same as `api_key`. */
+    api_key: key(),
+    /** Rotate over several keys, which a list of them implies. */
+    key_rotation: flag(),
+    /** Where tokens are fetched (`oauth`; `service_account`, in place of the address in its JSON key). */
+    token_url: address(),
+    /** The client's id (`oauth`). */
+    client_id: text(),
+    /** The client's secret (`oauth`). */
+    client_secret: secret(),
+    /** A refresh token (`oauth`). */
+    refresh_token: secret(),
+    /** Scopes that are asked for, separated by spaces (`oauth`, `service_account`). */
+    scope: text(),
+    /** The account's JSON key (`service_account`), best as a secret reference. */
+    credentials: either<string, Readonly<Record<string, unknown>>>(
+      text({ isSecret: true, isMultiline: true }),
+      passThrough(),
+    ),
+  });
+
+const execution = () =>
+  object<NonNullable<ProviderValues["execution"]>>({
+    /** The same as `base_url`. */
+    base_url: address(),
+    /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
+    timeout: duration({ default: defaultTimeouts.answer }),
+    /** Limit of connecting. */
+    connect_timeout: duration({ default: defaultTimeouts.connect }),
+    /** Tries within one attempt, on top of the pool's retries. */
+    max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
+    /**
+     * A file in PEM with certificate authorities to trust beside the runtime's own, for this provider and where its tokens
+     * are fetched; read at the start and at every reload. Not in pages, nor with a `fetch` of the program's own.
+     */
+    ca: text(),
+  });
+
+const retry = () =>
+  object<NonNullable<ProviderValues["retry"]>>({
+    /** How many calls may be same-model retries. */
+    budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
+      /** Retries per request. */
+      ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
+      /** Retries that are always allowed per window. */
+      min: integer({ min: 0, default: defaultRetryBudget.min }),
+      /** The window that is looked at. */
+      window: duration({ default: defaultRetryBudget.windowMs }),
+    }),
+  });
+
+const quota = () =>
+  object<NonNullable<ProviderValues["quota"]>>({
+    /** When the quota starts anew. */
+    reset_schedule: oneOf(["monthly", "daily", "rolling"]),
+    /** Ask the vendor at the start how much was used, where it reports that; a spent account is in standby from the start. */
+    query_current: flag({ default: false }),
+    /** The same as `query_current`, of what is left: vendors report both at once. */
+    query_remaining: flag({ default: false }),
+  });
+
+const discovery = () =>
+  object<NonNullable<ProviderValues["discovery"]>>({
+    /**
+     * Which models it offers beside those under `models`: those that it lists when it is asked at the start (`true`),
+     * none (`false`); unless given those of the built-in catalogue, and where that has none, as for servers of one's
+     * own, those it lists, unless its models are configured.
+     */
+    enumerate_models: flag(),
+    /** Ask the vendor for its models' context windows, largest outputs and features, which then win over the catalogue's. */
+    model_details: flag({ default: false }),
+    /** Ask the vendor which capabilities its models have, which then win over the catalogue's. */
+    capability_query: flag({ default: false }),
+  });
+
+const infrastructure = () =>
+  object<NonNullable<ProviderValues["infrastructure"]>>({
+    /** The same as `batch.supported`. */
+    batch: flag(),
+    /** The same as `files.upload`. */
+    files: flag(),
+    /** The same as `fine_tuning.supported`. */
+    fine_tuning: flag(),
+  });
+
 const provider = () =>
   object<ProviderValues>({
     /** False keeps the entry in the file without using it. */
@@ -114,45 +203,9 @@ const provider = () =>
     /** Address of the API, with its version prefix, for servers of one's own and gateways. */
     base_url: address(),
     /** How calls are authenticated. */
-    auth: object<AuthValues>({
-      /** The kind of credential: keys, or tokens that are fetched. */
-      method: oneOf(["api_key", "oauth", "service_account"], "api_key"),
-      /** The same as `api_key`. */
-      api_key: key(),
-      /** Rotate over several keys, which a list of them implies. */
-      key_rotation: flag(),
-      /** Where tokens are fetched (`oauth`; `service_account`, in place of the address in its JSON key). */
-      token_url: address(),
-      /** The client's id (`oauth`). */
-      client_id: text(),
-      /** The client's secret (`oauth`). */
-      client_secret: secret(),
-      /** A refresh token (`oauth`). */
-      refresh_token: secret(),
-      /** Scopes that are asked for, separated by spaces (`oauth`, `service_account`). */
-      scope: text(),
-      /** The account's JSON key (`service_account`), best as a secret reference. */
-      credentials: either<string, Readonly<Record<string, unknown>>>(
-        text({ isSecret: true, isMultiline: true }),
-        passThrough(),
-      ),
-    }),
+    auth: auth(),
     /** How calls are made. */
-    execution: object<NonNullable<ProviderValues["execution"]>>({
-      /** The same as `base_url`. */
-      base_url: address(),
-      /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
-      timeout: duration({ default: defaultTimeouts.answer }),
-      /** Limit of connecting. */
-      connect_timeout: duration({ default: defaultTimeouts.connect }),
-      /** Tries within one attempt, on top of the pool's retries. */
-      max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
-      /**
-       * A file in PEM with certificate authorities to trust beside the runtime's own, for this provider and where its tokens
-       * are fetched; read at the start and at every reload. Not in pages, nor with a `fetch` of the program's own.
-       */
-      ca: text(),
-    }),
+    execution: execution(),
     /** Which answers are tried again. */
     error: object<CodeValues>({
       /** Statuses that are tried again on the same model. */
@@ -161,41 +214,13 @@ const provider = () =>
       non_retryable_codes: codes(defaultNonRetryableCodes),
     }),
     /** Retrying over all of the provider's traffic. */
-    retry: object<NonNullable<ProviderValues["retry"]>>({
-      /** How many calls may be same-model retries. */
-      budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
-        /** Retries per request. */
-        ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
-        /** Retries that are always allowed per window. */
-        min: integer({ min: 0, default: defaultRetryBudget.min }),
-        /** The window that is looked at. */
-        window: duration({ default: defaultRetryBudget.windowMs }),
-      }),
-    }),
+    retry: retry(),
     /** The account's allowance. */
-    quota: object<NonNullable<ProviderValues["quota"]>>({
-      /** When the quota starts anew. */
-      reset_schedule: oneOf(["monthly", "daily", "rolling"]),
-      /** Ask the vendor at the start how much was used, where it reports that; a spent account is in standby from the start. */
-      query_current: flag({ default: false }),
-      /** The same as `query_current`, of what is left: vendors report both at once. */
-      query_remaining: flag({ default: false }),
-    }),
+    quota: quota(),
     /** The most that may be spent with this provider. */
     budget: budget(),
     /** What is asked of the vendor at start. */
-    discovery: object<NonNullable<ProviderValues["discovery"]>>({
-      /**
-       * Which models it offers beside those under `models`: those that it lists when it is asked at the start (`true`),
-       * none (`false`); unless given those of the built-in catalogue, and where that has none, as for servers of one's
-       * own, those it lists, unless its models are configured.
-       */
-      enumerate_models: flag(),
-      /** Ask the vendor for its models' context windows, largest outputs and features, which then win over the catalogue's. */
-      model_details: flag({ default: false }),
-      /** Ask the vendor which capabilities its models have, which then win over the catalogue's. */
-      capability_query: flag({ default: false }),
-    }),
+    discovery: discovery(),
     /** The vendor's list of models. */
     catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
       /** The same as `discovery.enumerate_models`. */
@@ -228,14 +253,7 @@ const provider = () =>
       supported: flag(),
     }),
     /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
-    infrastructure: object<NonNullable<ProviderValues["infrastructure"]>>({
-      /** The same as `batch.supported`. */
-      batch: flag(),
-      /** The same as `files.upload`. */
-      files: flag(),
-      /** The same as `fine_tuning.supported`. */
-      fine_tuning: flag(),
-    }),
+    infrastructure: infrastructure(),
     /** Attributes of the connector itself. */
     config: passThrough(),
   }, {

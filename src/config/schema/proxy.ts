@@ -101,6 +101,27 @@ const cors = () =>
     max_age: duration({ min: 0, default: defaultCors.maxAgeSeconds * 1000 }),
   });
 
+const auth = () =>
+  object<NonNullable<ProxyValues["auth"]>>({
+    /** How clients authenticate. */
+    method: oneOf(["bearer"], "bearer"),
+    /** Tokens that are accepted. */
+    tokens: list(either(token(), client()), { min: 1 }),
+    /**
+     * Tokens that administrate the proxy: they see everything, and activate and deactivate models. They need not be
+     * among `tokens`. Those without pools, budget and rpm unless given.
+     */
+    admin_tokens: list(token(), { min: 1 }),
+  });
+
+const tls = () =>
+  object<NonNullable<ProxyValues["tls"]>>({
+    /** File with the certificate and those between it and an authority, PEM. */
+    cert: text({ isLiteral: true }),
+    /** File with its private key, PEM without a passphrase. */
+    key: text({ isLiteral: true }),
+  }, { required: ["cert", "key"] });
+
 /** The HTTP proxy. */
 export const proxy = (): Field<ProxyValues> =>
   object<ProxyValues>({
@@ -111,17 +132,7 @@ export const proxy = (): Field<ProxyValues> =>
     /** Paths it serves, without `/v1`; all unless given. */
     endpoints: list(oneOf(endpoints), { min: 1 }),
     /** Who may use it. */
-    auth: object<NonNullable<ProxyValues["auth"]>>({
-      /** How clients authenticate. */
-      method: oneOf(["bearer"], "bearer"),
-      /** Tokens that are accepted. */
-      tokens: list(either(token(), client()), { min: 1 }),
-      /**
-       * Tokens that administrate the proxy: they see everything, and activate and deactivate models. They need not be
-       * among `tokens`. Those without pools, budget and rpm unless given.
-       */
-      admin_tokens: list(token(), { min: 1 }),
-    }),
+    auth: auth(),
     /** Browser clients. */
     cors: cors(),
     /** Host names served without a token, beside loopback ones. */
@@ -152,10 +163,5 @@ export const proxy = (): Field<ProxyValues> =>
      */
     id_secret: text({ isSecret: true, check: secretProblem }),
     /** Serves HTTPS, through Node's own server. The files are read again when they change. */
-    tls: object<NonNullable<ProxyValues["tls"]>>({
-      /** File with the certificate and those between it and an authority, PEM. */
-      cert: text({ isLiteral: true }),
-      /** File with its private key, PEM without a passphrase. */
-      key: text({ isLiteral: true }),
-    }, { required: ["cert", "key"] }),
+    tls: tls(),
   });
