@@ -174,7 +174,7 @@ async function test(
   const version = (await mustRun(node, ["--version"])).trim();
   const started = performance.now();
   const modules = files.map((file) => file.replace(/\.ts$/, ".mjs"));
-  const options = ["--test", "--test-reporter=tap", "--enable-source-maps", "--test-timeout=60000"];
+  const options = ["--test", "--test-reporter=tap", "--enable-source-maps", "--test-timeout=240000"];
   const concurrency = `--test-concurrency=${navigator.hardwareConcurrency}`;
   const { code, out, err } = await run(node, [...options, concurrency, ...modules], folder, { NODE_NO_WARNINGS: "1" });
   const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(out)?.[1] ?? 0);
