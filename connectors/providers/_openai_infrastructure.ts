@@ -9,9 +9,10 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { CallOptions } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { bytesOf } from "./_response_bytes.ts";
 import { writeFormStream } from "../../src/util/form_stream.ts";
 import { newBoundary } from "../../src/util/multipart.ts";
-import { parseObject, readBytes, streamReaderOf, throwIfError } from "./_http.ts";
+import { parseObject, readBytes, throwIfError } from "./_http.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -59,7 +60,7 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
     async fileContent(id, options) {
       const response = await send(`files/${inPath(id)}/content`, get, options);
       const type = response.headers.get("content-type") ?? "application/octet-stream";
-      return { type, bytes: chunksOf(response) };
+      return { type, bytes: bytesOf(response) };
     },
     async deleteFile(id, options) {
       await ask(`files/${inPath(id)}`, { method: "DELETE" }, options);
@@ -84,19 +85,4 @@ async function objectIn(response: UpstreamResponse): Promise<JsonObject> {
 function withId<Shape extends JsonObject>(object: Shape): Shape {
   if (typeof object.id === "string" && object.id !== "") return object;
   throw new UpstreamError("The provider's answer has no id", { kind: "invalid_response" });
-}
-
-async function* chunksOf(response: UpstreamResponse): AsyncGenerator<Uint8Array> {
-  const reader = streamReaderOf(response);
-  let isOver = false;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      isOver = done;
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    if (!isOver) await reader.cancel().catch(() => {}); // the connection ends with it
-  }
 }

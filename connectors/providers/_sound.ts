@@ -5,8 +5,9 @@
 import type { ResponseContent } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { bytesOf } from "./_response_bytes.ts";
 import { readObject } from "./_base.ts";
-import { streamReaderOf, throwIfError } from "./_http.ts";
+import { throwIfError } from "./_http.ts";
 
 /**
  * The sound that a provider sends.
@@ -22,20 +23,5 @@ export async function soundOf(response: UpstreamResponse, type: string): Promise
     throw new UpstreamError("The provider answered with JSON in place of sound", { kind: "invalid_response" });
   }
   const isNamed = /^(audio\/|text\/event-stream)/.test(given);
-  return { type: isNamed ? given : type, bytes: chunksOf(response) };
-}
-
-async function* chunksOf(response: UpstreamResponse): AsyncGenerator<Uint8Array> {
-  const reader = streamReaderOf(response);
-  let isOver = false;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      isOver = done;
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    if (!isOver) await reader.cancel().catch(() => {});
-  }
+  return { type: isNamed ? given : type, bytes: bytesOf(response) };
 }

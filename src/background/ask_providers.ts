@@ -3,23 +3,14 @@
  * @module
  */
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
-import type { Runtime } from "../contracts/runtime.ts";
-import type { Hub } from "../observe/hub.ts";
 import { infoIn } from "../registry/model_facts.ts";
 import { limitsIn, type ModelAnswers, type ProviderAnswers, withAnswers } from "../registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { pricingIn } from "../util/pricing.ts";
+import type { QueryParts } from "./provider_queries.ts";
 
 /** Longest wait for what one provider knows, ms. */
 const limitMs = 5_000;
-
-/** What asking needs. */
-interface AskParts {
-  readonly runtime: Runtime;
-  readonly hub: Hub;
-  /** Takes secrets out of a text. */
-  readonly redact: (text: string) => string;
-}
 
 /**
  * Asks every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
@@ -32,7 +23,7 @@ interface AskParts {
 export async function askProviders(
   instances: readonly ProviderInstance[],
   registry: Registry,
-  parts: AskParts,
+  parts: QueryParts,
 ): Promise<ProviderAnswers | undefined> {
   const asked = instances.map((instance) => new Inquiry(instance, registry, parts));
   await Promise.all(asked.map((inquiry) => inquiry.run()));
@@ -46,11 +37,11 @@ class Inquiry {
   hasNews = false;
   readonly #instance: ProviderInstance;
   readonly #registry: Registry;
-  readonly #parts: AskParts;
+  readonly #parts: QueryParts;
   /** What its vendor says of its models when it is asked, by their ids. */
   #described: ReadonlyMap<string, ModelInfo> = new Map();
 
-  constructor(instance: ProviderInstance, registry: Registry, parts: AskParts) {
+  constructor(instance: ProviderInstance, registry: Registry, parts: QueryParts) {
     this.#instance = instance;
     this.#registry = registry;
     this.#parts = parts;

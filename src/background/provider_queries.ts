@@ -17,7 +17,7 @@ import { untilQuotaReset } from "../util/windows.ts";
 const limitMs = 5_000;
 
 /** What asking needs. */
-interface QueryParts {
+export interface QueryParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
   /** Takes secrets out of a text. */

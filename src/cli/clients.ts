@@ -4,6 +4,7 @@
  */
 import { parseDuration } from "../config/schema/units.ts";
 import { MeshError } from "../errors.ts";
+import type { UsageRow } from "../proxy/clients/client_usage.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { printable, table, usd } from "./table.ts";
@@ -17,15 +18,6 @@ interface Client {
   readonly expires_at?: string;
   readonly created_at: string;
   readonly token?: string;
-}
-
-interface UsageRow {
-  readonly day: string;
-  readonly pool: string;
-  readonly requests: number;
-  readonly tokens_in: number;
-  readonly tokens_out: number;
-  readonly cost_usd: number;
 }
 
 interface Task {

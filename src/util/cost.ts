@@ -3,9 +3,9 @@
  * @module
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
+import { dayOf } from "./windows.ts";
 
 const nanoPerUsd = 1_000_000_000;
-const dayMs = 24 * 60 * 60 * 1000;
 /** USD per million tokens are nano-dollars per token times this. */
 const nanoPerToken = nanoPerUsd / 1_000_000;
 
@@ -26,15 +26,6 @@ export function priceAt(
   return pricing.findLast(({ from, above_tokens }) =>
     (from === undefined || from <= day) && (above_tokens === undefined || promptTokens > above_tokens)
   );
-}
-
-let latest = { number: NaN, text: "" };
-
-/** The UTC day of a time, such as `2026-01-31`; asked for with every price. */
-function dayOf(now: number): string {
-  const number = Math.floor(now / dayMs);
-  if (number !== latest.number) latest = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
-  return latest.text;
 }
 
 /** What a call takes, in the units that vendors price; a unit that has no meaning for the call is left out. */

@@ -3,7 +3,8 @@
  * @module
  */
 
-const dayMs = 86_400_000;
+/** A day in UTC, ms. */
+export const dayMs = 86_400_000;
 
 /** A period of wall clock time, ms. */
 export interface Window {
@@ -52,4 +53,17 @@ export function monthWindow(now: number): Window {
 export function untilQuotaReset(schedule: string | undefined, now: number): number {
   if (schedule === "rolling") return dayMs;
   return (schedule === "monthly" ? monthWindow(now) : dayWindow(now)).end - now;
+}
+
+let latest = { number: NaN, text: "" };
+
+/**
+ * The UTC day of a time, such as `2026-01-31`. The latest one is remembered: every price is looked up by it.
+ *
+ * @param wallTimeMs Wall clock, ms since 1970.
+ */
+export function dayOf(wallTimeMs: number): string {
+  const number = Math.floor(wallTimeMs / dayMs);
+  if (number !== latest.number) latest = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
+  return latest.text;
 }

@@ -1,11 +1,10 @@
 /** A file goes through the proxy as it comes: however large it is, no more than what is on its way is in memory. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
+import { startByteCounter } from "./_byte_counter.ts";
 
 const megabytes = 500;
 /** What a runtime needs to work: buffers on their way, code that is compiled, garbage that is yet to be collected. */
@@ -27,40 +26,25 @@ describe(`A file of ${megabytes} MB`, () => {
   });
 });
 
-/** A provider that counts the bytes it gets, keeps none, and has as many. */
-async function startProvider() {
-  let received = 0;
+/** A provider that takes a file of any size, and has one to read. */
+function startProvider() {
   const piece = new Uint8Array(64 * 1024);
-  const server = createServer((request, response) => {
-    request.on("data", (bytes: Uint8Array) => received += bytes.length);
-    request.on("end", () => {
-      if (!request.url!.endsWith("/content")) {
-        const file = { id: "file-1", object: "file", bytes: received, filename: "a", purpose: "vision", created_at: 1 };
-        return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(file));
+  return startByteCounter((response, path, received) => {
+    if (!path.endsWith("/content")) {
+      const file = { id: "file-1", object: "file", bytes: received, filename: "a", purpose: "vision", created_at: 1 };
+      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(file));
+    }
+    response.writeHead(200, { "content-type": "application/octet-stream" });
+    let left = megabytes * 16;
+    const more = () => {
+      while (left > 0) {
+        left--;
+        if (!response.write(piece)) return void response.once("drain", more);
       }
-      response.writeHead(200, { "content-type": "application/octet-stream" });
-      let left = megabytes * 16;
-      const more = () => {
-        while (left > 0) {
-          left--;
-          if (!response.write(piece)) return void response.once("drain", more);
-        }
-        response.end();
-      };
-      more();
-    });
+      response.end();
+    };
+    more();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    get received() {
-      return received;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 /** Sends the same piece again and again, and counts what it reads, so that the client itself takes no memory. */

@@ -1,11 +1,10 @@
 /** A large upload is in memory once, however many providers it goes to. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
+import { startByteCounter } from "./_byte_counter.ts";
 
 const megabytes = 25;
 /** The body once, its half that arrives before the memory for all of it is there, and what a runtime needs to work. */
@@ -36,24 +35,11 @@ describe(`An upload of ${megabytes} MB`, () => {
   });
 });
 
-/** A provider that counts the bytes it gets, and keeps none. */
-async function startCounter(status: number) {
-  let received = 0;
-  const server = createServer((request, response) => {
-    request.on("data", (bytes: Uint8Array) => received += bytes.length);
-    request.on("end", () => response.writeHead(status, { "content-type": "application/json" }).end('{"text":"Hello"}'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    get received() {
-      return received;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+/** A provider that answers an upload with a status. */
+function startCounter(status: number) {
+  return startByteCounter((response) =>
+    void response.writeHead(status, { "content-type": "application/json" }).end('{"text":"Hello"}')
+  );
 }
 
 /** Sends the same piece again and again, so that the client itself takes no memory. */

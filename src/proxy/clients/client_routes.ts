@@ -5,13 +5,14 @@
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
 import { sha256 } from "../../util/sha256.ts";
+import { dayMs, dayOf } from "../../util/windows.ts";
 import { readJson } from "../body.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
 import { json } from "../json.ts";
 import { type ClientChange, readChange, readNewClient, wrong } from "./client_input.ts";
 import { type ClientsDocument, shownClient, type StoredClient } from "./client_record.ts";
-import { dayMs, dayOf, usageDays, type UsageRow } from "./client_usage.ts";
+import { usageDays, type UsageRow } from "./client_usage.ts";
 import { newId, newToken } from "./_new_token.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 

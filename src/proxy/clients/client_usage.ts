@@ -7,11 +7,10 @@ import type { FinishedRequest } from "../../observe/hub_events.ts";
 import { whole } from "../../state/limits/window_counter.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
+import { dayMs, dayOf } from "../../util/windows.ts";
 
 /** Days that are kept. */
 export const usageDays = 90;
-
-export const dayMs = 86_400_000;
 
 const prefix = "client_usage.";
 const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
@@ -34,11 +33,6 @@ export interface UsageRow {
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_usd: number;
-}
-
-/** The UTC day of a time: wall clock, ms. */
-export function dayOf(wall: number): string {
-  return new Date(wall).toISOString().slice(0, 10);
 }
 
 /** Counts, and adds what it has counted to the records of the days from time to time. */

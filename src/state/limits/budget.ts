@@ -4,7 +4,7 @@
  * @module
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
-import { dayWindow, monthWindow } from "../../util/windows.ts";
+import { dayOf, dayWindow, monthWindow } from "../../util/windows.ts";
 import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
@@ -137,7 +137,7 @@ export class Budget implements CounterSource {
     const span = counter === this.#days ? "day" : "month";
     const { start, end, spent, reserved, unconfirmed, reached } = window;
     return {
-      key: `budget ${this.#name} ${span} ${new Date(start).toISOString().slice(0, 10)} ${what}`,
+      key: `budget ${this.#name} ${span} ${dayOf(start)} ${what}`,
       expiresAt: end + afterlifeMs,
       isPresent: true,
       atLeast: reached,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
-import { dayWindow, monthWindow, type Window } from "../../util/windows.ts";
+import { dayOf, dayWindow, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
@@ -101,7 +101,7 @@ export class Quota implements CounterSource {
     for (const measure of this.#limited) {
       const present = this.#window(measure);
       for (const window of this.#counters[measure].windows) {
-        const time = isCalendar ? new Date(window.end).toISOString().slice(0, 10) : generation;
+        const time = isCalendar ? dayOf(window.end) : generation;
         yield {
           key: `limit ${this.#name} ${time} ${measure}`,
           expiresAt: isCalendar ? window.end : wall + lifeMs,
