@@ -31,6 +31,7 @@ const suites = [
   "tests/runtime/serve_test.ts",
   "tests/runtime/tls_test.ts",
   "tests/runtime/node_suite.ts",
+  "tests/servers/killed_proxies_test.ts",
   "tests/servers/redis_process_test.ts",
   "tests/servers/shared_outage_test.ts",
   "tests/servers/shared_state_test.ts",
@@ -38,6 +39,7 @@ const suites = [
   "tests/slow/hostile_clients_test.ts",
   "tests/slow/http1_client_test.ts",
   "tests/slow/reload_memory_test.ts",
+  "tests/slow/workers_life_test.ts",
   "tests/slow/workers_test.ts",
 ];
 
@@ -61,6 +63,7 @@ const short = [
   "tests/runtime/node_suite.ts",
   "tests/runtime/serve_test.ts",
   "tests/runtime/tls_test.ts",
+  "tests/servers/killed_proxies_test.ts",
   "tests/servers/redis_process_test.ts",
 ];
 

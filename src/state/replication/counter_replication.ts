@@ -49,6 +49,8 @@ export class CounterReplication implements Replication {
   readonly #replicator: CounterReplicator;
   readonly #target: ReplicationTarget;
   #isUnavailable = false;
+  /** Of requests that wait to be admitted. */
+  readonly #undecided = new Set<(waitMs: undefined) => void>();
   /** The one under way, or the last one. */
   #syncing: Promise<void> = Promise.resolve();
   /** The one after it, where a caller waits for that. */
@@ -152,14 +154,20 @@ export class CounterReplication implements Replication {
     return await this.#withTimeout(this.#requestRoom(shared, wanted, onGrant)) ?? onUnavailable === "open";
   }
 
-  /** Admits a request of a minute; undefined where the store does not say in time. */
+  /**
+   * Admits a request of a minute; undefined while the store is unavailable. A slow one is waited for until it counts as
+   * that: a process that went on by itself would admit what another one has taken.
+   */
   async admit(window: SharedWindow, limit: number): Promise<number | undefined> {
     if (this.#isUnavailable) return undefined;
-    const asked = window.take(this.#target.shared, limit).catch(() => {
-      this.#setUnavailable(true);
-      return undefined;
+    return await new Promise((resolve) => {
+      const decided = (waitMs: number | undefined) => {
+        this.#undecided.delete(decided);
+        resolve(waitMs);
+      };
+      this.#undecided.add(decided);
+      window.take(this.#target.shared, limit).then(decided, () => this.#setUnavailable(true));
     });
-    return await this.#withTimeout(asked);
   }
 
   #withTimeout<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -235,7 +243,9 @@ export class CounterReplication implements Replication {
   #setUnavailable(isUnavailable: boolean): void {
     if (this.#isUnavailable === isUnavailable) return;
     this.#isUnavailable = isUnavailable;
-    if (isUnavailable) this.#target.onOutage();
+    if (!isUnavailable) return;
+    this.#target.onOutage();
+    for (const decided of this.#undecided) decided(undefined);
   }
 }
 

@@ -1,0 +1,153 @@
+/** Proxies on one real Redis, killed and started again under load: what they share holds to the cent and the call. */
+import { assert, assertEquals } from "@std/assert";
+import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import process from "node:process";
+import { type ChildCommand, spawnCommand } from "../support/_cli.ts";
+import { childrenOf } from "../support/_children.ts";
+import { makeFolder } from "../support/_library.ts";
+import { until } from "../support/patience.ts";
+import { testConfig } from "../support/proxy.ts";
+import { hasRedis, TestRedis } from "../support/redis.ts";
+import { sendBytes } from "../support/_surface.ts";
+import { ok, startUpstream, type Upstream } from "../support/upstream.ts";
+
+const answer = ok({ text: "hello", usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } });
+const token = "token-of-the-web-0123456789";
+
+let redis: TestRedis;
+
+/** What one kill may cost: each client of the proxy has one request open, and a worker that dies may get one more. */
+const maxLost = 2 * 4;
+
+/** What a client saw: a status, an error's code, or that its connection broke. */
+type Seen = "200" | "lost" | string;
+
+/** A proxy that is started again on its port whenever it was killed. */
+class Proxy implements AsyncDisposable {
+  readonly #args: readonly string[];
+  readonly #hasWorkers: boolean;
+  #child!: ChildCommand;
+  #port = 0;
+  /** Clients wait while it is started again. */
+  #starting: Promise<void> = Promise.resolve();
+
+  constructor(args: readonly string[]) {
+    this.#args = args;
+    this.#hasWorkers = args.includes("--workers");
+  }
+
+  async start(): Promise<void> {
+    this.#child = spawnCommand(["proxy", ...this.#args, "--port", String(this.#port)]);
+    this.#port = Number(new URL(await this.#child.url()).port);
+  }
+
+  /** Ends it the hard way and starts it again, or one of its workers. */
+  async kill(): Promise<void> {
+    if (this.#hasWorkers) {
+      const times = this.#child.err.split("listens again").length;
+      process.kill(childrenOf(this.#child.pid)[0]!, "SIGKILL");
+      return await until(() => this.#child.err.split("listens again").length > times);
+    }
+    process.kill(this.#child.pid, "SIGKILL");
+    this.#starting = this.#child.code.then(() => this.start());
+    await this.#starting;
+  }
+
+  async chat(): Promise<Seen> {
+    await this.#starting;
+    const body = '{"model":"chat","messages":[{"role":"user","content":"Hi"}]}';
+    const head = ["POST /v1/chat/completions HTTP/1.1", "Host: 127.0.0.1", `Authorization: Bearer ${token}`];
+    const more = ["Content-Type: application/json", `Content-Length: ${body.length}`, "Connection: close"];
+    const raw = await sendBytes(this.#port, `${[...head, ...more].join("\r\n")}\r\n\r\n${body}`);
+    return /"code":\s*"(\w+)"/.exec(raw)?.[1] ?? raw.split(" ")[1] ?? "lost";
+  }
+
+  [Symbol.asyncDispose]() {
+    return this.#child[Symbol.asyncDispose]();
+  }
+}
+
+interface Setup {
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly client?: Readonly<Record<string, unknown>>;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly args?: readonly string[];
+}
+
+/** Four clients ask two proxies, one of which is killed again and again, until both refuse all. */
+async function exhaust({ name, upstream, client, config, args = [] }: Setup): Promise<Seen[]> {
+  const document = testConfig({
+    upstreams: { a: upstream.url },
+    config: {
+      models: {
+        a: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 0.01 } },
+      },
+      storage: { connector: "redis.redis.v1", url: redis.url, prefix: name, on_unavailable: "closed" },
+      proxy: { auth: { tokens: [{ token, name: "web", ...client }] } },
+      ...config,
+    },
+  });
+  await using folder = await makeFolder();
+  const path = await folder.write("mesh.json", JSON.stringify(document));
+  await using one = new Proxy(["--config", path, ...args]);
+  await using other = new Proxy(["--config", path]);
+  await Promise.all([one.start(), other.start()]);
+  const seen: Seen[] = [];
+  let isOver = false;
+  const ask = async (proxy: Proxy) => {
+    while (!isOver) seen.push(await proxy.chat());
+  };
+  const clients = Promise.all([one, one, other, other].map(ask));
+  for (let kills = 0; kills < 2; kills++) {
+    const before = seen.length;
+    await until(() => seen.length > before + 20);
+    await one.kill();
+  }
+  await until(() =>
+    seen.slice(-40).length === 40 && seen.slice(-40).every((last) => last !== "200" && last !== "lost")
+  );
+  isOver = true;
+  await clients;
+  assert(countOf(seen, "lost") <= maxLost, `${countOf(seen, "lost")} requests were lost`);
+  return seen;
+}
+
+const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => other === one).length;
+
+(hasRedis ? describe : describe.skip)("Proxies on one Redis, one of which is killed under load", () => {
+  beforeAll(async () => void (redis = await TestRedis.start()));
+  afterAll(() => redis[Symbol.asyncDispose]());
+
+  it("spend a budget to the cent", async () => {
+    await using upstream = await startUpstream(answer);
+    const seen = await exhaust({ name: "budget", upstream, config: { budget: { daily_limit: 1.5 } } });
+    checkSpent(seen, upstream);
+    assertEquals(new Set(seen.filter((one) => one !== "lost")), new Set(["200", "budget_exceeded"]));
+  });
+
+  it("spend a client's budget to the cent, also when it is one of a proxy's workers", async () => {
+    await using upstream = await startUpstream(answer);
+    const client = { budget: { daily_limit: 1.5 } };
+    checkSpent(await exhaust({ name: "client", upstream, client, args: ["--workers", "2"] }), upstream);
+  });
+
+  for (const [who, args] of [["a proxy", []], ["one of a proxy's workers", ["--workers", "2"]]] as const) {
+    it(`admit a client's requests to the call: ${who}`, async () => {
+      await using upstream = await startUpstream(answer);
+      const seen = await exhaust({ name: `rpm-${args.length}`, upstream, client: { rpm: 150 }, args });
+      const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
+      assert(good <= 150 && upstream.calls <= 150, `${good} answers, ${upstream.calls} calls`);
+      assert(good + lost >= 150, `${good} answers and ${lost} lost`);
+      assertEquals(new Set(seen.filter((one) => one !== "lost")), new Set(["200", "rate_limit_exceeded"]));
+    });
+  }
+});
+
+/** Of a budget for 150 requests. */
+function checkSpent(seen: readonly Seen[], upstream: Upstream): void {
+  const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
+  assert(good <= 150, `${good} answers of one cent each`);
+  assert(upstream.calls <= 150 + lost, `${upstream.calls} calls, of which ${lost} may be lost`);
+  assert(good + lost >= 150, `${good} answers and ${lost} lost`);
+}

@@ -1,0 +1,56 @@
+import { assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { fakeClock } from "../../src/runtime/test.ts";
+import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
+import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
+import { SharedSums } from "../../src/state/replication/shared_sums.ts";
+import { SharedWindow } from "../../src/state/replication/shared_window.ts";
+
+/** A process, and a store that answers after a time. */
+function processOn(sums: SharedSums, clock: ReturnType<typeof fakeClock>, delayMs: () => number) {
+  const late = <T>(answer: () => T) => {
+    const ms = delayMs();
+    return ms === 0 ? Promise.resolve(answer()) : clock.sleep(ms).then(answer);
+  };
+  const replication = new CounterReplication(new CounterReplicator(), {
+    clock,
+    onUnavailable: "open",
+    onOutage: () => {},
+    shared: {
+      add: (changes) => late(() => sums.add(changes, 0)),
+      reserve: (claims) => late(() => sums.reserve(claims, 0)),
+      publish: () => Promise.resolve(),
+      subscribe: () => Promise.resolve(() => Promise.resolve()),
+    },
+  });
+  const window = new SharedWindow("client web", clock);
+  return { replication, admit: (limit: number) => replication.admit(window, limit) };
+}
+
+describe("A client's requests of a minute in a store that is slow", () => {
+  it("are admitted by the store, however long it takes, so that processes never admit more", async () => {
+    const clock = fakeClock();
+    const sums = new SharedSums(clock);
+    const all = [1, 2].map(() => processOn(sums, clock, () => 100));
+    const asked = Array.from({ length: 10 }, (_, index) => all[index % 2]!.admit(3));
+    await clock.advance(1000);
+    const waits = await Promise.all(asked);
+    assertEquals([waits.filter((ms) => ms === 0).length, waits.includes(undefined)], [3, false]);
+  });
+
+  it("are left to each process once it counts as unavailable, after half a second", async () => {
+    const clock = fakeClock();
+    let delayMs = 60_000;
+    const { replication, admit } = processOn(new SharedSums(clock), clock, () => delayMs);
+    const asked = [admit(3), admit(3)];
+    const syncing = replication.sync();
+    await clock.advance(499);
+    assertEquals(replication.isUnavailable, false);
+    await clock.advance(1);
+    assertEquals([await Promise.all(asked), await admit(3)], [[undefined, undefined], undefined]);
+    delayMs = 0;
+    await clock.advance(60_000);
+    await syncing;
+    assertEquals(await admit(3), 0);
+  });
+});
