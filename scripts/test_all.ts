@@ -11,6 +11,7 @@ const parts: readonly { readonly task: readonly string[]; readonly minutes: numb
   { task: ["test", ...outsideFolders], minutes: 20 },
   { task: ["test:packages"], minutes: 10 },
   { task: ["test:compile"], minutes: 5 },
+  { task: ["test:container"], minutes: 10 },
   { task: ["test:node"], minutes: 10 },
 ];
 

@@ -8,6 +8,7 @@ import { settingsOf } from "../config/load/sources.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
+import { problemsOfCertificate } from "../proxy/certificate.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { probeAll, probeText } from "./probes.ts";
@@ -18,7 +19,8 @@ export const check: Command = {
   help: `Usage: modelmesh check <file> [options]
 
 Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider
-without --probe; connector packages that it names are loaded, and so are the packages that its connectors need.
+without --probe; connector packages that it names are loaded, and so are the packages that its connectors need. The
+certificate of proxy.tls and its key are read, and have to be valid and to go together.
 
 Options:
   --secrets          Look every secret up that it names, and print those that are missing
@@ -48,7 +50,9 @@ Exit code: 0 valid, 1 not valid, 2 usage
     const refuse = (problems: readonly ConfigProblem[]) => {
       if (problems.length > 0) throw new ConfigError(problems, path);
     };
-    refuse(await missingRequirements(settings, mesh));
+    const { tls } = settings.proxy ?? {};
+    const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
+    refuse((await Promise.all([missingRequirements(settings, mesh), certificate ?? []])).flat());
     const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
     if (secrets !== undefined) refuse(await unfitSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });

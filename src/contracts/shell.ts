@@ -166,6 +166,12 @@ export interface Shell {
    * `invalid_key` before it listens.
    */
   serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer>;
+  /**
+   * Checks what {@linkcode Shell.serve} would serve.
+   *
+   * Throws a `MeshError` `invalid_certificate` or `invalid_key`.
+   */
+  checkTls(pair: TlsKeyPair): Promise<void>;
   /** Calls `task` on each of the signals, in place of ending the process. */
   onSignal<Name extends EndSignal | ReloadSignal>(signals: readonly Name[], task: (signal: Name) => void): Cancel;
   /** Ends the process. */

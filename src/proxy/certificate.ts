@@ -5,7 +5,7 @@
 import { reasonOf } from "../config/load/load.ts";
 import type { TlsSettings } from "../config/settings/settings.ts";
 import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
-import type { RunningServer, TlsKeyPair } from "../contracts/shell.ts";
+import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import { ConfigError, type ConfigProblem, MeshError } from "../errors.ts";
 import { watchText } from "../util/watch_text.ts";
 
@@ -51,6 +51,27 @@ export async function serveCertificate(
     },
   });
   return { server, stopWatching };
+}
+
+/**
+ * What makes a certificate unusable, without a server.
+ *
+ * @param check Checks a pair, as {@linkcode Shell.checkTls} does.
+ */
+export async function problemsOfCertificate(
+  settings: TlsSettings,
+  { files, check }: { readonly files: FileSystem; readonly check: Shell["checkTls"] },
+): Promise<readonly ConfigProblem[]> {
+  const found = await find(settings, files);
+  if ("problem" in found) return [found.problem];
+  try {
+    await check(found);
+    return [];
+  } catch (error) {
+    const problem = problemOf(error, settings);
+    if (problem === undefined) throw error;
+    return [problem];
+  }
 }
 
 async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {

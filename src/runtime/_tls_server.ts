@@ -37,7 +37,12 @@ export function tlsServer(options: ServerOptions, pair: TlsKeyPair, onRequest: R
   };
 }
 
-function checkKeyPair({ cert, key }: TlsKeyPair): void {
+/**
+ * Checks a certificate and its key.
+ *
+ * @throws {MeshError} `invalid_certificate` or `invalid_key`.
+ */
+export function checkKeyPair({ cert, key }: TlsKeyPair): void {
   const [own] = certificatesOf(cert);
   const privateKey = privateKeyOf(key);
   if (!own!.checkPrivateKey(privateKey)) fail("invalid_key", "is not the key of the certificate (of its file's first)");

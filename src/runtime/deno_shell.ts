@@ -117,6 +117,7 @@ export function denoShell(): Shell {
     setVariable: (name, value) => Deno.env.set(name, value),
     readInput: () => new Response(Deno.stdin.readable).text(),
     serve,
+    checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
     exit: (code) => Deno.exit(code),
     workers: workersOf(),

@@ -68,6 +68,7 @@ export function nodeShell(): Shell {
     setVariable: (name, value) => void (process.env[name] = value),
     readInput,
     serve: serveNode,
+    checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
     exit: (code) => process.exit(code),
     workers: workersOf(),

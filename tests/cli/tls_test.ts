@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type CommandSetup, inTime, startCommand } from "../support/_cli.ts";
+import { type CommandSetup, inTime, runCommand, startCommand } from "../support/_cli.ts";
 import { names, tlsClient, tlsText } from "../support/_tls.ts";
 
 const config = (tls: unknown = { cert: "own.pem", key: "own.key" }, listener?: string) =>
@@ -72,6 +72,16 @@ describe("proxy.tls", () => {
       assertEquals(shell.err.includes("PRIVATE KEY"), false);
     });
 
+    it(`is a problem of modelmesh check: ${what}`, async () => {
+      const present = Object.entries({ ...files, ...changed }).filter((file): file is [string, string] =>
+        file[1] !== undefined
+      );
+      const { code, out, err } = await runCommand(["check", "mesh.json"], { files: Object.fromEntries(present) });
+      assertEquals([code, out], [1, ""]);
+      for (const text of expected) assertStringIncludes(err, text);
+      assertEquals(err.includes("PRIVATE KEY"), false);
+    });
+
     it(`is served as before when its files come to hold ${what}, and that is reported once`, async () => {
       await withProxy({}, async ({ port, files: now, clock, shell }) => {
         for (const [name, text] of Object.entries(changed)) {
@@ -106,6 +116,11 @@ describe("proxy.tls", () => {
       });
     });
   }
+
+  it("is no problem of modelmesh check where it is valid", async () => {
+    const { code, err } = await runCommand(["check", "mesh.json"], { files });
+    assertEquals([code, err], [0, ""]);
+  });
 
   const malformed: readonly [what: string, tls: unknown, expected: string][] = [
     ["no key", { cert: "own.pem" }, "proxy.tls.key"],

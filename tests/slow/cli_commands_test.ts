@@ -28,6 +28,12 @@ async function runOnTerminal(args: readonly string[], options: ChildOptions = {}
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
+if (!hasScript) {
+  const line = "script is missing (apt-get install bsdutils): what commands print on a terminal IS NOT TESTED";
+  if (process.env.CI) throw new Error(line);
+  console.error(`\n!!! ${line}\n`);
+}
+
 /** Runs a test beside a proxy that is a process, too. */
 async function withProxy(test: (options: ChildOptions & { env: Record<string, string> }) => Promise<void>) {
   await using upstream = await startUpstream(ok());
@@ -90,6 +96,35 @@ describe("A command as a process of its own", () => {
         assertOutput(name, out);
       }
     });
+  });
+
+  it("exits 2 for every usage error, with one line that says what to do", async () => {
+    const rows: readonly (readonly string[])[] = [
+      ...["chat", "check", "clients", "init", "models", "pools", "proxy", "secrets", "status"].map((
+        name,
+      ) => [name, "--nonsense"]),
+      ["nonsense"],
+      ["help", "nonsense"],
+      ["check"],
+      ["clients"],
+      ["clients", "nonsense"],
+      ["clients", "create"],
+      ["clients", "rotate"],
+      ["secrets", "set"],
+      ["secrets", "nonsense"],
+      ["status", "--interval", "never"],
+      ["proxy", "--port", "99999"],
+      ["proxy", "--workers", "0"],
+      ["proxy", "--workers", "many"],
+      ["proxy", "--watch"],
+      ["proxy", "--demo", "--workers", "2"],
+      ["models", "one", "two"],
+    ];
+    for (const args of rows) {
+      const { code, out, err } = await run(args);
+      assertEquals([code, out], [2, ""], `${args.join(" ")}: ${err}`);
+      assertMatch(err, /^[^\n]+\n$/, args.join(" "));
+    }
   });
 
   (hasScript ? it : it.skip)("has color on a terminal, unless NO_COLOR is set, and says what it does", async () => {

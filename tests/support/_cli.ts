@@ -91,6 +91,7 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
       tasks.add(entry);
       return () => void tasks.delete(entry);
     },
+    checkTls: serverShell().checkTls,
     workers: serverShell().workers,
     exit(code) {
       exits.push(code);
