@@ -88,14 +88,14 @@ export interface Disk {
   read(path: string): Promise<Uint8Array | undefined>;
   /**
    * Writes a file in place of one that is there, whose permissions stay; its folder is made when missing. What a killed
-   * process leaves behind is called like the file, `~` and more.
+   * process leaves behind is called like the file, `~` and more. A device or a folder is not replaced: that fails.
    */
   replace(path: string, data: Uint8Array, options?: { modifiedAt?: number }): Promise<void>;
   /** Writes a file that is not there yet; false when it is. */
   create(path: string, data: Uint8Array): Promise<boolean>;
   /** Adds to the end of a file, which is made with its folder when missing; returns its size, bytes. */
   append(path: string, data: Uint8Array): Promise<number>;
-  /** Gives a file another name in its folder; false when there is no such file. */
+  /** Gives a file another name in its folder; false when there is no such file. Fails for a link and a device. */
   rename(path: string, to: string): Promise<boolean>;
   /** Whether there was one to remove. */
   remove(path: string): Promise<boolean>;

@@ -8,7 +8,18 @@ import { builtin } from "./_node_builtin.ts";
 /** What is used of `node:fs/promises`; a test records the calls, and lets them fail. */
 export type DiskCalls = Pick<
   typeof import("node:fs").promises,
-  "chmod" | "link" | "mkdir" | "open" | "readdir" | "readFile" | "realpath" | "rename" | "rm" | "stat" | "utimes"
+  | "chmod"
+  | "link"
+  | "lstat"
+  | "mkdir"
+  | "open"
+  | "readdir"
+  | "readFile"
+  | "realpath"
+  | "rename"
+  | "rm"
+  | "stat"
+  | "utimes"
 >;
 
 /**
@@ -26,7 +37,7 @@ export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promise
     replace: (path, data, options) => replace(callsOf(), path, data, options?.modifiedAt),
     create: (path, data) => create(callsOf(), path, data),
     append: (path, data) => append(callsOf(), path, data),
-    rename: async (path, to) => await unlessMissing(callsOf().rename(path, to).then(() => true)) ?? false,
+    rename: (path, to) => rename(callsOf(), path, to),
     remove: async (path) => await unlessMissing(callsOf().rm(path).then(() => true)) ?? false,
     list: async (folder) => {
       const entries = await unlessMissing(callsOf().readdir(folder, { withFileTypes: true })) ?? [];
@@ -39,9 +50,23 @@ export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promise
   };
 }
 
+/** A link, or a device such as `/dev/stdout`, is what its path stands for: it keeps its name. */
+async function rename(calls: DiskCalls, path: string, to: string): Promise<boolean> {
+  const known = await unlessMissing(calls.lstat(path));
+  if (known === undefined) return false;
+  if (!known.isFile()) throw notRegular();
+  return await unlessMissing(calls.rename(path, to).then(() => true)) ?? false;
+}
+
+function notRegular(): Error {
+  return Object.assign(new Error("not a regular file"), { code: "EINVAL" });
+}
+
 async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifiedAt?: number): Promise<void> {
   const target = await calls.realpath(path).catch(() => path); // a link goes on being one
   const known = await unlessMissing(calls.stat(target));
+  // the system itself refuses to replace a folder, and says so
+  if (known?.isFile() === false && !known.isDirectory()) throw notRegular();
   await withDraft(calls, target, data, async (draft) => {
     if (known !== undefined) await calls.chmod(draft, known.mode & 0o777);
     if (modifiedAt !== undefined) await calls.utimes(draft, modifiedAt / 1000, modifiedAt / 1000);

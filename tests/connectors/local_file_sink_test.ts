@@ -153,6 +153,23 @@ Deno.test("the file sink begins a new line after one that a full disk has cut of
   });
 });
 
+Deno.test("the file sink appends to what a link leads to, and leaves the link in its place", async () => {
+  await inFolder(async (folder, clock, disk) => {
+    const [path, link] = [`${folder}/e.jsonl`, `${folder}/link.jsonl`];
+    await Deno.writeTextFile(path, "");
+    await Deno.symlink(path, link);
+    const sink = sinkOn({ path: link, max_size: 10 }, clock, disk);
+    for (const id of ["one", "two", "three"]) {
+      sink.emit(event(id));
+      await sink.flush();
+      await clock.advance(24 * 60 * 60 * 1000);
+    }
+    assertEquals([namesIn(folder), sink.lost], [["e.jsonl", "link.jsonl"], 0]);
+    assert((await Deno.lstat(link)).isSymlink);
+    assertEquals((await Deno.readTextFile(path)).split("\n").length, 4);
+  });
+});
+
 Deno.test("the file sink needs a path, and a runtime with files", () => {
   assertThrows(() => localFileObservability.create({}, testRuntime({})), ConfigError, "path of a file");
 });

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import * as files from "node:fs/promises";
+import { createServer } from "node:net";
 import { disk, type DiskCalls } from "../../src/runtime/_disk.ts";
 import { makeFolder } from "../support/_library.ts";
 
@@ -106,5 +107,36 @@ describe("a file that is not there", () => {
     ]);
     assertEquals(await disk().list(none), []);
     assert(await disk().create(none, bytes("")));
+  });
+});
+
+describe("what is no regular file", () => {
+  /** A socket's file, which stands for devices: none of those may be at risk here. */
+  async function withSocket(test: (path: string) => Promise<void>): Promise<void> {
+    await using folder = await makeFolder();
+    const path = `${folder.path}/socket`;
+    const server = createServer();
+    await new Promise<void>((resolve) => void server.listen(path, resolve));
+    try {
+      await test(path);
+      assert((await files.lstat(path)).isSocket());
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }
+
+  it("is not replaced", async () => {
+    await withSocket(async (path) =>
+      void await assertRejects(() => disk().replace(path, bytes("new")), Error, "regular")
+    );
+  });
+
+  it("is not renamed, and neither is a link", async () => {
+    await withSocket(async (path) => {
+      await assertRejects(() => disk().rename(path, `${path}.old`), Error, "regular");
+      await files.symlink(path, `${path}.link`);
+      await assertRejects(() => disk().rename(`${path}.link`, `${path}.old`), Error, "regular");
+      assert((await files.lstat(`${path}.link`)).isSymbolicLink());
+    });
   });
 });
