@@ -6,8 +6,8 @@ import { retryFor } from "../config/settings/routing.ts";
 import { readmit } from "./admission.ts";
 import { decide } from "./decide.ts";
 import type { FailedAttempt } from "./request_context.ts";
-import { tryKeys } from "./try_keys.ts";
-import type { AttemptScope, ServedTry } from "./try_once.ts";
+import { type RefusedTry, tryKeys } from "./try_keys.ts";
+import { type AttemptScope, type ServedTry, tryOnce } from "./try_once.ts";
 
 /**
  * Asks one model, again after a wait where that makes sense.
@@ -20,9 +20,10 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
   const settings = retryFor(plan.pool.routing, entry.id);
+  const hasKeys = member.state.keys !== undefined;
   retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
-    const end = await tryKeys(scope);
+    const end: ServedTry<T> | RefusedTry = await (hasKeys ? tryKeys(scope) : tryOnce(scope));
     if ("served" in end) return end;
     const { failure } = end;
     const next = end.next ?? decide(failure, {

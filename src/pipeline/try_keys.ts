@@ -9,23 +9,19 @@ import type { Failure } from "./failure.ts";
 import { type AttemptScope, type FailedTry, type ServedTry, tryOnce } from "./try_once.ts";
 
 /** A try that failed with every key that could be used. */
-interface RefusedTry extends FailedTry {
+export interface RefusedTry extends FailedTry {
   /** What follows from it; left out where that has yet to be decided. */
   readonly next?: Rotate;
 }
 
 /**
- * Asks one model once; where its provider has several keys, with one after the other until one is not refused. That is
- * no retry: it takes nothing of a budget, waits for nothing and is no failure of the model.
+ * Asks one model once with one key after the other, until one is not refused. That is no retry: it takes nothing of a
+ * budget, waits for nothing and is no failure of the model.
  *
- * @param scope The attempt.
+ * @param scope The attempt, of a provider with several keys.
  * @throws The client's abort or the deadline; a failure of the model is returned.
  */
-export function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
-  return scope.member.state.keys === undefined ? tryOnce(scope) : tryEach(scope);
-}
-
-async function tryEach<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+export async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
   for (let tries = 1;; tries++) {
     const end = await tryOnce(scope);
     if ("served" in end) return end;

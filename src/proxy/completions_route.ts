@@ -11,7 +11,7 @@ import { chatResponse, performChat } from "./dialect_route.ts";
 import type { Exchange } from "./exchange.ts";
 import { JoinedEvents } from "./joined_events.ts";
 import { json } from "./json.ts";
-import { readWork, type Work } from "./perform_request.ts";
+import { readWork, type Work } from "./form.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
 /** Handles a request. */

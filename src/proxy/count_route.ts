@@ -8,7 +8,7 @@ import { estimateTokens } from "../pipeline/estimate.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { readWork } from "./perform_request.ts";
+import { readWork } from "./form.ts";
 
 /**
  * Makes the route that counts. The name has to stand for something, as where it is asked.

@@ -15,7 +15,8 @@ import { OriginalRequest } from "../pipeline/original.ts";
 import { errorRowOf } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { performRequest, readWork, type Work } from "./perform_request.ts";
+import { readWork, type Work } from "./form.ts";
+import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { EventBody, type EventWriter } from "./sse.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Reading the body of a request: JSON, or a form with files.
+ * Reading the body of a request within its time: JSON, or a form with files.
  * @module
  */
 import type { UploadedFile } from "../contracts/provider.ts";
@@ -10,6 +10,7 @@ import type { FormRules } from "../pipeline/operation.ts";
 import { boundaryOf, type Form, readForm } from "../util/multipart.ts";
 import { readJson } from "./body.ts";
 import { HttpError } from "./error_body.ts";
+import type { Exchange } from "./exchange.ts";
 
 /** Characters of one field's JSON: it has no room for more objects and arrays than a body may have. */
 const maxJsonChars = 2 * maxContainers;
@@ -23,12 +24,43 @@ interface RequestReading {
 }
 
 /** A request's body. */
-export interface RequestParts {
+interface RequestParts {
   readonly value: unknown;
   /** The JSON as received. */
   readonly text?: string;
   /** Views over the bytes that were read. */
   readonly files?: readonly UploadedFile[];
+}
+
+/** Since when a request is under way, and for how long it may be. */
+export interface RequestTime {
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  /** From then on, ms. */
+  readonly limitMs: number;
+}
+
+/** A request as it was read. */
+export interface Work extends RequestParts {
+  readonly time: RequestTime;
+}
+
+/**
+ * Reads the body of a request.
+ *
+ * @param exchange The request.
+ * @param form How a form becomes a body; only JSON is read, when left out.
+ */
+export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
+  const startedAt = mesh.runtime.clock.monotonic();
+  const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
+  return { ...await readRequest(request, { read: (isUpload) => body({ ...time, isUpload }), form }), time };
+}
+
+/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
+export function timeoutOf(request: PlainRequest, ownMs: number): number {
+  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
+  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
 
 /**
@@ -39,7 +71,7 @@ export interface RequestParts {
  * @throws {HttpError} 415 for another content type; then nothing is read.
  * @throws {UnsupportedRequestError} `invalid_json`, or `invalid_value` for what is no form.
  */
-export async function readRequest(
+async function readRequest(
   request: Pick<PlainRequest, "headers">,
   { read, form }: RequestReading,
 ): Promise<RequestParts> {

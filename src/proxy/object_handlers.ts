@@ -12,7 +12,7 @@ import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
 import { json } from "./json.ts";
-import { readWork, timeoutOf } from "./perform_request.ts";
+import { readWork, timeoutOf } from "./form.ts";
 import { UploadBody } from "./upload_body.ts";
 
 /** `POST /v1/files`. */

@@ -9,7 +9,8 @@ import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import { ContentBody } from "./content_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
-import { performRequest, readWork } from "./perform_request.ts";
+import { readWork } from "./form.ts";
+import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { chatEvents, EventBody } from "./sse.ts";
 

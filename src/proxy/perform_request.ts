@@ -1,30 +1,16 @@
 /**
- * What every endpoint that asks a model has in common: the body is read within its time, and performed with what is left.
+ * What every endpoint that asks a model has in common: a request is performed with what is left of its time.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
-import type { FormRules } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import type { Exchange } from "./exchange.ts";
-import { readRequest, type RequestParts } from "./form.ts";
-
-/** Since when a request is under way, and for how long it may be. */
-interface RequestTime {
-  /** Monotonic ms. */
-  readonly startedAt: number;
-  /** From then on, ms. */
-  readonly limitMs: number;
-}
-
-/** A request as it was read. */
-export interface Work extends RequestParts {
-  readonly time: RequestTime;
-}
+import type { RequestTime } from "./form.ts";
 
 /** What is to be performed. */
 interface CheckedRequest<Body extends RequestBody, Response>
@@ -36,18 +22,6 @@ interface CheckedRequest<Body extends RequestBody, Response>
   /** Ends it; the request's own signal, when left out. */
   readonly signal?: StopSignal | undefined;
   readonly time: RequestTime;
-}
-
-/**
- * Reads the body of a request.
- *
- * @param exchange The request.
- * @param form How a form becomes a body; only JSON is read, when left out.
- */
-export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
-  const startedAt = mesh.runtime.clock.monotonic();
-  const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
-  return { ...await readRequest(request, { read: (isUpload) => body({ ...time, isUpload }), form }), time };
 }
 
 /**
@@ -91,10 +65,4 @@ const validTrace = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{1
 function traceOf({ headers }: PlainRequest): string | undefined {
   const given = headers.get("traceparent");
   return given !== null && validTrace.test(given) ? given : undefined;
-}
-
-/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
-export function timeoutOf(request: PlainRequest, ownMs: number): number {
-  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
-  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
