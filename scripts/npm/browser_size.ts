@@ -11,7 +11,7 @@ import { std } from "./std.ts";
 export const limitBytes = 49_152;
 
 /** The most that it may weigh with what its first chat call loads, bytes. */
-export const callLimitBytes = 57_344;
+export const callLimitBytes = 61_440;
 
 /** What its first chat call loads beside. */
 export const firstCall: readonly string[] = ["src/engine/run.ts"];

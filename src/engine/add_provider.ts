@@ -12,7 +12,6 @@ import type { Settings } from "../config/settings/settings.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
-import { loadLimits } from "../state/limits/load_limits.ts";
 import type { Engine } from "./engine.ts";
 import { resolveSettings } from "./resolve.ts";
 import { warningsOf } from "./warnings.ts";
@@ -40,7 +39,6 @@ export async function addProvider(
   const settings = { ...resolved.settings, observability };
   await loadConnectors(settings, catalogue);
   const drafted = await draftOpen(provider.id, settings, engine);
-  await loadLimits(settings);
   extend(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
   await engine.run!.monitoring.renew(settings);

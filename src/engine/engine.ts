@@ -277,8 +277,7 @@ export class Engine implements Mesh {
 
   async #start(): Promise<void> {
     const { EngineRun } = await import("./run.ts");
-    const isFollowed = this.#parts.stateBefore !== undefined;
-    const run = this.#run ??= new EngineRun(this, { context: this.#context, store: this.#store, isFollowed });
+    const run = this.#run ??= new EngineRun(this, { context: this.#context, store: this.#store });
     const { assembly, secrets } = await run.open(this.#current);
     this.#assembly = assembly;
     this.#secrets = secrets;

@@ -20,7 +20,6 @@ import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import { loadLimits } from "../state/limits/load_limits.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, type Known } from "./assembly.ts";
 import { resolveSettings, type ResolvingParts } from "./resolve.ts";
@@ -40,8 +39,6 @@ interface RunParts {
   readonly context: AssemblyContext;
   /** Keeps the state. */
   readonly store: StateStore | undefined;
-  /** Other settings may take over from these. */
-  readonly isFollowed: boolean;
 }
 
 /** One engine from its start to its end. Started again, under other settings, it goes on with its outages. */
@@ -78,7 +75,6 @@ export class EngineRun {
     const { settings, secrets } = await resolveSettings(written, engine);
     await engine.hub.configure(await sinksOf(settings, engine));
     await this.#startReports();
-    await loadLimits(settings, this.#parts.isFollowed);
     await loadConnectors(settings, engine.catalogue);
     const assembly = await this.#assembleOpen({ settings, addPools });
     return { assembly, ...(secrets && { secrets }) };

@@ -37,9 +37,9 @@ const nothing: Usage = { tokens: 0, costNano: 0 };
 interface CallReservationParts {
   /** Of what the vendor allows. */
   readonly rate: RateReservation;
-  /** The pool's limits, and what is reserved of them; both or none. */
-  readonly quota: Quota | undefined;
-  readonly usage: QuotaReservation | undefined;
+  /** The pool's limits, and what is reserved of them. */
+  readonly quota: Quota;
+  readonly usage: QuotaReservation;
   /** Of every budget. */
   readonly budgets: readonly { readonly budget: Budget; readonly reservation: Reservation }[];
 }
@@ -142,7 +142,7 @@ export class CallReservation {
     const { shared: { rate }, clock, facts, onBudgetSteps } = this.#tracker;
     const { quota, usage, budgets } = this.#parts;
     endRate(rate, clock.monotonic());
-    quota?.settle(usage!, { tokens, nano: costNano });
+    quota.settle(usage, { tokens, nano: costNano });
     for (const { budget, reservation } of budgets) {
       const steps = budget.settle(reservation, costNano);
       if (steps.length > 0) onBudgetSteps(steps, facts.provider.id);

@@ -253,7 +253,7 @@ export class ModelState implements ModelView, PermittedModel {
   /** Whether a standby is for a budget that is not spent by what is counted here: its limit has changed, or is another one elsewhere. */
   hasBudget(reason: StandbyReason): boolean {
     const { budgetScopes, quota } = this.tracker;
-    const isForBudget = budgetScopes.some((scope) => scope.reason === reason) && !quota?.hasBudget;
+    const isForBudget = budgetScopes.some((scope) => scope.reason === reason) && !quota.hasBudget;
     return isForBudget && this.tracker.limitInForce()?.reason !== reason;
   }
 

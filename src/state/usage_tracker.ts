@@ -12,9 +12,8 @@ import { CallReservation } from "./call_reservation.ts";
 import type { BudgetScope, Load, Outcome, RequestEnd, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "./metrics/output_tokens.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
-import type { FailureWindow } from "./limits/failure_window.ts";
-import { newFailureWindow, newQuota } from "./limits/on_demand.ts";
-import type { Quota } from "./limits/quota.ts";
+import { FailureWindow } from "./limits/failure_window.ts";
+import { Quota } from "./limits/quota.ts";
 
 /** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
 const inFlightRetryMs = 1_000;
@@ -25,8 +24,8 @@ const unavailableRetryMs = 1_000;
 /** Counts for one model in one pool. */
 export class UsageTracker {
   readonly #parts: UsageTrackerParts;
-  /** What it has served, against the pool's limits; undefined where nothing can be limited. */
-  readonly quota: Quota | undefined;
+  /** What it has served, against the pool's limits. */
+  readonly quota: Quota;
   readonly #failures: FailureWindow | undefined;
   readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
@@ -36,9 +35,9 @@ export class UsageTracker {
     this.#parts = parts;
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
-    this.quota = newQuota(routing.deactivation, () => clock.now(), { name: `${pool} ${name}`, before });
+    this.quota = new Quota(routing.deactivation, () => clock.now(), { name: `${pool} ${name}`, before });
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
-    this.#failures = errorRate && newFailureWindow({ windowMs: errorRate.windowMs });
+    this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
   }
@@ -99,7 +98,7 @@ export class UsageTracker {
     }
     const budget = this.#budgetDenial(load, now);
     if (budget !== undefined) return budget;
-    const reserved = this.quota?.reserved;
+    const reserved = this.quota.reserved;
     if (reserved !== undefined) return { reason: reserved, until: now + inFlightRetryMs };
     const { minDeltaMs, maxRpm } = rateLimit ?? {};
     const spaced = minDeltaMs === undefined ? 0 : (rate.lastStartedAt ?? -Infinity) + minDeltaMs;
@@ -109,18 +108,18 @@ export class UsageTracker {
 
   /** A request is admitted. */
   requestAdmitted(): void {
-    this.quota?.reserveRequest();
+    this.quota.reserveRequest();
   }
 
   /** An admitted request is sent. */
   requestSent(): DeactivationDecision | undefined {
-    this.quota?.addRequest();
-    return this.quota?.decision();
+    this.quota.addRequest();
+    return this.quota.decision();
   }
 
   /** An admitted request is not sent. */
   requestWithdrawn(): void {
-    this.quota?.withdrawRequest();
+    this.quota.withdrawRequest();
   }
 
   /** Reserves for a call that is about to be sent, also beyond a limit. */
@@ -131,26 +130,26 @@ export class UsageTracker {
     return new CallReservation(this.#parts, {
       rate: rate.reserve(now, this.#tokensOf(load)),
       quota: this.quota,
-      usage: this.quota?.reserve(load.input + this.#outputOf(load), cost),
+      usage: this.quota.reserve(load.input + this.#outputOf(load), cost),
       budgets: this.#budgetsOf(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })),
     });
   }
 
   /** The standby that a limit asks for although its time is over. */
   limitInForce(): DeactivationDecision | undefined {
-    const decision = this.quota?.decision();
+    const decision = this.quota.decision();
     // without a window the counts begin anew after a standby
     return decision?.standbyMs === undefined ? this.#budgetDecision() : decision;
   }
 
   /** The standby that a limit or a budget asks for by now. */
   limitReached(): DeactivationDecision | undefined {
-    return this.#budgetDecision() ?? this.quota?.decision();
+    return this.#budgetDecision() ?? this.quota.decision();
   }
 
   /** The model is back: what counts between two standbys begins anew. */
   recovered(): void {
-    this.quota?.recovered();
+    this.quota.recovered();
     this.#failures?.clear();
   }
 

@@ -3,11 +3,13 @@
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
+import type { RateLimits } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Budget, BudgetStep } from "./limits/budget.ts";
-import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { newBudget, newKeyPool, newRateLimiter } from "./limits/on_demand.ts";
+import { ApiKeyPool } from "./limits/api_key_pool.ts";
+import { Budget, type BudgetStep } from "./limits/budget.ts";
+import { PooledRateLimiter } from "./limits/pooled_rate_limiter.ts";
 import type { Quota } from "./limits/quota.ts";
+import { type ModelRateLimiter, RateLimiter } from "./limits/rate_limiter.ts";
 import { Latency } from "./metrics/latency.ts";
 import type { BudgetScope, SharedCounts, TrackedModel, UsageTrackerParts } from "./usage.ts";
 import { UsageTracker } from "./usage_tracker.ts";
@@ -74,19 +76,18 @@ export class UsageTrackers {
       onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => this.onBudgetSteps(steps, provider),
     };
     const tracker = new UsageTracker(parts, this.#before?.quotas.get(key));
-    if (tracker.quota !== undefined) {
-      this.#counted.quotas.set(key, tracker.quota);
-      this.replicator.register(tracker.quota);
-    }
+    this.#counted.quotas.set(key, tracker.quota);
+    this.replicator.register(tracker.quota);
     return tracker;
   }
 
-  #keysOf(provider: ProviderEntry): ApiKeyPool | undefined {
-    const { id, apiKeys } = provider;
+  /** A provider's pool of keys; undefined for one key: there is nothing to rotate over. */
+  #keysOf({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
+    if (apiKeys.length < 2) return undefined;
     const { keyPools } = this.#counted;
     const before = this.#before?.keyPools.get(id);
-    const pool = keyPools.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : newKeyPool(provider));
-    if (pool !== undefined) keyPools.set(id, pool);
+    const pool = keyPools.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : new ApiKeyPool(id, apiKeys));
+    keyPools.set(id, pool);
     return pool;
   }
 
@@ -105,7 +106,7 @@ export class UsageTrackers {
     const keys = this.#keysOf(provider);
     const { rate, latency, outputTokens } = this.#before?.shared.get(key) ?? {};
     const made = {
-      rate: rate?.isUnder(limits, keys) ? rate : newRateLimiter(keys, info.id, limits),
+      rate: rate?.isUnder(limits, keys) ? rate : rateLimiterOf(info.id, { limits, keys }),
       latency: latency ?? new Latency(),
       outputTokens: outputTokens ?? new OutputTokens(),
     };
@@ -118,10 +119,17 @@ export class UsageTrackers {
     if (written === undefined) return [];
     const known = this.#counted.budgets.get(id);
     const limits = { daily: written.dailyNano, monthly: written.monthlyNano, alertAt: written.alertAt };
-    const budget = known ?? newBudget(limits, id, this.#before?.budgets.get(id));
-    if (budget === undefined) return [];
+    const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
     if (known === undefined) this.replicator.register(budget);
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];
   }
+}
+
+/** Counts the calls of a model, by each key where there are several; limits hold for each key. */
+function rateLimiterOf(
+  model: string,
+  { limits, keys }: { readonly limits: RateLimits | undefined; readonly keys: ApiKeyPool | undefined },
+): ModelRateLimiter {
+  return keys === undefined ? new RateLimiter(limits) : new PooledRateLimiter(keys, model, limits);
 }

@@ -9,7 +9,6 @@ import type { Clock } from "../../src/contracts/runtime.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
 import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
-import "../support/_limits.ts";
 
 const budget: BudgetSettings = { dailyNano: 1_000_000, monthlyNano: 10_000_000 };
 const routing = {

@@ -8,7 +8,6 @@ import { CounterReplication } from "../../src/state/replication/counter_replicat
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
 import type { Permit } from "../../src/state/limits/permit.ts";
-import "../support/_limits.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
 /** A token read costs 1 000 nano-dollars. */

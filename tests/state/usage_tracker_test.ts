@@ -6,7 +6,6 @@ import type { ModelInfo, RateLimits } from "../../src/contracts/provider.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import type { Load, Outcome, RequestEnd } from "../../src/state/usage.ts";
 import { UsageTrackers } from "../../src/state/usage_trackers.ts";
-import "../support/_limits.ts";
 
 const minute = 60_000;
 /** A minute, and the second of it that a request came in. */

@@ -176,7 +176,7 @@ export class SnapshotMapper implements StateRestorer {
     const [used, usedBefore] = [byKey(theirs.usage), byKey(known?.usage)];
     for (const member of this.#state.members) {
       const name = nameOf(member);
-      member.state.tracker.quota?.merge(used.get(name), usedBefore.get(name));
+      member.state.tracker.quota.merge(used.get(name), usedBefore.get(name));
     }
     const [spent, spentBefore] = [byBudget(theirs), byBudget(known)];
     for (const [id, budget] of this.#budgets()) {
@@ -218,7 +218,7 @@ export class SnapshotMapper implements StateRestorer {
     if (this.#known === undefined) return;
     const { state } = member;
     const { quota, budgetScopes } = state.tracker;
-    quota?.merge(byKey(this.#known.usage).get(nameOf(member)), quota.snapshot());
+    quota.merge(byKey(this.#known.usage).get(nameOf(member)), quota.snapshot());
     for (const scope of budgetScopes) this.budget(scope);
     state.recheckBudgets(this.#clock.monotonic());
   }
@@ -287,7 +287,7 @@ function writeFailures({ pool, state }: MemberState): SavedFailures[] {
 }
 
 function writeUsage({ pool, state: { name: model, provider, tracker } }: MemberState): SavedUsage[] {
-  const counts = tracker.quota?.snapshot();
+  const counts = tracker.quota.snapshot();
   return counts === undefined ? [] : [{ pool, model, provider, ...counts }];
 }
 
