@@ -32,6 +32,7 @@ import { knownConnectors } from "./src/config/settings/known.ts";
 import { loadConfig } from "./src/config/load/load_config.ts";
 import { checkDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import { storedDocument } from "./src/config/load/save.ts";
+import type { CapabilityName } from "./src/contracts/names.ts";
 import type { Storage } from "./src/contracts/storage.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
@@ -61,7 +62,7 @@ const partsOfHere = (): CreateParts =>
  * const client = create("chat-completion", { providers: ["openai", "anthropic"], strategy: "round-robin" });
  * ```
  */
-export function create(capability: string, options?: CreateOptions): MeshClient;
+export function create(capability: CapabilityName, options?: CreateOptions): MeshClient;
 /**
  * Makes a client of a configuration, or of options alone.
  *

@@ -1,11 +1,13 @@
 /**
- * Writes what is said of the configuration's keys elsewhere: `schema.json` for editors, and the tables of
- * `docs/configuration.md`. Both come from `src/config/schema`; a test fails when they are stale.
+ * Writes what is said of the configuration's keys elsewhere: `schema.json` for editors, the tables of
+ * `docs/configuration.md`, and the types of a configuration and of the names in it. All come from `src/config/schema` and the
+ * connectors; a test fails when they are stale.
  * @module
  */
 import { jsonSchema } from "./schema/json_schema.ts";
 import { readKeys } from "./schema/keys.ts";
 import { withTables } from "./schema/reference.ts";
+import { documentTypes, nameTypes } from "./schema/types.ts";
 
 const root = new URL("../", import.meta.url);
 
@@ -24,7 +26,22 @@ export async function writtenFiles(): Promise<readonly WrittenFile[]> {
   return [
     { path: "schema.json", text: `${JSON.stringify(jsonSchema(keys), null, 2)}\n` },
     { path, text: withTables(await Deno.readTextFile(new URL(path, root)), keys) },
+    { path: "src/contracts/config_document.ts", text: await formatted(documentTypes(keys)) },
+    { path: "src/contracts/names.ts", text: await formatted(nameTypes()) },
   ];
+}
+
+/** TypeScript as the rest of the source is written. */
+async function formatted(text: string): Promise<string> {
+  const args = ["fmt", "--ext=ts", "-"];
+  const child = new Deno.Command(Deno.execPath(), { args, cwd: root, stdin: "piped", stdout: "piped" }).spawn();
+  const output = child.output();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+  const { success, stdout } = await output;
+  if (!success) throw new Error("deno fmt failed");
+  return new TextDecoder().decode(stdout);
 }
 
 if (import.meta.main) {

@@ -9,6 +9,7 @@ import type { GivenProvider } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { CapabilityName, StrategyName, VendorName } from "../contracts/names.ts";
 import type { OperationName } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
@@ -17,21 +18,21 @@ import type { ChatStream } from "./stream.ts";
 /** Options of {@linkcode create}. */
 export interface CreateOptions {
   /** What the client is for: a short name, a full path or an inner node of the capability tree. */
-  capability?: string;
+  capability?: CapabilityName;
   /** A configuration: the path of a `.yaml`, `.yml` or `.json` file (not in pages), a document as an object, or a `MeshConfig`. */
   config?: ConfigSource;
   /**
    * Only these providers: vendors, connector ids or entry ids; or, in order of preference, instances such as
    * `openai({ apiKey })` or one of a class over `BrowserBaseProvider`. A page has no environment to find any by name in.
    */
-  providers?: readonly (string | GivenProvider)[];
+  providers?: readonly (VendorName | GivenProvider)[];
   /** Only these models, in this order of preference, in place of the providers' defaults: names such as `openai.gpt-5-mini`. */
   models?: readonly string[];
   /**
    * Selection strategy: a short name such as `round-robin`, an id, an instance, or a connector such as `roundRobin` of
    * the browser entry. A page has the strategies that it imports: there, names stand for none.
    */
-  strategy?: string | SelectionStrategy | Connector<"strategy">;
+  strategy?: StrategyName | SelectionStrategy | Connector<"strategy">;
   /** The pool that calls without `model` go to; else the first one that serves the operation. */
   pool?: string;
   /** Keys by variable (`OPENAI_API_KEY`) or provider name (`openai`); they win over the environment. */

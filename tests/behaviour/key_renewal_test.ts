@@ -48,7 +48,7 @@ async function startSite(
     api_key: name.split(" ").map((one) => `\${secrets:${one}}`),
   });
   await mesh.initialize({
-    secrets: { store: "test.store.v1", resolution },
+    secrets: { store: "test.store.v1", resolution: resolution as Record<string, never> },
     providers: { a: provider(a.url, "KEY_A"), b: provider(b.url, keysOfB) },
     models: {
       one: { provider: "a", capabilities: ["chat-completion"] },

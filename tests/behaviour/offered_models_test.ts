@@ -16,7 +16,10 @@ function vendor(list: Behaviour = status(500)) {
   return startUpstream(({ path }) => path === "/v1/models" ? list : answer());
 }
 
-function clientOf(url: string, entry: object, models: object = {}, more: object = {}): MeshClient {
+/** Entries of `models`. */
+type Entries = Record<string, Record<string, unknown>>;
+
+function clientOf(url: string, entry: object, models: Entries = {}, more: object = {}): MeshClient {
   return create({
     config: {
       providers: { "openai.llm.v1": { base_url: url, api_key: "key-0123456789", ...entry } },
@@ -57,7 +60,7 @@ describe("Models configured", () => {
     }
     const config = {
       providers: { "openai.llm.v1": { discovery: { enumerate_models: false } } },
-      pools: { chat: { models: [first] } },
+      pools: { chat: { models: [first!] } },
     };
     assertThrows(() => create({ config }), ConfigError, `pools.chat.models[0]: no model "${first}"`);
   });
@@ -102,7 +105,7 @@ describe("A provider that is asked for its models", () => {
 
   it("is one without a catalogue and without models of its own, unless that is switched off", async () => {
     await using upstream = await vendor(json({ data: [{ id: "llama" }] }));
-    const cases: readonly (readonly [entry: object, models: object, names: string[], calls: number])[] = [
+    const cases: readonly (readonly [entry: object, models: Entries, names: string[], calls: number])[] = [
       [{}, {}, ["openai-compatible.llama"], 1],
       [{}, { mine: { provider: "own" } }, ["mine"], 0],
       [

@@ -29,7 +29,10 @@ interface Stage {
   readonly folder: string;
   readonly path: string;
   /** A process of its own, as far as its memory goes. */
-  open(storage: object, options?: { clock?: FakeClock; env?: Record<string, string> }): Process;
+  open(
+    storage: Record<string, unknown> | undefined,
+    options?: { clock?: FakeClock; env?: Record<string, string> },
+  ): Process;
 }
 
 interface Process {
@@ -48,7 +51,10 @@ async function onStage(play: (stage: Stage) => Promise<void>, scriptOfA = ok({ t
   const [a, b] = [await startUpstream(scriptOfA), await startUpstream(ok({ text: "from b" }))];
   const path = `${folder.path}/kept/state.json`;
   const open: Stage["open"] = (storage, { clock = fakeClock({ skipSleeps: true }), env = {} } = {}) => {
-    const plain = testConfig({ upstreams: { a: a.url, b: b.url } }) as Record<"models", Record<string, object>>;
+    const plain = testConfig({ upstreams: { a: a.url, b: b.url } }) as Record<
+      "models",
+      Record<string, Record<string, unknown>>
+    >;
     const models = Object.fromEntries(Object.entries(plain.models).map(([name, one]) => [name, { ...one, ...dollar }]));
     const config = { ...plain, models, budget: { daily_limit: 10 }, storage };
     const records: (MeshEvent | RoutingRecord)[] = [];
@@ -313,7 +319,10 @@ describe("stateIn()", () => {
   it("keeps what is spent, too, in any storage", async () => {
     await using folder = await makeFolder();
     const upstream = await startUpstream(ok({ text: "from a" }));
-    const plain = testConfig({ upstreams: { a: upstream.url } }) as Record<"models", Record<"a", object>>;
+    const plain = testConfig({ upstreams: { a: upstream.url } }) as Record<
+      "models",
+      Record<"a", Record<string, unknown>>
+    >;
     const config = { ...plain, models: { a: { ...plain.models.a, ...dollar } }, budget: { daily_limit: 2 } };
     const ask = async (storage: Storage) => {
       const client = create({ config, clock: fakeClock(), storage: stateIn(storage) });

@@ -214,7 +214,9 @@ describe("a token endpoint that fails", () => {
 
 describe("tokens", () => {
   const configOf = (base_url: string, token_url: string) => ({
-    providers: { a: { connector: "openai.compatible.v1", base_url, auth: { method: "oauth", token_url, ...client } } },
+    providers: {
+      a: { connector: "openai.compatible.v1", base_url, auth: { method: "oauth" as const, token_url, ...client } },
+    },
     models: { m: { provider: "a", capabilities: ["chat-completion"] } },
     pools: { chat: { models: ["m"] } },
   });

@@ -11,7 +11,8 @@ const file = new File([new Uint8Array([1, 2, 3])], "a.mp3", { type: "audio/mpeg"
 async function over(vendors: readonly (readonly [connector: string, model: string, script: Script, more?: object])[]) {
   const upstreams = await Promise.all(vendors.map(([, , script]) => startUpstream(script)));
   const names = vendors.map(([connector]) => connector.split(".")[0]!);
-  const per = (make: (index: number) => object) => Object.fromEntries(names.map((name, index) => [name, make(index)]));
+  const per = (make: (index: number) => Record<string, unknown>) =>
+    Object.fromEntries(names.map((name, index) => [name, make(index)]));
   const client = create({
     clock: fakeClock({ skipSleeps: true }),
     config: {

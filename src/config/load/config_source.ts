@@ -2,13 +2,14 @@
  * A configuration in whatever form a program has it: a file's path, a document, or a `MeshConfig`.
  * @module
  */
+import type { ConfigDocument } from "../../contracts/config_document.ts";
 import type { FileSystem } from "../../contracts/runtime.ts";
 import { ConfigError } from "../../errors.ts";
 import { loadDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
 
 /** The path of a `.yaml`, `.yml` or `.json` file, a document as an object, or what `MeshConfig` has loaded or parsed. */
-export type ConfigSource = string | Readonly<Record<string, unknown>> | MeshConfigBase;
+export type ConfigSource = string | ConfigDocument | MeshConfigBase;
 
 /** A document and its origin. */
 export interface SourcedDocument {
