@@ -31,8 +31,13 @@ export async function writtenFiles(): Promise<readonly WrittenFile[]> {
   ];
 }
 
-/** TypeScript as the rest of the source is written. */
+/** TypeScript as the rest of the source is written; the formatter wants another round for some of what it has broken. */
 async function formatted(text: string): Promise<string> {
+  const next = await formattedOnce(text);
+  return next === text ? text : await formatted(next);
+}
+
+async function formattedOnce(text: string): Promise<string> {
   const args = ["fmt", "--ext=ts", "-"];
   const child = new Deno.Command(Deno.execPath(), { args, cwd: root, stdin: "piped", stdout: "piped" }).spawn();
   const output = child.output();

@@ -17,7 +17,7 @@ function vendor(list: Behaviour = status(500)) {
 }
 
 /** Entries of `models`. */
-type Entries = Record<string, Record<string, unknown>>;
+type Entries = Record<string, { provider: string; model?: string }>;
 
 function clientOf(url: string, entry: object, models: Entries = {}, more: object = {}): MeshClient {
   return create({

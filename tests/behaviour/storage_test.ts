@@ -53,7 +53,7 @@ async function onStage(play: (stage: Stage) => Promise<void>, scriptOfA = ok({ t
   const open: Stage["open"] = (storage, { clock = fakeClock({ skipSleeps: true }), env = {} } = {}) => {
     const plain = testConfig({ upstreams: { a: a.url, b: b.url } }) as Record<
       "models",
-      Record<string, Record<string, unknown>>
+      Record<string, { provider: string }>
     >;
     const models = Object.fromEntries(Object.entries(plain.models).map(([name, one]) => [name, { ...one, ...dollar }]));
     const config = { ...plain, models, budget: { daily_limit: 10 }, storage };
@@ -185,24 +185,25 @@ describe("a process with a storage section", () => {
 });
 
 describe("a start is refused", () => {
-  const cases: Readonly<Record<string, readonly [storage: (path: string) => object, words: RegExp]>> = {
-    "without a key to encrypt with": [
-      (path) => ({ path, persistence: { encryption: true } }),
-      /storage\.persistence\.encryption: the secret MESH_STORAGE_KEY is missing in the store "mesh\.env\.v1": put one/,
-    ],
-    "with a connector that nobody knows": [
-      () => ({ connector: "aws.s4.v1" }),
-      /storage\.connector: no storage "aws\.s4\.v1" is registered, did you mean "aws\.s3\.v1"/,
-    ],
-    "with a connector that lacks a setting": [
-      () => ({ connector: "aws.s3.v1" }),
-      /storage\.bucket: missing: say which bucket/,
-    ],
-    "with a path that is a folder": [
-      (path) => ({ path: path.replace("/kept/state.json", "") }),
-      /there is a folder of that name\. Name a file/,
-    ],
-  };
+  const cases: Readonly<Record<string, readonly [storage: (path: string) => Record<string, unknown>, words: RegExp]>> =
+    {
+      "without a key to encrypt with": [
+        (path) => ({ path, persistence: { encryption: true } }),
+        /storage\.persistence\.encryption: the secret MESH_STORAGE_KEY is missing in the store "mesh\.env\.v1": put one/,
+      ],
+      "with a connector that nobody knows": [
+        () => ({ connector: "aws.s4.v1" }),
+        /storage\.connector: no storage "aws\.s4\.v1" is registered, did you mean "aws\.s3\.v1"/,
+      ],
+      "with a connector that lacks a setting": [
+        () => ({ connector: "aws.s3.v1" }),
+        /storage\.bucket: missing: say which bucket/,
+      ],
+      "with a path that is a folder": [
+        (path) => ({ path: path.replace("/kept/state.json", "") }),
+        /there is a folder of that name\. Name a file/,
+      ],
+    };
   for (const [what, [storage, words]] of Object.entries(cases)) {
     it(what, () =>
       onStage(async ({ path, a, open }) => {
@@ -321,7 +322,7 @@ describe("stateIn()", () => {
     const upstream = await startUpstream(ok({ text: "from a" }));
     const plain = testConfig({ upstreams: { a: upstream.url } }) as Record<
       "models",
-      Record<"a", Record<string, unknown>>
+      Record<"a", { provider: string }>
     >;
     const config = { ...plain, models: { a: { ...plain.models.a, ...dollar } }, budget: { daily_limit: 2 } };
     const ask = async (storage: Storage) => {

@@ -11,7 +11,7 @@ const file = new File([new Uint8Array([1, 2, 3])], "a.mp3", { type: "audio/mpeg"
 async function over(vendors: readonly (readonly [connector: string, model: string, script: Script, more?: object])[]) {
   const upstreams = await Promise.all(vendors.map(([, , script]) => startUpstream(script)));
   const names = vendors.map(([connector]) => connector.split(".")[0]!);
-  const per = (make: (index: number) => Record<string, unknown>) =>
+  const per = <One>(make: (index: number) => One) =>
     Object.fromEntries(names.map((name, index) => [name, make(index)]));
   const client = create({
     clock: fakeClock({ skipSleeps: true }),
@@ -21,7 +21,7 @@ async function over(vendors: readonly (readonly [connector: string, model: strin
         base_url: upstreams[at]!.url,
         api_key: `key-of-${names[at]}-0123`,
       })),
-      models: per((at) => ({ provider: names[at], model: vendors[at]![1], ...vendors[at]![3] })),
+      models: per((at) => ({ provider: names[at]!, model: vendors[at]![1], ...vendors[at]![3] })),
       pools: { pool: { models: names, strategy: "priority", model_priority: names, retry: { max_attempts: 0 } } },
     },
   });

@@ -68,6 +68,37 @@ await client.chat.completions.create({ messages: [{ content: "Hi" }] });
 // @ts-expect-error: no such option
 create("chat-completion", { provider: "openai" });
 
+create({
+  config: {
+    providers: {
+      "openai.llm.v1": { api_key: "k" },
+      own: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1" },
+    },
+    models: {
+      mini: { provider: "openai.llm.v1", capabilities: ["chat-completion"], pricing: { input: 1, output: 2 } },
+    },
+    pools: { chat: { models: ["mini"], strategy: "priority", retry: { max_attempts: 1 }, "recovery.cooldown": "30s" } },
+    storage: { connector: "aws.s3.v1", bucket: "state" },
+    proxy: {
+      port: 8080,
+      auth: { method: "bearer", tokens: ["a-token", { token: "another", name: "sales", rpm: 60 }] },
+    },
+  },
+});
+create({ config: JSON.parse("{}") as Record<string, unknown> });
+// @ts-expect-error: a misspelt section
+create({ config: { pool: {} } });
+// @ts-expect-error: a misspelt key
+create({ config: { pools: { chat: { stratgy: "priority" } } } });
+// @ts-expect-error: a misspelt key further in
+create({ config: { pools: { chat: { retry: { max_attempt: 1 } } } } });
+// @ts-expect-error: a number is no duration
+create({ config: { pools: { chat: { recovery: { cooldown: 30 } } } } });
+// @ts-expect-error: a choice has its own words
+create({ config: { pools: { chat: { retry: { backoff: "linear" } } } } });
+// @ts-expect-error: a model has a provider
+create({ config: { models: { mini: { capabilities: ["chat-completion"] } } } });
+
 export const disposable: AsyncDisposable = client;
 export const dispose: () => Promise<void> = () => Promise.resolve(client[Symbol.asyncDispose]());
 
