@@ -2,16 +2,17 @@
  * Authentication by bearer token.
  * @module
  */
+import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { DialectWords } from "../dialects/dialect.ts";
-import type { Caller } from "./client.ts";
+import type { Caller, Client } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError } from "./error_body.ts";
 
 const encoder = new TextEncoder();
 
 /** A token, and who sends it. */
-export interface AcceptedToken extends Caller {
+interface AcceptedToken extends Caller {
   readonly token: string;
 }
 
@@ -85,4 +86,18 @@ function isSame(token: Uint8Array, given: Uint8Array): boolean {
   let difference = token.length ^ given.length;
   for (let at = 0; at < token.length; at++) difference |= token[at]! ^ (given[at] ?? 0);
   return difference === 0;
+}
+
+/** The tokens of clients, of the command line and of administrators alone. */
+export function acceptedTokens(
+  { clients, adminTokens }: ProxySettings,
+  given: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },
+): AcceptedToken[] {
+  return [
+    ...clients.map(({ token, name = "" }) => ({ token, client: given.clients.get(name) })),
+    ...[...given.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
+  ].map((accepted) => ({
+    ...accepted,
+    isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
+  }));
 }

@@ -9,8 +9,9 @@ import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";
-import { type AcceptedToken, Authenticator } from "./authenticator.ts";
+import { acceptedTokens, Authenticator } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
+import { checkedRoute, notAdministrator, withoutBody } from "./checked_route.ts";
 import { type Caller, Client } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
@@ -264,50 +265,6 @@ export class ProxyInstance {
 
 function unavailable(message: string, code: "overloaded" | "shutting_down"): HttpError {
   return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
-}
-
-/** The tokens of clients, of the command line and of administrators alone. */
-function acceptedTokens(
-  { clients, adminTokens }: ProxySettings,
-  given: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },
-): AcceptedToken[] {
-  return [
-    ...clients.map(({ token, name = "" }) => ({ token, client: given.clients.get(name) })),
-    ...[...given.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
-  ].map((accepted) => ({
-    ...accepted,
-    isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
-  }));
-}
-
-/** The response to HEAD: the headers of GET, its length among them where that is known. */
-function withoutBody({ body, ...response }: PlainResponse): PlainResponse {
-  if (body === null) return { ...response, body };
-  if (isStream(body)) {
-    body.cancel();
-    return { ...response, body: null };
-  }
-  const { length } = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  return { ...response, headers: { ...response.headers, "content-length": String(length) }, body: null };
-}
-
-function notAdministrator(): HttpError {
-  const message = "This path is for administrators: see proxy.auth.admin_tokens";
-  return new HttpError(message, { status: 403, code: "not_an_administrator" });
-}
-
-function checkedRoute(entry: RouteEntry | undefined, { request, path }: IncomingRequest): RouteEntry {
-  if (entry === undefined) {
-    throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
-  }
-  const method = request.method === "HEAD" ? "GET" : request.method;
-  if (entry.methods.includes(method)) return entry;
-  const allow = entry.methods.join(", ");
-  throw new HttpError(`The method ${request.method} is not allowed here: use ${allow}`, {
-    status: 405,
-    code: "method_not_allowed",
-    headers: { allow },
-  });
 }
 
 /** Counts over all instances of one proxy. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type {
@@ -18,6 +18,7 @@ import type {
 import { MeshError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
 import { isStream, plainStreamOf } from "../util/plain_stream.ts";
+import { IdleSockets } from "./_idle_sockets.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
@@ -84,52 +85,6 @@ function refuse({ code = "" }: Error & { code?: string }, socket: Duplex & { _ht
   // not into the middle of another answer on the same connection
   if (!isHttp || !socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   socket.end(`HTTP/1.1 ${refusals[code] ?? "400 Bad Request"}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
-}
-
-/** Connections without a request. Kept by ourselves: Deno's `closeIdleConnections` leaves them open. */
-class IdleSockets {
-  readonly #sockets: Set<Socket> = new Set();
-  #isClosing = false;
-
-  constructor(server: Server) {
-    const keep = (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on("close", () => this.#sockets.delete(socket));
-    };
-    server.on("connection", keep);
-    if ("setSecureContext" in server) this.#leaveHandshakes(server, keep);
-    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.#sockets.delete(socket);
-      response.on("close", () => this.#closeIfIdle(socket));
-    });
-  }
-
-  /** Closes those there are, and each further one once its response is over. */
-  close(): void {
-    this.#isClosing = true;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  /** With TLS a connection has a second socket above its first, from the end of the handshake on: that one counts then. */
-  #leaveHandshakes(server: Server, keep: (socket: Socket) => void): void {
-    const handshakes = new Map<string, Socket>();
-    const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
-    server.on("connection", (socket: Socket) => {
-      const peer = peerOf(socket);
-      handshakes.set(peer, socket);
-      socket.on("close", () => handshakes.delete(peer));
-    });
-    server.on("secureConnection", (socket: Socket) => {
-      const first = handshakes.get(peerOf(socket));
-      if (first !== undefined) this.#sockets.delete(first);
-      keep(socket);
-    });
-  }
-
-  #closeIfIdle(socket: Socket): void {
-    if (this.#isClosing) socket.end();
-    else if (!socket.destroyed) this.#sockets.add(socket);
-  }
 }
 
 async function exchange(

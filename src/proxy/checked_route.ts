@@ -1,0 +1,48 @@
+/**
+ * What of a route depends on the method, and on who asks.
+ * @module
+ */
+import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import { isStream } from "../util/plain_stream.ts";
+import { HttpError } from "./error_body.ts";
+import type { RouteEntry } from "./exchange.ts";
+
+/**
+ * The route of a request.
+ *
+ * @param entry What its path stands for.
+ * @param request For the error.
+ * @throws {HttpError} 404 without a route, 405 for a method that it does not take.
+ */
+export function checkedRoute(
+  entry: RouteEntry | undefined,
+  { request, path }: { readonly request: PlainRequest; readonly path: string },
+): RouteEntry {
+  if (entry === undefined) {
+    throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
+  }
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  if (entry.methods.includes(method)) return entry;
+  const allow = entry.methods.join(", ");
+  throw new HttpError(`The method ${request.method} is not allowed here: use ${allow}`, {
+    status: 405,
+    code: "method_not_allowed",
+    headers: { allow },
+  });
+}
+
+export function notAdministrator(): HttpError {
+  const message = "This path is for administrators: see proxy.auth.admin_tokens";
+  return new HttpError(message, { status: 403, code: "not_an_administrator" });
+}
+
+/** The response to HEAD: the headers of GET, its length among them where that is known. */
+export function withoutBody({ body, ...response }: PlainResponse): PlainResponse {
+  if (body === null) return { ...response, body };
+  if (isStream(body)) {
+    body.cancel();
+    return { ...response, body: null };
+  }
+  const { length } = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  return { ...response, headers: { ...response.headers, "content-length": String(length) }, body: null };
+}
