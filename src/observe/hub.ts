@@ -240,7 +240,8 @@ export class Hub {
 
   #write(output: Output, write: (sink: Observability) => void): void {
     const { sink, losses } = output;
-    notifySafely(() => write(sink), () => losses.thrown++);
+    if (losses.isBehind) losses.thrown++;
+    else notifySafely(() => losses.follow(write(sink)), () => losses.thrown++);
     this.#reportLosses(losses);
   }
 

@@ -25,11 +25,16 @@ export interface ConfiguredSink extends SinkOutput {
   readonly sink: Observability;
 }
 
+/** Calls of a sink that may be under way at once. */
+const maxPending = 10_000;
+
 /** Records that a sink could not deliver. */
 export class SinkLosses {
   readonly id: string;
-  /** Records at which it threw. */
+  /** Records at which it threw, and those that it was not given since it was behind. */
   thrown = 0;
+  /** Calls whose promises have yet to settle. */
+  #pending = 0;
   /** How many of its losses were reported, and when, monotonic ms. */
   reported = 0;
   reportedAt: number = -Infinity;
@@ -42,6 +47,18 @@ export class SinkLosses {
   constructor(id: string, sink: Observability) {
     this.id = id;
     this.#sink = sink;
+  }
+
+  /** Whether so many of its promises are open that it is given nothing until some settle. */
+  get isBehind(): boolean {
+    return this.#pending >= maxPending;
+  }
+
+  /** Counts a call as pending until its promise settles, where it returned one. */
+  follow(result: unknown): unknown {
+    if (!(result instanceof Promise)) return result;
+    this.#pending++;
+    return result.finally(() => this.#pending--);
   }
 
   /** All of them. */

@@ -229,6 +229,31 @@ describe("A sink that fails", () => {
     assert(stage.engine.hub.lost.get("t.broken.v1")! >= 102);
   });
 
+  it("by hanging is given 10 000 records; the others are lost, counted and reported, until it goes on", async () => {
+    const waiting: (() => void)[] = [];
+    const hanging = { ...recorder(), trace: () => new Promise<void>((resolve) => waiting.push(resolve)) as never };
+    const taken = recorder();
+    await using stage = await sinkStage(ok(), {
+      tracing: [{ connector: "t.hangs.v1" }, { ...sink, min_severity: "error" }],
+    }, { "t.hangs.v1": hanging, "t.sink.v1": taken });
+    const trace = (times: number) => {
+      for (let time = 0; time < times; time++) {
+        stage.engine.hub.trace({ severity: "info", component: "test", message: "hm" });
+      }
+    };
+    trace(10_025);
+    assertEquals([waiting.length, stage.engine.hub.lost.get("t.hangs.v1")], [10_000, 25]);
+    assertEquals(taken.taken.map(({ record }) => record.message), ['The sink "t.hangs.v1" lost 1 record']);
+    await stage.ask();
+    assertEquals(stage.upstream.calls, 1);
+    for (const resolve of waiting.splice(0, 3)) resolve();
+    await stage.clock.advance(0); // their promises settle
+    const before = waiting.length;
+    trace(5);
+    assertEquals(waiting.length - before, 3);
+    waiting.forEach((resolve) => resolve());
+  });
+
   it("does not hold up close() for more than 5 s", async () => {
     const hanging: Observability = { ...recorder(), flush: () => new Promise(() => {}) };
     const stage = await sinkStage(ok(), { routing: sink, statistics: sink }, { "t.sink.v1": hanging });
