@@ -10,6 +10,7 @@ import { KeptSums } from "../state/replication/kept_sums.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
+import { addSecretSettings } from "../observe/secret_names.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/mesh_state.ts";
@@ -203,6 +204,7 @@ export async function openStorage(
   user: StorageUser,
 ): Promise<CodedStorage> {
   const { connector, config, format, isCompressed, isEncrypted } = settings;
+  addSecretSettings(config, user.redactor);
   const inner = (await user.catalogue.load("storage", connector)).create(config, user.runtime);
   const secret = isEncrypted ? await encryptionKeyOf(user) : undefined;
   return new CodedStorage(inner, { format, isCompressed, secret });

@@ -2,6 +2,7 @@
  * Gives providers their instances, and their keys or what fetches their tokens.
  * @module
  */
+import { addSecretSettings } from "../observe/secret_names.ts";
 import type { Authorities, Runtime } from "../contracts/runtime.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -52,6 +53,7 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
     catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime);
   instance.credential = apiKeys[0];
   for (const secret of apiKeys) redactor.add(secret);
+  addSecretSettings(config, redactor);
   if (tokens === undefined) {
     instance.provider = provider;
     return;

@@ -26,6 +26,7 @@ import { activeProviders, type ListedModel, listModels, type PoolStatus, statusO
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
+import { withSecretVariables } from "../observe/secret_names.ts";
 import { onceResolved } from "../util/once.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, membersOf } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
@@ -70,7 +71,7 @@ export class Engine implements Mesh {
     const { connectors, runtime, on, storage } = parts;
     bindEngine(this, this);
     this.#parts = parts;
-    this.runtime = runtime;
+    this.runtime = withSecretVariables(runtime, this.redactor);
     this.catalogue = new ConnectorCatalogue(connectors);
     this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);

@@ -1,0 +1,38 @@
+/**
+ * What is a secret by its name, where nothing else says so.
+ * @module
+ */
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Redactor } from "./redact.ts";
+
+/** Names of variables and settings whose values are secrets. */
+const secretNames = /(^|_)(api_?key|token|secret|password|passphrase|secret_access_key|private_key)$/i;
+
+/** Settings are a few levels deep. */
+const maxDepth = 4;
+
+/** Redacts secret variables from when they are read: connectors read some that no configuration names, such as `AWS_SESSION_TOKEN`. */
+export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runtime {
+  const seen = new Set<string>();
+  return {
+    ...runtime,
+    env(name) {
+      const value = runtime.env(name);
+      if (value !== undefined && secretNames.test(name) && !seen.has(value)) {
+        seen.add(value);
+        redactor.add(value.trim());
+      }
+      return value;
+    },
+  };
+}
+
+/** Redacts secrets that are written out in a connector's settings. */
+export function addSecretSettings(settings: unknown, redactor: Redactor): void {
+  const visit = (value: unknown, name: string, depth: number) => {
+    if (typeof value === "string" && secretNames.test(name)) redactor.add(value.trim());
+    if (typeof value !== "object" || value === null || depth === maxDepth) return;
+    for (const [key, member] of Object.entries(value)) visit(member, key, depth + 1);
+  };
+  visit(settings, "", 0);
+}
