@@ -41,8 +41,11 @@ async function exported(
 }
 
 Deno.test("the OpenTelemetry sink exports a span for each try under one for the request, in the caller's trace", async () => {
+  let requestId: string | null = null;
   const { exports } = await exported(status(503), async (proxy) => {
-    await (await proxy.chat({}, { headers: { "content-type": "application/json", traceparent: parent } })).text();
+    const response = await proxy.chat({}, { headers: { "content-type": "application/json", traceparent: parent } });
+    requestId = response.headers.get("x-request-id");
+    await response.text();
   });
   const [{ resource, spans }] = exports as [typeof exports[0]];
   assertEquals(resource, { "service.name": "my-mesh" });
@@ -71,6 +74,7 @@ Deno.test("the OpenTelemetry sink exports a span for each try under one for the 
     "server",
     503,
   ]);
+  assertEquals(spans.map(({ attributes }) => attributes["modelmesh.request.id"]), spans.map(() => requestId));
   assert(tries.every(({ startMs, endMs }) => startMs >= root.startMs && endMs <= root.endMs));
 });
 

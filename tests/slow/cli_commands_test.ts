@@ -83,10 +83,12 @@ describe("A command as a process of its own", () => {
         [["chat", "Hi"], "chat"],
         [["clients", "create", "app"], "client"],
         [["clients", "list"], "clients"],
+        [["clients", "rotate", "app"], "client"],
         [["clients", "usage", "app"], "usage"],
         [["clients", "revoke", "app"], "revoked"],
         [["clients", "revoke", "app"], "failure"],
         [["check", "mesh.json"], "check"],
+        [["check", "absent.json"], "failure"],
         [["init"], "init"],
         [["secrets", "list", "--store", "mesh.env.v1"], "secrets"],
       ];
