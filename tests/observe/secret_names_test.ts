@@ -8,6 +8,9 @@ const secretKey = "aws/secret+key-0123456789";
 const models = { a: { provider: "bedrock", capabilities: ["chat-completion"] } };
 const pools = { chat: { capability: "chat-completion" } };
 
+/** A provider that refuses every request. */
+const fetch = () => Promise.resolve(new Response("{}", { status: 400 }));
+
 async function redacted(text: string, { config = {}, env = {} }: { config?: object; env?: Record<string, string> }) {
   const providers = {
     bedrock: {
@@ -17,11 +20,9 @@ async function redacted(text: string, { config = {}, env = {} }: { config?: obje
     },
   };
   // deno-lint-ignore no-explicit-any -- what a connector takes beside the schema
-  const client = create("chat-completion", { config: { providers, models, pools } as any, env });
+  const client = create("chat-completion", { config: { providers, models, pools } as any, env, fetch });
   await client.ready();
-  await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] }, { timeout: 50 }).catch(
-    () => {},
-  );
+  await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] }).catch(() => {});
   await client.close();
   return engineOf(client.mesh).redact(text);
 }
