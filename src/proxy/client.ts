@@ -142,3 +142,23 @@ export interface Caller {
   /** Whether it sees everything and may activate and deactivate. */
   readonly isAdministrator: boolean;
 }
+
+/**
+ * The configured clients that have a name.
+ *
+ * @param clients As configured.
+ * @param parts The state that their budgets are part of; those of the configuration before, which count on.
+ */
+export function namedClients(
+  clients: readonly ClientSettings[],
+  { state, before }: {
+    readonly state: MeshState;
+    readonly before: ReadonlyMap<string, Client> | undefined;
+  },
+): Map<string, Client> {
+  return new Map(clients.flatMap((client) => {
+    const { name } = client;
+    if (name === undefined) return [];
+    return [[name, new Client(name, client, { before: before?.get(name), state })]];
+  }));
+}

@@ -12,7 +12,7 @@ import { isStream } from "../util/plain_stream.ts";
 import { acceptedTokens, Authenticator } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
 import { checkedRoute, notAdministrator, withoutBody } from "./checked_route.ts";
-import { type Caller, Client } from "./client.ts";
+import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
 import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
@@ -100,12 +100,7 @@ export class ProxyInstance {
     this.#mesh = mesh;
     this.#shared.overview.follow(mesh);
     mesh.addSink(this.#shared.overview.sink);
-    const { state } = mesh;
-    this.#clients = new Map(proxy.clients.flatMap((client) => {
-      const { name } = client;
-      if (name === undefined) return [];
-      return [[name, new Client(name, client, { before: before && before.#clients.get(name), state })]];
-    }));
+    this.#clients = namedClients(proxy.clients, { state: mesh.state, before: before && before.#clients });
     runtimeClients.configured = this.#clients;
     this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }), runtimeClients);
     this.#shared.authenticator = this.#authenticator;
