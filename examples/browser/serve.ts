@@ -13,7 +13,7 @@ const scripts = `${await Deno.realPath(build)}/`;
 Deno.serve({ hostname: "127.0.0.1", port: Number(port) }, async (request) => {
   const { pathname } = new URL(request.url);
   if (pathname === "/") return await file(page, "text/html; charset=utf-8");
-  const [, name] = /^\/modelmesh\/((?:chunks\/)?[\w.-]+\.js)$/.exec(pathname) ?? [];
+  const [, name] = /^\/modelmesh\/((?:[\w-]+\/)?[\w.-]+\.js)$/.exec(pathname) ?? [];
   return name === undefined
     ? new Response("Not found", { status: 404 })
     : await file(`${scripts}${name}`, "text/javascript; charset=utf-8");

@@ -10,8 +10,8 @@ import { must, type Project, type Proof } from "../workshop.ts";
 const allowed = [
   /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
   /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY|api)\.md|docs\/[\w/-]+\.(?:md|svg))$/,
-  /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/,
-  new RegExp(`^types/(?:${entries.join("|")}|(?:src|connectors)/[\\w/]+)\\.d\\.ts$`),
+  /^dist\/(?:(?:browser|chunks)\/)?[\w-]+\.js(?:\.map)?$/,
+  new RegExp(`^types/(?:${entries.join("|")}|(?:src|connectors|browser)/[\\w/]+)\\.d\\.ts$`),
 ];
 
 async function* filesOf(folder: string, prefix = ""): AsyncGenerator<string> {
