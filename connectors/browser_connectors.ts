@@ -7,8 +7,10 @@ import { healthMonitor } from "./discovery/health_monitor.ts";
 import { registrySync } from "./discovery/registry_sync.ts";
 import { consoleObservability } from "./observability/console.ts";
 import { nullObservability } from "./observability/null.ts";
+import { withDialectAttributes } from "./providers/_dialect_attributes.ts";
 import { geminiConnector } from "./providers/_gemini_provider.ts";
 import { openAiCompatible } from "./providers/_openai_compatible.ts";
+import type { OpenAiCompatible } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic_browser.ts";
 import { groq } from "./providers/groq.ts";
 import { mistral } from "./providers/mistral.ts";
@@ -29,14 +31,14 @@ import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 /** All that a configuration may name, providers in order of preference. A function, so that importing it makes none. */
 export function browserConnectors(): readonly Connector[] {
   return [
-    openAiCompatible(openai),
+    configured(openai),
     anthropic,
     geminiConnector,
-    openAiCompatible(groq),
-    openAiCompatible(mistral),
-    openAiCompatible(openrouter),
-    openAiCompatible(ollama),
-    openAiCompatible(openaiCompatible),
+    configured(groq),
+    configured(mistral),
+    configured(openrouter),
+    configured(ollama),
+    configured(openaiCompatible),
     stickUntilFailure,
     roundRobin,
     costFirst,
@@ -51,4 +53,9 @@ export function browserConnectors(): readonly Connector[] {
     registrySync,
     healthMonitor,
   ];
+}
+
+/** A vendor of OpenAI's dialect, with all that a configuration may say of it. */
+function configured(vendor: OpenAiCompatible): Connector {
+  return openAiCompatible(withDialectAttributes(vendor));
 }

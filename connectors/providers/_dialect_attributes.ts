@@ -30,3 +30,14 @@ const attributes: Readonly<Record<keyof VendorDialects, Attributes[string]>> = {
 export function dialectAttributes(dialects: VendorDialects): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name in dialects));
 }
+
+/**
+ * A vendor with these attributes beside its own.
+ *
+ * @param vendor What sets it apart.
+ */
+export function withDialectAttributes(vendor: OpenAiCompatible): OpenAiCompatible {
+  const { dialects } = vendor;
+  if (dialects === undefined) return vendor;
+  return { ...vendor, attributes: { ...vendor.attributes, ...dialectAttributes(dialects) } };
+}

@@ -3,7 +3,7 @@
  * @module
  */
 import type { LazyProviderConnector, ProviderDeclaration } from "../../src/contracts/connector.ts";
-import { dialectAttributes } from "./_dialect_attributes.ts";
+import { withDialectAttributes } from "./_dialect_attributes.ts";
 import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
 
 /**
@@ -12,10 +12,7 @@ import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
  * @param vendor What sets the vendor apart.
  */
 export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
-  const { attributes, dialects } = vendor;
-  const whole = dialects === undefined
-    ? vendor
-    : { ...vendor, attributes: { ...attributes, ...dialectAttributes(dialects) } };
+  const whole = withDialectAttributes(vendor);
   return loadedBy(
     declarationOf(whole),
     async () => (await import("./_openai_compatible.ts")).openAiCompatible(whole),
