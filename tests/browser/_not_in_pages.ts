@@ -12,7 +12,6 @@ const sdk = "asks a proxy by a vendor's own npm package, which wants a server";
 const refused = "a page is not told that a connection was refused, so it tries once more";
 const dropped = "a browser may drop what has arrived and was not read yet when the connection breaks";
 const vendor = "asks a vendor whose connector pages do not have";
-const native = "asks in a vendor's own words of another API; connectors of pages ask by chat";
 const listens = "asks a simulated vendor that listens by itself";
 const broken = "a Response in a page says of its body only that it broke, by a TypeError";
 const redirected = "a page is not told where a redirect leads";
@@ -38,7 +37,6 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "The signal of a call > and the time limit hold while the client gets ready": environment,
     "A closed client > that never had a configuration has nothing to close": files,
   },
-  [`${b}/completions_native_test.ts`]: native,
   [`${b}/completions_test.ts`]: {
     "POST /v1/completions > serves the official client": sdk,
   },
@@ -120,11 +118,6 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/provider_queries_test.ts`]: {
     "Vendors that report it > DeepSeek: the balance": vendor,
   },
-  [`${b}/responses_client_test.ts`]: {
-    "client.responses > gives a provider of that API the request as it is, and the answer and its events as they came":
-      native,
-  },
-  [`${b}/responses_native_test.ts`]: native,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,
