@@ -21,6 +21,9 @@ const limitMs = 18 * 60_000;
 /** Deno says this of a test that does not end after 1, 2, 4, … minutes; none of ours takes four on a busy machine. */
 const stuck = /has been running for over \(4m/;
 
+/** What a run prints at most, in characters; one that says more repeats itself without end. */
+const outputLimit = 50_000_000;
+
 /** How a run went; every `it` and every step counts, what only holds others does not. */
 export interface Summary {
   /** How many did well. */
@@ -208,7 +211,8 @@ async function run(command: Deno.Command): Promise<{ code: number; output: strin
     const shown = text.replaceAll(/\S*\/share_\d+_of_\d+_test\.ts => /g, "");
     output += withoutColours(shown);
     for (let rest = encoder.encode(shown); rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
-    if (stuck.test(text)) stop();
+    if (stuck.test(text) || output.length > outputLimit) stop();
+    if (late) break;
   }
   const { code } = await child.status;
   clearTimeout(timer);
@@ -240,7 +244,10 @@ async function main(args: readonly string[]): Promise<number> {
   const { code, output, late } = await run(commandOf(args, modules, { report, cache: `${folder}/cache`, chromium }));
   const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
   await Deno.remove(folder, { recursive: true });
-  if (late) console.log(`\nSTOPPED: a test did not end within 4 minutes, or all of them within ${limitMs / 60_000}`);
+  if (late) {
+    const limits = `4 minutes a test, ${limitMs / 60_000} in all, ${outputLimit / 1e6} MB of output`;
+    console.log(`\nSTOPPED: the run went over its limits (${limits})`);
+  }
   for (const name of summary.failed) console.log(`FAILED: ${name}${await whereIs(name, files)}`);
   for (const name of summary.skipped) console.log(`NOT RUN: ${name}`);
   const isClean = code === 0 && summary.failed.length === 0;

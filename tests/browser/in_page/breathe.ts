@@ -3,7 +3,7 @@
  * @module
  */
 import { sendToNetwork } from "./proxy.ts";
-import { relay } from "./raw_http.ts";
+import { relay } from "./relay.ts";
 
 /** Lets what is on its way through sockets arrive: what is sent now comes after it. */
 export async function breathe(): Promise<void> {

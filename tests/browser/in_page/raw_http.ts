@@ -3,16 +3,13 @@
  * @module
  */
 import type { Exchange, RawServer, ReceivedRequest } from "../../support/_raw_http.ts";
-import type { Happening, RelayCall } from "../_relay.ts";
+import type { Happening } from "../_relay.ts";
+import { breathe } from "./breathe.ts";
+import { relay } from "./relay.ts";
 
 export type { Exchange, RawServer, ReceivedRequest };
 
 type Arrival = Extract<Happening, { what: "request" }>;
-
-/** The relay, as the page has it; calls are done in their order. */
-export function relay<Result = void>(call: RelayCall): Promise<Result> {
-  return (globalThis as unknown as { relay(call: RelayCall): Promise<Result> }).relay(call);
-}
 
 const servers = new Map<number, (arrival: Arrival) => void>();
 const connections = new Map<number, () => void>();
@@ -59,12 +56,18 @@ async function play(
   handle: (exchange: Exchange) => Promise<void>,
   request: ReceivedRequest,
 ): Promise<void> {
+  let broken: Promise<void> | undefined;
+  // a connection that breaks takes with it what the page has not read yet
+  const breakOff = (how: "close" | "reset") => {
+    broken = breathe().then(() => relay({ do: "finish", exchange, how }));
+  };
   await handle({
     request,
     write: (data) => relay({ do: "write", exchange, data: typeof data === "string" ? utf8(data) : binary(data) }),
-    close: () => void relay({ do: "finish", exchange, how: "close" }),
-    reset: () => void relay({ do: "finish", exchange, how: "reset" }),
+    close: () => breakOff("close"),
+    reset: () => breakOff("reset"),
   });
+  await broken;
   await relay({ do: "finish", exchange, how: "through" });
 }
 
