@@ -5,7 +5,7 @@
 import { browserConnectors } from "../connectors/browser_connectors.ts";
 import { ModelMeshBase } from "../src/client/model_mesh.ts";
 import type { MeshOptions } from "../src/client/options.ts";
-import type { PlannedConfig } from "../src/client/options.ts";
+import { bindPlan } from "../src/client/planned_config.ts";
 import type { SettingsPlan } from "../src/config/build/explicit.ts";
 import { checkDocument, type CheckedDocument, MeshConfigBase } from "../src/config/load/mesh_config.ts";
 import { knownConnectors } from "../src/config/settings/known.ts";
@@ -31,12 +31,10 @@ export interface ParseOptions {
  * const client = create({ config: MeshConfig.parse(document, { secrets: browserSecrets() }) });
  * ```
  */
-export class MeshConfig extends MeshConfigBase implements PlannedConfig {
-  readonly #secrets: SecretStore | undefined;
-
+export class MeshConfig extends MeshConfigBase {
   private constructor(checked: CheckedDocument, secrets: SecretStore | undefined) {
     super(checked);
-    this.#secrets = secrets;
+    bindPlan(this, () => planOf(checked, secrets));
   }
 
   /**
@@ -49,27 +47,17 @@ export class MeshConfig extends MeshConfigBase implements PlannedConfig {
   static parse(document: unknown, { secrets }: ParseOptions = {}): MeshConfig {
     return new MeshConfig(checkDocument(document, { known: knownConnectors(browserConnectors()) }), secrets);
   }
+}
 
-  /**
-   * What a client is made of.
-   *
-   * @throws {NoProvidersError} When it has no providers.
-   *
-   * @internal
-   */
-  plan(): SettingsPlan {
-    const { settings } = this;
-    if (settings.providers.size === 0) {
-      throw new NoProvidersError(
-        'The configuration has no "providers", and a browser has no environment to find any in',
-      );
-    }
-    const secrets = this.#secrets;
-    const store: Connector[] = secrets === undefined
-      ? []
-      : [{ id: settings.secrets!.store, kind: "secretStore", create: () => secrets }];
-    return { settings, connectors: [...browserConnectors(), ...store] };
+/** What a client is made of. */
+function planOf({ settings }: CheckedDocument, secrets: SecretStore | undefined): SettingsPlan {
+  if (settings.providers.size === 0) {
+    throw new NoProvidersError('The configuration has no "providers", and a browser has no environment to find any in');
   }
+  const store: Connector[] = secrets === undefined
+    ? []
+    : [{ id: settings.secrets!.store, kind: "secretStore", create: () => secrets }];
+  return { settings, connectors: [...browserConnectors(), ...store] };
 }
 
 /**

@@ -8,9 +8,11 @@ import type { MockOptions } from "../src/client/_mock_script.ts";
 import type { MeshClient } from "../src/client/client.ts";
 import { createClient, type CreateParts } from "../src/client/create.ts";
 import { createMockClient } from "../src/client/mock.ts";
-import type { CreateOptions, PlannedConfig } from "../src/client/options.ts";
+import type { CreateOptions } from "../src/client/options.ts";
+import { planOf } from "../src/client/planned_config.ts";
 import { explicitPlan } from "../src/config/build/explicit.ts";
 import type { Engine } from "../src/engine/engine.ts";
+import type { CapabilityName } from "../src/contracts/names.ts";
 import { ConfigError } from "../src/errors.ts";
 import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 
@@ -32,7 +34,8 @@ const partsOfHere = (): CreateParts => ({
  */
 function configureInPage(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
   const { config } = options;
-  if (isPlanned(config)) return engine.configureBy(config.plan());
+  const plan = planOf(config);
+  if (plan !== undefined) return engine.configureBy(plan());
   if (typeof config !== "object") {
     throw new ConfigError([{
       path: "config",
@@ -47,10 +50,6 @@ function configureInPage(engine: Engine, options: CreateOptions): (() => Promise
     for (const connector of browserConnectors()) engine.catalogue.register(connector.id, connector);
     await configureByDocument(engine, options)?.();
   };
-}
-
-function isPlanned(config: CreateOptions["config"]): config is CreateOptions["config"] & PlannedConfig {
-  return typeof config === "object" && "plan" in config && typeof config.plan === "function";
 }
 
 /**
@@ -69,7 +68,7 @@ function isPlanned(config: CreateOptions["config"]): config is CreateOptions["co
  * });
  * ```
  */
-export function create(capability: string, options: CreateOptions): MeshClient;
+export function create(capability: CapabilityName, options: CreateOptions): MeshClient;
 /**
  * Makes a client of providers, with a pool for each capability of theirs, or of a configuration.
  *
@@ -89,7 +88,7 @@ export function create(capability: string, options: CreateOptions): MeshClient;
  * ```
  */
 export function create(options: CreateOptions): MeshClient;
-export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
+export function create(first: CapabilityName | CreateOptions, second?: CreateOptions): MeshClient {
   return createClient(partsOfHere(), first, second);
 }
 

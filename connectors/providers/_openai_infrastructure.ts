@@ -37,7 +37,7 @@ export interface InfrastructureParts {
 export function openAiInfrastructure({ facts, send, runtime }: InfrastructureParts): Infrastructure {
   const ask = async <Shape extends JsonObject>(
     path: string,
-    { json, ...request }: Parameters<typeof send>[1] & { readonly json?: JsonObject },
+    { json, ...request }: Parameters<typeof send>[1] & { readonly json?: object },
     options: CallOptions,
   ): Promise<Shape> => {
     const body = json === undefined ? request : { ...request, body: JSON.stringify(json) };

@@ -14,7 +14,7 @@ import { addSecretSettings } from "../observe/secret_names.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { StatePersistence, StateStore } from "../state/persistence/state_store.ts";
+import { type StatePersistence, statePersistence, type StateStore } from "../state/persistence/state_store.ts";
 import { replicatedStore } from "../state/persistence/state_in.ts";
 import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
 
@@ -46,7 +46,7 @@ export interface ConfiguredMesh extends StorageUser {
  * @param mesh The mesh, which is configured by the time its state is loaded.
  */
 export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersistence {
-  return { storeFor: () => new ConfiguredStore(mesh) };
+  return statePersistence(() => new ConfiguredStore(mesh));
 }
 
 /** Keeps the state of one mesh, or of one that takes over from another. */

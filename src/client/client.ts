@@ -32,7 +32,7 @@ import type { Responses } from "./responses.ts";
 import type { Search } from "./search.ts";
 
 /** What a {@linkcode MeshClient} is made of. */
-interface ClientParts {
+export interface ClientParts {
   /** Its engine. */
   readonly engine: Engine;
   /** What it is for. */
@@ -95,9 +95,8 @@ export class MeshClient {
    * Made by `create`.
    *
    * @param parts What it is made of.
-   * @internal
    */
-  constructor(parts: ClientParts) {
+  private constructor(parts: ClientParts) {
     this.#parts = parts;
     const { engine, middleware } = parts;
     const ready = () => this.ready();

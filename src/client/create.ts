@@ -6,10 +6,10 @@
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import { Engine } from "../engine/engine.ts";
 import { ConfigError } from "../errors.ts";
-import type { StatePersistence } from "../state/persistence/state_store.ts";
+import { type StatePersistence, storeMakerOf } from "../state/persistence/state_store.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
-import { MeshClient } from "./client.ts";
+import { type ClientParts, MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
@@ -73,13 +73,18 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     await later();
     checkTarget(engine, options);
   });
-  return new MeshClient({ engine, capability: capability ?? null, middleware: [middleware ?? []].flat(), pool, load });
+  return newClient({ engine, capability: capability ?? null, middleware: [middleware ?? []].flat(), pool, load });
+}
+
+/** Its constructor is private, so that what it takes is no part of the declarations. */
+function newClient(parts: ClientParts): MeshClient {
+  return new (MeshClient as unknown as new (parts: ClientParts) => MeshClient)(parts);
 }
 
 /** Programs in plain JavaScript pass what they like. */
 function checkKinds({ storage, config }: CreateOptions): void {
   const problems = [
-    ...storage !== undefined && typeof storage?.storeFor !== "function"
+    ...storage !== undefined && storeMakerOf(storage) === undefined
       ? [{ path: "storage", message: "expected what stateIn(…) returns" }]
       : [],
     ...config !== undefined && !config

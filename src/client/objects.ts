@@ -24,8 +24,8 @@ export interface UploadFields {
   purpose: string;
   /** The pool that chooses the provider; by the lines of a file of requests, else the first that can, unless given. */
   mesh?: { readonly pool?: string };
-  /** Further fields, as the provider's API has them. */
-  [field: string]: unknown;
+  /** When it expires. */
+  expires_after?: { anchor: "created_at"; seconds: number };
 }
 
 /** A file to upload. */
@@ -157,7 +157,8 @@ export class Batches {
     request: Omit<BatchRequest, "completion_window"> & { completion_window?: string },
     settings: CallSettings = {},
   ): Promise<Batch> {
-    return (await (await servicesOf(this.#context)).batches.create(request, callOf(this.#context, settings))).object;
+    const { batches } = await servicesOf(this.#context);
+    return withoutNulls((await batches.create(request, callOf(this.#context, settings))).object);
   }
 
   /** Uploads requests as a file, and makes a batch of it. */
@@ -173,18 +174,18 @@ export class Batches {
 
   /** A batch as it is now. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<Batch> {
-    return await (await servicesOf(this.#context)).batches.retrieve(id, callOf(this.#context, settings));
+    return withoutNulls(await (await servicesOf(this.#context)).batches.retrieve(id, callOf(this.#context, settings)));
   }
 
   /** A page of the batches that were made, the newest first. */
   async list(query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<Batch>> {
     const page = await (await servicesOf(this.#context)).batches.list(query, callOf(this.#context, settings));
-    return page as ObjectPage<Batch>;
+    return { ...page, data: page.data.map((batch) => withoutNulls(batch as Batch)) };
   }
 
   /** Asks for the end of a batch. */
   async cancel(id: string, settings: CallSettings = {}): Promise<Batch> {
-    return await (await servicesOf(this.#context)).batches.cancel(id, callOf(this.#context, settings));
+    return withoutNulls(await (await servicesOf(this.#context)).batches.cancel(id, callOf(this.#context, settings)));
   }
 }
 
@@ -248,6 +249,11 @@ export class FineTuningJobs {
   async #change(id: string, action: FineTuneAction, settings: CallSettings): Promise<FineTuningJob> {
     return await (await servicesOf(this.#context)).jobs.change(id, action, callOf(this.#context, settings));
   }
+}
+
+/** What a batch does not have yet is null on the wire, and absent in OpenAI's types. */
+function withoutNulls(batch: Batch): Batch {
+  return Object.fromEntries(Object.entries(batch).filter(([, value]) => value !== null)) as unknown as Batch;
 }
 
 /** Objects as OpenAI's clients write them: `expires_after[anchor]`. */

@@ -2,7 +2,6 @@
  * What `create` and the calls of a client take.
  * @module
  */
-import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { ConfigSource } from "../config/load/config_source.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 import type { GivenProvider } from "../contracts/browser_provider.ts";
@@ -55,18 +54,6 @@ export interface CreateOptions {
 
 /** Options of `ModelMesh`. */
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
-
-/** A configuration that brings what reads it, such as the browser entry's `MeshConfig`. */
-export interface PlannedConfig {
-  /**
-   * Makes the plan.
-   *
-   * @throws {NoProvidersError} When it has no providers.
-   *
-   * @internal
-   */
-  plan(): SettingsPlan;
-}
 
 /** How a request narrows its own routing: names are models, provider entry ids or vendors of the pool. */
 export interface RouteWishes {

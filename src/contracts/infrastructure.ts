@@ -7,6 +7,17 @@
 import type { CallOptions, ResponseContent } from "./call.ts";
 import type { JsonObject } from "./openai.ts";
 
+/** What a file is for. */
+export type FilePurpose =
+  | "assistants"
+  | "assistants_output"
+  | "batch"
+  | "batch_output"
+  | "fine-tune"
+  | "fine-tune-results"
+  | "user_data"
+  | "vision";
+
 /** A file at a provider. */
 export interface FileObject extends JsonObject {
   /** Its id. */
@@ -19,8 +30,12 @@ export interface FileObject extends JsonObject {
   created_at: number;
   /** Its name. */
   filename: string;
-  /** What it is for, such as `batch`. */
-  purpose: string;
+  /** What it is for. */
+  purpose: FilePurpose;
+  /** `processed`, where a provider does not say. */
+  status: "uploaded" | "processed" | "error";
+  /** Seconds since 1970. */
+  expires_at?: number;
 }
 
 /** The states of a batch; the last four are its end. */
@@ -33,6 +48,18 @@ export type BatchStatus =
   | "failed"
   | "expired"
   | "cancelled";
+
+/** What is wrong with a batch. */
+export interface BatchError {
+  /** Its name. */
+  code?: string;
+  /** In words. */
+  message?: string;
+  /** The parameter at fault. */
+  param?: string | null;
+  /** The line of the file, the first one being 1. */
+  line?: number | null;
+}
 
 /** A batch at a provider. */
 export interface Batch extends JsonObject {
@@ -51,16 +78,19 @@ export interface Batch extends JsonObject {
   /** Seconds since 1970. */
   created_at: number;
   /** The file with its responses, once there are any. */
-  output_file_id?: string | null;
+  output_file_id?: string;
   /** The file with its failed requests, once there are any. */
-  error_file_id?: string | null;
+  error_file_id?: string;
   /** Why it failed as a whole. */
-  errors?: { object?: string; data?: JsonObject[] } | null;
+  errors?: { object?: string; data?: BatchError[] };
   /** How many requests it has, and what became of them. */
-  request_counts?: { total: number; completed: number; failed: number } | null;
+  request_counts?: { total: number; completed: number; failed: number };
   /** The caller's own facts. */
   metadata?: Record<string, string> | null;
 }
+
+/** The states of a fine-tuning job; the last three are its end. */
+export type FineTuningStatus = "validating_files" | "queued" | "running" | "succeeded" | "failed" | "cancelled";
 
 /** A fine-tuning job at a provider. */
 export interface FineTuningJob extends JsonObject {
@@ -75,13 +105,29 @@ export interface FineTuningJob extends JsonObject {
   /** The file it learns from. */
   training_file: string;
   /** The file it is tested with. */
-  validation_file?: string | null;
+  validation_file: string | null;
   /** Files with its results. */
-  result_files?: string[];
-  /** `validating_files`, `queued`, `running`, `paused`, `succeeded`, `failed` or `cancelled`. */
-  status: string;
+  result_files: string[];
+  /** Its state. */
+  status: FineTuningStatus;
   /** Seconds since 1970. */
   created_at: number;
+  /** Its end, seconds since 1970. */
+  finished_at: number | null;
+  /** Why it failed. */
+  error: { code: string; message: string; param: string | null } | null;
+  /** How it learns. */
+  hyperparameters: {
+    batch_size?: "auto" | number | null;
+    learning_rate_multiplier?: "auto" | number;
+    n_epochs?: "auto" | number;
+  };
+  /** Tokens it has learnt from, once it is over. */
+  trained_tokens: number | null;
+  /** What makes it repeatable. */
+  seed: number;
+  /** The account's organization at the vendor. */
+  organization_id: string;
 }
 
 /** A page of a list. */
@@ -113,21 +159,43 @@ export interface FileUpload {
 }
 
 /** What is asked for when a batch is made; files by the provider's own ids. */
-export interface BatchRequest extends JsonObject {
+export interface BatchRequest {
   /** The file with its requests. */
   input_file_id: string;
   /** What its lines ask for. */
   endpoint: string;
   /** Within which time it is to be done. */
   completion_window: string;
+  /** The caller's own facts. */
+  metadata?: Record<string, string> | null;
+  /** When the files with its results expire, seconds after they were made. */
+  output_expires_after?: { anchor: "created_at"; seconds: number };
 }
 
 /** What is asked for when a model is tuned; files and model by the provider's own ids. */
-export interface FineTuneRequest extends JsonObject {
+export interface FineTuneRequest {
   /** The model. */
   model: string;
   /** What it learns from. */
   training_file: string;
+  /** What it is tested with. */
+  validation_file?: string | null;
+  /** How it learns: `supervised`, `dpo` or `reinforcement`, with its settings. */
+  method?: { type: "supervised" | "dpo" | "reinforcement" };
+  /** How it learns, where `method` does not say. */
+  hyperparameters?: {
+    batch_size?: "auto" | number;
+    learning_rate_multiplier?: "auto" | number;
+    n_epochs?: "auto" | number;
+  };
+  /** Services that get its progress, too. */
+  integrations?: readonly { type: string }[] | null;
+  /** What makes it repeatable. */
+  seed?: number | null;
+  /** Part of the tuned model's name. */
+  suffix?: string | null;
+  /** The caller's own facts. */
+  metadata?: Record<string, string> | null;
 }
 
 /** What can be done to a fine-tuning job. */

@@ -24,7 +24,7 @@ import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
 import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { StateStore } from "../state/persistence/state_store.ts";
+import { type StateStore, storeMakerOf } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { withSecretVariables } from "../observe/secret_names.ts";
 import { onceResolved } from "../util/once.ts";
@@ -77,7 +77,7 @@ export class Engine implements Mesh {
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
     this.objects = parts.objects ?? {};
     countEvents(this.hub, this.statistics);
-    this.#store = storage?.storeFor({ clock: runtime.clock, hub: this.hub });
+    this.#store = storeMakerOf(storage)?.({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.hub.add(listener(on));
   }

@@ -2,7 +2,7 @@
  * Files: uploaded to the provider that the pool chooses, and found there again by their ids.
  * @module
  */
-import type { FileObject, ObjectPage } from "../contracts/infrastructure.ts";
+import type { FileObject, FilePurpose, ObjectPage } from "../contracts/infrastructure.ts";
 import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
 import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
@@ -49,7 +49,8 @@ export class Files {
       mesh,
     );
     const [first] = files;
-    const object = { ...first!, id: made.id, bytes, purpose, filename: first!.filename ?? source.name };
+    const { filename = source.name, status = "processed" } = first!;
+    const object = { ...first!, id: made.id, bytes, purpose: purpose as FilePurpose, filename, status };
     await bookOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
@@ -66,7 +67,13 @@ export class Files {
         send: (options) => infrastructure.retrieveFile(one, options),
       }, this.#mesh)
     ));
-    return { ...files[0]!, id, bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) };
+    const [first] = files;
+    return {
+      ...first!,
+      id,
+      status: first!.status ?? "processed",
+      bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+    };
   }
 
   /** A page of the caller's files, as they were when they were uploaded. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfiguredStore } from "../background/configured_store.ts";
-import type { StateStore } from "../state/persistence/state_store.ts";
+import { statePersistence, type StateStore } from "../state/persistence/state_store.ts";
 import { type ConfigSource, readSource } from "../config/load/config_source.ts";
 import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
 import { defaultSink } from "../config/settings/defaults.ts";
@@ -57,7 +57,7 @@ export class MeshGeneration {
       runtime,
       ...(before && { statistics: before.mesh.statistics, objects: before.mesh.objects }),
       stateBefore: (settings) => this.#before?.stateFor(settings),
-      storage: { storeFor: () => this.#stateStore() },
+      storage: statePersistence(() => this.#stateStore()),
     });
     for (const sink of sinks) this.mesh.addSink(sink);
   }

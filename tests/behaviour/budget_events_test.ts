@@ -193,7 +193,7 @@ describe("The event of a budget", () => {
         models: { a: { provider: "a", pricing: { input: 1, output: 1 } } },
         budget: { alert_at },
       });
-    assertEquals(parse([0.5]).settings.warnings.map(({ path }) => path), ["budget.alert_at"]);
+    assertEquals(parse([0.5]).warnings.map(({ path }) => path), ["budget.alert_at"]);
     for (const bad of [[0], [1.1], ["half"], 0.5]) {
       let problem = "";
       try {

@@ -21,7 +21,8 @@ describe("The library", () => {
       new Blob(["con", "tent"]).stream(),
     ];
     for (const file of sources) {
-      const made = await client.files.create({ file, purpose: "user_data", expires_after: { anchor: "created_at" } });
+      const expires_after = { anchor: "created_at", seconds: 3_600 } as const;
+      const made = await client.files.create({ file, purpose: "user_data", expires_after });
       assertEquals(made.bytes, 7);
       assertEquals(await (await client.files.content(made.id)).text(), "content");
       assertEquals((await client.files.retrieve(made.id)).id, made.id);

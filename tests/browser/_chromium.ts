@@ -14,6 +14,9 @@ import { type Site, startSite } from "./_site.ts";
 /** Opens a page of the site. */
 export type Open = (options?: OpenOptions) => Promise<TestPage>;
 
+/** What a page leaves open is not Deno's, and what drives it removes its files a moment later. */
+const sanitizers = { sanitizeOps: false, sanitizeResources: false };
+
 /**
  * A suite whose tests open pages. Without Chromium it is skipped, and the summary says what to install; it fails
  * where `CI` is set.
@@ -24,7 +27,7 @@ export type Open = (options?: OpenOptions) => Promise<TestPage>;
 export function describeInChromium(name: string, define: (open: Open) => void): void {
   const executablePath = findChromium();
   if (executablePath === undefined) return reportMissing(name);
-  describe(name, () => defineIn(executablePath, define));
+  describe(name, sanitizers, () => defineIn(executablePath, define));
 }
 
 /**
@@ -36,8 +39,7 @@ export function describeInChromium(name: string, define: (open: Open) => void): 
 export function testInChromium(name: string, body: (browser: Browser, test: Deno.TestContext) => Promise<void>): void {
   const executablePath = findChromium();
   if (executablePath === undefined) return reportMissing(name);
-  // what a page leaves open is not Deno's, and what drives it removes its files a moment later
-  Deno.test({ name, sanitizeOps: false, sanitizeResources: false }, async (test) => {
+  Deno.test({ name, ...sanitizers }, async (test) => {
     await using connection = await connect(executablePath);
     await body(connection.browser, test);
   });

@@ -51,7 +51,7 @@ Deno.test("MeshConfig loads what it wrote, from either format", async () => {
   for (const name of ["b.yaml", "b.json"]) {
     const again = new MeshConfigBase(await loadConfig(name, { known, files }));
     assertEquals(again.document, first.document);
-    assertEquals(again.settings.source, name);
+    assertEquals(again.source, name);
   }
 });
 

@@ -44,11 +44,13 @@ for (const format of ["yaml", "json"]) {
   Deno.test(`a configuration is the same after it was saved and read again, as ${format}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
-      const first = new MeshConfigBase(await loadConfig(wholePath, { known, files }));
+      const read = await loadConfig(wholePath, { known, files });
+      const first = new MeshConfigBase(read);
       await saveConfigFile(first, `${folder}/a.${format}`, files);
-      const second = new MeshConfigBase(await loadConfig(`${folder}/a.${format}`, { known, files }));
+      const readAgain = await loadConfig(`${folder}/a.${format}`, { known, files });
+      const second = new MeshConfigBase(readAgain);
       assertEquals(second.document, first.document);
-      assertEquals(withoutSource(second.settings), withoutSource(first.settings));
+      assertEquals(withoutSource(readAgain.settings), withoutSource(read.settings));
       await saveConfigFile(second, `${folder}/b.${format}`, files);
       assertEquals(await files.readText(`${folder}/b.${format}`), await files.readText(`${folder}/a.${format}`));
     } finally {

@@ -77,12 +77,12 @@ describe("An attribute", () => {
   });
 
   it("of the specification that this connector does not read is a warning", () => {
-    const { settings } = MeshConfig.parse({
+    const { warnings } = MeshConfig.parse({
       secrets: { path: "keys.env", region: "eu" },
       storage: { bucket: "b", path: "state.json" },
       observability: { routing: { path: "events.jsonl" } },
     });
-    assertEquals(settings.warnings.map(({ path, message }) => `${path}: ${message}`), [
+    assertEquals(warnings.map(({ path, message }) => `${path}: ${message}`), [
       'secrets.path: has no effect: "mesh.env.v1" does not read it',
       'secrets.region: has no effect: "mesh.env.v1" does not read it',
       'storage.bucket: has no effect: "mesh.local-file.v1" does not read it',

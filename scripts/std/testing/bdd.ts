@@ -12,9 +12,18 @@ export interface TestSuite<T> {
   readonly context?: T;
 }
 
+/** Which leaks are not looked for. */
+export interface SuiteOptions {
+  /** Whether operations may outlast the suite. */
+  readonly sanitizeOps?: boolean;
+  /** Whether resources may outlast the suite. */
+  readonly sanitizeResources?: boolean;
+}
+
 /** Defines a suite. */
 export interface DefineSuite {
   (name: string, body: () => void | undefined): TestSuite<unknown>;
+  (name: string, options: SuiteOptions, body: () => void | undefined): TestSuite<unknown>;
   only(name: string, body: () => void | undefined): TestSuite<unknown>;
   skip(name: string, body: () => void | undefined): TestSuite<unknown>;
 }
@@ -55,6 +64,7 @@ function defineSuite(
   name: string,
   body: () => void | undefined,
   mode: Mode,
+  options: SuiteOptions = {},
 ): TestSuite<unknown> {
   const suite = new Suite(name, mode);
   const handle = { symbol: Symbol(name) };
@@ -68,6 +78,7 @@ function defineSuite(
   }
   if (outer !== undefined) return handle;
   Deno.test({
+    ...options,
     name,
     only: mode === "only",
     ignore: mode === "skip",
@@ -126,18 +137,6 @@ async function runAll(bodies: readonly Body[]): Promise<void> {
   for (const body of bodies) await body();
 }
 
-function definer<What, Result>(
-  define: (name: string, body: What, mode: Mode) => Result,
-) {
-  return Object.assign(
-    (name: string, body: What) => define(name, body, "run"),
-    {
-      only: (name: string, body: What) => define(name, body, "only"),
-      skip: (name: string, body: What) => define(name, body, "skip"),
-    },
-  );
-}
-
 function hook(kind: keyof Suite["hooks"]): (body: Body) => void {
   return (body) => {
     if (current === undefined) {
@@ -147,8 +146,23 @@ function hook(kind: keyof Suite["hooks"]): (body: Body) => void {
   };
 }
 
-export const describe: DefineSuite = definer(defineSuite);
-export const it: DefineTest = definer(defineTest);
+export const describe: DefineSuite = Object.assign(
+  (...[name, ...given]: [string, () => void] | [string, SuiteOptions, () => void]) => {
+    const [options, body] = given.length === 1 ? [{}, given[0]] : given;
+    return defineSuite(name, body, "run", options);
+  },
+  {
+    only: (name: string, body: () => void) => defineSuite(name, body, "only"),
+    skip: (name: string, body: () => void) => defineSuite(name, body, "skip"),
+  },
+);
+export const it: DefineTest = Object.assign(
+  (name: string, body: Body) => defineTest(name, body, "run"),
+  {
+    only: (name: string, body: Body) => defineTest(name, body, "only"),
+    skip: (name: string, body: Body) => defineTest(name, body, "skip"),
+  },
+);
 export const beforeAll: (body: Body) => void = hook("beforeAll");
 export const afterAll: (body: Body) => void = hook("afterAll");
 export const beforeEach: (body: Body) => void = hook("beforeEach");

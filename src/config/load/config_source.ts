@@ -26,7 +26,7 @@ export interface SourcedDocument {
 export function givenDocument(config: unknown): SourcedDocument | undefined {
   if (typeof config === "string") return undefined;
   if (!isMeshConfig(config)) return { document: config };
-  const { document, settings: { source } } = config;
+  const { document, source } = config;
   return source === undefined ? { document } : { document, source };
 }
 

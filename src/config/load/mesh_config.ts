@@ -2,7 +2,7 @@
  * A checked configuration as a value. The shells bind it to their connectors and files.
  * @module
  */
-import { MeshError } from "../../errors.ts";
+import { type ConfigProblem, MeshError } from "../../errors.ts";
 import { under } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";
 import { writeYaml } from "./_yaml_write.ts";
@@ -62,13 +62,14 @@ export class MeshConfigBase {
     this.#checked = checked;
   }
 
-  /**
-   * What the document means: complete, in base units, frozen.
-   *
-   * @internal
-   */
-  get settings(): Settings {
-    return this.#checked.settings;
+  /** What is legal and yet deserves a look, such as a setting without effect. */
+  get warnings(): readonly ConfigProblem[] {
+    return this.#checked.settings.warnings;
+  }
+
+  /** Path of its file; undefined where there is none. */
+  get source(): string | undefined {
+    return this.#checked.settings.source;
   }
 
   /** The document as written, frozen; secret references are not resolved. */

@@ -8,7 +8,7 @@ import { defaultStorage } from "../../config/settings/defaults.ts";
 import { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotStore } from "./snapshot_store.ts";
 import { ReplicatedStore } from "../replication/replicated_store.ts";
-import type { StatePersistence, StateStore, Tracer } from "./state_store.ts";
+import { type StatePersistence, statePersistence, type StateStore, type Tracer } from "./state_store.ts";
 
 /** Options of {@linkcode stateIn}. */
 export interface StateInOptions {
@@ -41,12 +41,11 @@ export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOpt
     ? storage
     : new CodedStorage(storage, { format: defaultStorage.format, isCompressed: false });
   const { shared } = storage;
-  return {
-    storeFor: (parts) =>
-      shared === undefined
-        ? new SnapshotStore({ ...parts, storage: coded, settings: defaultStorage })
-        : replicatedStore(shared, coded, { ...parts, onUnavailable }),
-  };
+  return statePersistence((parts) =>
+    shared === undefined
+      ? new SnapshotStore({ ...parts, storage: coded, settings: defaultStorage })
+      : replicatedStore(shared, coded, { ...parts, onUnavailable })
+  );
 }
 
 /** What a shared state needs beside its storage. */

@@ -29,12 +29,25 @@ export interface StateStore {
   close(): Promise<void>;
 }
 
-/** Where states are kept: what `create` takes as `storage`. */
+/** Where states are kept: what `create` takes as `storage`, and `stateIn` makes. */
 export interface StatePersistence {
-  /**
-   * Makes the store of one mesh.
-   *
-   * @internal
-   */
-  storeFor(parts: { readonly clock: Clock; readonly hub: Tracer }): StateStore;
+  /** What it keeps. */
+  readonly keeps: "states";
+}
+
+/** Common to all copies of this package in a program; programs do not see it. */
+const makeKey = /* @__PURE__ */ Symbol.for("modelmesh.stateStore");
+
+/** Makes the store of one mesh. */
+type MakeStore = (parts: { readonly clock: Clock; readonly hub: Tracer }) => StateStore;
+
+/** Where states are kept, as programs pass it on. */
+export function statePersistence(make: MakeStore): StatePersistence {
+  const persistence = { keeps: "states", [makeKey]: make } as const;
+  return persistence;
+}
+
+/** What makes the stores; undefined where nothing of {@linkcode statePersistence} is given. */
+export function storeMakerOf(persistence: StatePersistence | undefined): MakeStore | undefined {
+  return (persistence as { readonly [makeKey]?: MakeStore } | undefined)?.[makeKey];
 }

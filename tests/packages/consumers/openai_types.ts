@@ -51,3 +51,21 @@ export async function sounds(params: OpenAI.Audio.TranscriptionCreateParamsNonSt
   console.log(params.model, translated.text);
   return heard.text;
 }
+
+export async function keeps(
+  upload: Omit<OpenAI.FileCreateParams, "file"> & { file: File | Response },
+  batch: OpenAI.BatchCreateParams,
+  tuning: OpenAI.FineTuning.JobCreateParams,
+  finished: OpenAI.Batch,
+): Promise<void> {
+  const { purpose, ...file } = await client.files.create(upload);
+  // the oldest of these packages does not know all purposes yet
+  const uploaded: Omit<OpenAI.FileObject, "purpose"> = file;
+  const known: Exclude<typeof purpose, "user_data"> extends OpenAI.FileObject["purpose"] ? true : never = true;
+  const listed: OpenAI.FileListParams = { purpose, order: "asc", limit: 1 };
+  await client.files.list(listed as { purpose: string });
+  let made: OpenAI.Batch = await client.batches.create(batch);
+  made = await client.batches.retrieve(made.id);
+  const job: OpenAI.FineTuning.FineTuningJob = await client.fineTuning.jobs.create(tuning);
+  console.log(uploaded.status, known, made.output_file_id, finished.errors?.data?.[0]?.code, job.status);
+}
