@@ -51,8 +51,8 @@ export async function reserve(
   const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })));
   const { replication } = mesh.state.replicator;
   const wanted = replication === undefined ? [] : share.counterRequests();
-  const isGranted = wanted.length === 0 || await replication!.reserve(wanted, () => share.confirm());
-  if (!isGranted) {
+  const denied = wanted.length === 0 ? undefined : await replication!.reserve(wanted, () => share.confirm());
+  if (denied !== undefined) {
     share.settle(0);
     throw exceeded(budgets, cost, wall);
   }

@@ -9,9 +9,6 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { Permit } from "../state/limits/permit.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** When a request that found a budget reserved by other processes may come back, ms. */
-const contestedMs = 1_000;
-
 /** For which request members are admitted. */
 export interface Admission {
   readonly context: RequestContext;
@@ -85,20 +82,14 @@ export async function readmit(admitted: AdmittedModel): Promise<boolean> {
     if (!await waitForSpacing(admitted)) return false;
   }
   permit.renew(plan.load, clock.monotonic());
-  const isConfirmed = permit.confirm(clock) ?? true;
-  return isConfirmed === true || await isConfirmed;
-}
-
-/** Where nothing counted here denies it, other processes were quicker. */
-function contestOf(member: Member, { contested }: RequestContext, now: number): AdmissionDenial | undefined {
-  return contested.has(member) ? { reason: "budget", until: now + contestedMs } : undefined;
+  return await permit.confirm(clock) === undefined;
 }
 
 /** Candidates that nothing denies; where all are denied, one that is denied by a wish of the operator alone. */
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial(context.plan.load, now) ?? contestOf(member, context, now);
+    const denial = member.state.denial(context.plan.load, now) ?? context.contested.get(member);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;

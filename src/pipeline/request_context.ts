@@ -59,8 +59,8 @@ export class RequestContext {
   unansweredMs = 0;
   /** What denied the request to active candidates when no other was left. */
   readonly denials: Map<Member, AdmissionDenial> = new Map();
-  /** Members for which other processes had taken what was left. */
-  readonly contested: Set<Member> = new Set();
+  /** What denied the request to members for which other processes had taken what was left. */
+  readonly contested: Map<Member, AdmissionDenial> = new Map();
   /** A call may have been billed although its answer never came. */
   possiblyBilled = false;
   readonly #deadlineAt: number;

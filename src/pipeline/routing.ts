@@ -90,11 +90,11 @@ export class Routing<T> {
       }
       // nothing is awaited between the check and this
       const permit = member.state.admit(plan.load, clock.monotonic());
-      if (await (permit.confirm(clock) ?? true)) {
-        return { context, member, permit, alone: this.#isAlone(member, candidates) };
-      }
+      const asked = permit.confirm(clock);
+      const denial = asked && await asked;
+      if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
       permit.withdraw();
-      context.contested.add(member);
+      context.contested.set(member, denial);
     }
   }
 

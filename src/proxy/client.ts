@@ -9,7 +9,7 @@ import type { RequestClient } from "../pipeline/request.ts";
 import { Budget } from "../state/limits/budget.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { CounterReplicator, Replication } from "../state/replication/counter_replicator.ts";
-import type { SharedWindow } from "../state/replication/shared_window.ts";
+import { slicedMinute } from "../state/replication/shared_rate.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** Window of the limit of requests. */
@@ -49,7 +49,6 @@ export class Client implements RequestClient {
   readonly #requests: SlidingWindow;
   /** Exchanges counts with other processes, once it does. */
   readonly #replicator: CounterReplicator | undefined;
-  #sharedRequests: SharedWindow | undefined;
 
   /**
    * @param context The same client under earlier settings, whose requests and spending still count; and the state of
@@ -95,11 +94,9 @@ export class Client implements RequestClient {
 
   /** While the store is unavailable this process counts by itself. */
   async #admitShared(replication: Replication, clock: Clock): Promise<void> {
-    const { SharedWindow } = await import("../state/replication/shared_window.ts");
-    this.#sharedRequests ??= new SharedWindow(`client ${this.name}`, clock);
-    const waitMs = await replication.admit(this.#sharedRequests, this.#rpm);
-    if (waitMs === undefined) return this.#admitHere(clock.monotonic());
-    if (waitMs > 0) throw this.#tooMany(waitMs);
+    const grant = await replication.admit({ name: `client ${this.name}`, limit: this.#rpm, ...slicedMinute });
+    if (grant === undefined) return this.#admitHere(clock.monotonic());
+    if (grant.waitMs > 0) throw this.#tooMany(grant.waitMs);
     this.#requests.add(clock.monotonic(), 1);
   }
 

@@ -9,6 +9,7 @@ import type { Budget, Reservation } from "./limits/budget.ts";
 import type { Quota, QuotaReservation } from "./limits/quota.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
 import type { CounterRequest } from "./replication/counter_replicator.ts";
+import type { SharedRate } from "./replication/shared_rate.ts";
 import type { Usage, UsageTrackerParts } from "./usage.ts";
 
 type RateReader = typeof import("../util/rate_headers.ts");
@@ -56,13 +57,28 @@ export class CallReservation {
     this.#parts = parts;
   }
 
-  /** What it takes of counters that several processes share. */
-  counterRequests(): readonly CounterRequest[] {
-    return this.#parts.budgets.flatMap(({ budget, reservation }) => budget.counterRequests(reservation));
+  /**
+   * What it takes of counters that several processes share.
+   *
+   * @param isFirst Whether it is the first call of its request.
+   */
+  counterRequests(isFirst: boolean): readonly CounterRequest[] {
+    const { quota, usage, budgets } = this.#parts;
+    const limits = quota.counterRequests(usage, isFirst);
+    if (budgets.length === 0) return limits;
+    return [...limits, ...budgets.flatMap(({ budget, reservation }) => budget.counterRequests(reservation))];
+  }
+
+  /** Limits of requests that several processes share. */
+  sharedRates(): readonly SharedRate[] {
+    const { shared: { rate }, facts: { provider, info } } = this.#tracker;
+    return rate.sharedRates(`${provider.id} ${info.id}`, this.#parts.rate);
   }
 
   /** There is room for it in what other processes have left. */
   confirm(): void {
+    const { quota, usage } = this.#parts;
+    quota.confirm(usage);
     for (const { budget, reservation } of this.#parts.budgets) budget.confirm(reservation);
   }
 

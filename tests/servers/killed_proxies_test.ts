@@ -72,16 +72,23 @@ interface Setup {
   readonly upstream: Upstream;
   readonly client?: Readonly<Record<string, unknown>>;
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Of its one model. */
+  readonly limits?: Readonly<Record<string, unknown>>;
   readonly args?: readonly string[];
 }
 
 /** Four clients ask two proxies, one of which is killed again and again, until both refuse all. */
-async function exhaust({ name, upstream, client, config, args = [] }: Setup): Promise<Seen[]> {
+async function exhaust({ name, upstream, client, config, limits, args = [] }: Setup): Promise<Seen[]> {
   const document = testConfig({
     upstreams: { a: upstream.url },
     config: {
       models: {
-        a: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 0.01 } },
+        a: {
+          provider: "a",
+          capabilities: ["chat-completion"],
+          pricing: { input: 0, output: 0, per_request: 0.01 },
+          ...(limits && { limits }),
+        },
       },
       storage: { connector: "redis.redis.v1", url: redis.url, prefix: name, on_unavailable: "closed" },
       proxy: { auth: { tokens: [{ token, name: "web", ...client }] } },
@@ -141,6 +148,27 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
       assert(good + lost >= 150, `${good} answers and ${lost} lost`);
       assertEquals(new Set(seen.filter((one) => one !== "lost")), new Set(["200", "rate_limit_exceeded"]));
     });
+  }
+
+  const limits: Readonly<Record<string, Omit<Setup, "name" | "upstream">>> = {
+    "requests a minute": { limits: { rpm: 150 } },
+    "requests a day": { limits: { rpd: 150 } },
+    "requests of a pool's window": {
+      config: {
+        pools: { chat: { capability: "chat-completion", deactivation: { request_limit: 150, quota_window: "daily" } } },
+      },
+    },
+  };
+  for (const [what, setup] of Object.entries(limits)) {
+    for (const [who, args] of [["a proxy", []], ["one of a proxy's workers", ["--workers", "2"]]] as const) {
+      it(`send a model its ${what}, to the call: ${who}`, async () => {
+        await using upstream = await startUpstream(answer);
+        const seen = await exhaust({ name: `${what} ${args.length}`.replaceAll(/\W/g, "-"), upstream, ...setup, args });
+        const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
+        assert(good <= 150 && upstream.calls <= 150, `${good} answers, ${upstream.calls} calls`);
+        assert(good + lost >= 150, `${good} answers and ${lost} lost`);
+      });
+    }
   }
 });
 

@@ -143,7 +143,10 @@ async function each(count: number, task: (at: number) => Promise<void>): Promise
   }));
 }
 
-describe("The HTTP/1.1 client", () => {
+/** Sockets and timers of Deno's `node:http` may outlast the suite by a moment. */
+const sanitizers = { sanitizeOps: false, sanitizeResources: false };
+
+describe("The HTTP/1.1 client", sanitizers, () => {
   it(`takes ${answers} answers, half of them damaged, for what they mean to node:http, or for nothing`, async () => {
     const { url, close } = await serve((path, socket) => {
       const [, seed, spare] = path.split("/").map(Number);
@@ -201,7 +204,7 @@ const ways: readonly ((id: string, socket: Socket) => void)[] = [
   () => {},
 ];
 
-describe("The HTTP/1.1 client, request after request", () => {
+describe("The HTTP/1.1 client, request after request", sanitizers, () => {
   it(`lets no byte of one answer reach another of ${requests} requests, with aborts, stalls and unasked bytes`, async () => {
     const random = randomOf(1);
     const { url, close } = await serve((path, socket) => ways[Number(path.split("/")[1])]!(path, socket));

@@ -26,7 +26,7 @@ function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "
     ask: async (nano) => {
       const hold = budget.reserve(nano, clock.now());
       const confirm = () => budget.confirm(hold);
-      if (await replication.reserve(budget.counterRequests(hold), confirm)) {
+      if (await replication.reserve(budget.counterRequests(hold), confirm) === undefined) {
         confirm();
         return hold;
       }

@@ -7,6 +7,7 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import type { ModelState } from "../../src/state/model_state.ts";
+import type { RequestEnd } from "../../src/state/usage.ts";
 import type { Permit } from "../../src/state/limits/permit.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
@@ -15,8 +16,11 @@ const load = { input: 100, output: 0 };
 const cost = 100_000;
 
 /** A model with three calls' worth of money a day, and two calls at once unless said. */
-function modelOf(clock: FakeClock, { concurrent, ...deactivation }: Record<string, unknown> = {}): ModelState {
-  const budget = { dailyNano: 3 * cost, monthlyNano: undefined };
+function modelOf(
+  clock: FakeClock,
+  { concurrent, rpm, rpd, calls = 3, ...deactivation }: Record<string, unknown> = {},
+): ModelState {
+  const budget = { dailyNano: calls as number * cost, monthlyNano: undefined };
   const routing = {
     deactivation: { retryLimit: 1, errorCodes: new Set<number>(), ...deactivation },
     recovery: { cooldownMs: 60_000 },
@@ -24,7 +28,15 @@ function modelOf(clock: FakeClock, { concurrent, ...deactivation }: Record<strin
   const state = new MeshState({ settings: {}, clock, onTransition: () => {} });
   const provider = { id: "one", budget, apiKeys: [] } as unknown as ProviderEntry;
   const info = { id: "a", pricing: [{ input: 1, output: 1 }] } as unknown as ModelInfo;
-  return state.add({ pool: "chat", name: "a", info, provider, weight: 1, routing, limits: { concurrent } as object });
+  return state.add({
+    pool: "chat",
+    name: "a",
+    info,
+    provider,
+    weight: 1,
+    routing,
+    limits: { concurrent, rpm, rpd } as object,
+  });
 }
 
 const reasonOf = (model: ModelState, clock: FakeClock) => model.denial(load, clock.monotonic())?.reason;
@@ -124,7 +136,7 @@ describe("Permits of two processes", () => {
       const model = models[index % 2]!;
       if (reasonOf(model, clock) !== undefined) return undefined;
       const permit = model.admit(load, 0);
-      if (await permit.confirm(clock) === false) return void permit.withdraw();
+      if (await permit.confirm(clock) !== undefined) return void permit.withdraw();
       permit.take();
       return permit;
     }));
@@ -135,20 +147,58 @@ describe("Permits of two processes", () => {
     assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
   });
 
+  const limits: readonly [limit: Record<string, unknown>, reason: string, end: RequestEnd][] = [
+    [{ rpm: 3 }, "rate_limited", {}],
+    [{ rpd: 3 }, "rate_limited", {}],
+    [{ rpm: 9, rpd: 3 }, "rate_limited", {}],
+    [{ requestLimit: 3 }, "request_limit", {}],
+    [{ requestLimit: 3, quotaWindow: "daily" }, "request_limit", {}],
+    [{ tokenLimit: 300, quotaWindow: "daily" }, "token_limit", { tokens: 100 }],
+    [{ budgetLimitNano: 3 * cost }, "budget_limit", { costNano: cost }],
+  ];
+  for (const [limit, reason, end] of limits) {
+    it(`asked for at once keep to ${JSON.stringify(limit)} together, and what is not sent is another's`, async () => {
+      const shared = new MemoryShared();
+      const clock = fakeClock({ skipSleeps: true });
+      const models = [1, 2, 3].map(() => modelOf(clock, { calls: 100, ...limit }));
+      models.forEach((model) => share(model, shared, clock));
+      const denials = new Set<string>();
+      const ask = async (model: ModelState) => {
+        const permit = model.admit(load, clock.monotonic());
+        const denied = await permit.confirm(clock);
+        if (denied === undefined) return permit;
+        denials.add(denied.reason);
+        permit.withdraw();
+      };
+      const askAll = async () =>
+        (await Promise.all([...models, ...models, ...models].map(ask))).filter((permit) => permit);
+      const [unsent, ...granted] = await askAll();
+      assertEquals([granted.length + 1, [...denials]], [3, [reason]]);
+      for (const permit of granted) {
+        permit!.take();
+        permit!.release("success", clock.monotonic(), end);
+      }
+      const isCounted = "requestLimit" in limit; // a request counts as sent when it is admitted
+      unsent!.release("none", clock.monotonic());
+      for (const { replicator } of models) await replicator.replication!.sync();
+      assertEquals((await askAll()).length, isCounted ? 0 : 1);
+    });
+  }
+
   it("give back what was refused", async () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
     const [one, other] = [modelOf(clock), modelOf(clock)];
     [one, other].forEach((model) => share(model, shared, clock));
     const held = one.admit({ input: 250, output: 0 }, 0);
-    assertEquals(await held.confirm(clock), true);
+    assertEquals(await held.confirm(clock), undefined);
     const refused = other.admit(load, 0);
-    assertEquals(await refused.confirm(clock), false);
+    assertEquals((await refused.confirm(clock))?.reason, "budget");
     refused.withdraw();
     held.withdraw();
     await one.replicator.replication!.sync();
     await other.replicator.replication!.sync();
     const next = other.admit({ input: 300, output: 0 }, 0);
-    assertEquals(await next.confirm(clock), true);
+    assertEquals(await next.confirm(clock), undefined);
   });
 });

@@ -3,6 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ConnectorError } from "../../src/errors.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/replication/shared_sums.ts";
+import { slicedDay, slicedMinute } from "../../src/state/replication/shared_rate.ts";
 import { SharedWindow } from "../../src/state/replication/shared_window.ts";
 
 /** Processes on one owner; what is sent between them arrives in a later turn, as JSON. */
@@ -106,11 +107,12 @@ describe("Sums that one process owns", () => {
 });
 
 describe("Requests of a minute that processes admit together", () => {
+  const web = { name: "client web", ...slicedMinute };
   const start = (count: number) => {
     const { all, clock } = processes(count);
     const windows = all.map((shared) => {
-      const window = new SharedWindow("client web", clock);
-      return (limit: number) => window.take(shared, limit);
+      const window = new SharedWindow(web, clock);
+      return async (limit: number) => (await window.take(shared, limit)).waitMs;
     });
     return { windows, clock };
   };
@@ -143,15 +145,36 @@ describe("Requests of a minute that processes admit together", () => {
     assertEquals(waits.filter((ms) => ms === 0).length, 1);
   });
 
+  it("that were not sent are others'", async () => {
+    const { all: [a, b], clock } = processes(2);
+    const [one, other] = [new SharedWindow(web, clock), new SharedWindow(web, clock)];
+    const { slice } = await one.take(a!, 1);
+    assertEquals((await other.take(b!, 1)).waitMs > 0, true);
+    await one.giveBack(a!, slice);
+    assertEquals((await other.take(b!, 1)).waitMs, 0);
+  });
+
+  it("are a day's as well, in slices of a quarter of an hour", async () => {
+    const { all: [a, b], clock } = processes(2);
+    const [one, other] = [a!, b!].map((shared) => {
+      const window = new SharedWindow({ name: "model a day", ...slicedDay }, clock);
+      return async () => (await window.take(shared, 2)).waitMs;
+    });
+    assertEquals([await one!(), await other!()], [0, 0]);
+    assertEquals(await one!(), 86_400_000 + 900_000);
+    await clock.advance(86_400_000 + 900_000);
+    assertEquals(await one!(), 0);
+  });
+
   it("are known to a process that comes later", async () => {
     const { all, clock } = processes(2);
-    const first = new SharedWindow("client web", clock);
+    const first = new SharedWindow(web, clock);
     for (let second = 0; second < 5; second++) {
-      assertEquals(await first.take(all[0]!, 5), 0);
+      assertEquals((await first.take(all[0]!, 5)).waitMs, 0);
       await clock.advance(3_000);
     }
-    const later = new SharedWindow("client web", clock);
-    assertEquals(await later.take(all[1]!, 5), 61_000 - 15_000);
-    assertEquals(await later.take(all[1]!, 6), 0);
+    const later = new SharedWindow(web, clock);
+    assertEquals((await later.take(all[1]!, 5)).waitMs, 61_000 - 15_000);
+    assertEquals((await later.take(all[1]!, 6)).waitMs, 0);
   });
 });

@@ -4,7 +4,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
 import { SharedSums } from "../../src/state/replication/shared_sums.ts";
-import { SharedWindow } from "../../src/state/replication/shared_window.ts";
+import { slicedMinute } from "../../src/state/replication/shared_rate.ts";
 
 /** A process, and a store that answers after a time. */
 function processOn(sums: SharedSums, clock: ReturnType<typeof fakeClock>, delayMs: () => number) {
@@ -23,8 +23,9 @@ function processOn(sums: SharedSums, clock: ReturnType<typeof fakeClock>, delayM
       subscribe: () => Promise.resolve(() => Promise.resolve()),
     },
   });
-  const window = new SharedWindow("client web", clock);
-  return { replication, admit: (limit: number) => replication.admit(window, limit) };
+  const admit = async (limit: number) =>
+    (await replication.admit({ name: "client web", limit, ...slicedMinute }))?.waitMs;
+  return { replication, admit };
 }
 
 describe("A client's requests of a minute in a store that is slow", () => {

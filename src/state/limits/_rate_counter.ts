@@ -82,6 +82,12 @@ export class RateCounter {
     return this.#limits.minute !== undefined || this.#limits.day !== undefined || this.#reportedLimit !== undefined;
   }
 
+  /** The limits that were declared, without a minute's that the vendor reports otherwise. */
+  get declared(): RateCounterLimits {
+    const { minute, day } = this.#limits;
+    return { minute: this.#isReported() ? undefined : minute, day };
+  }
+
   /** Counts what other processes took. */
   addOthers(now: number, at: number, amount: number): void {
     this.#minute.amend(now, at, amount);

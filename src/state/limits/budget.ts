@@ -11,6 +11,9 @@ import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./
 /** Sums of a window that is over are kept for so long, for requests that end in the next one, ms. */
 const afterlifeMs = 86_400_000;
 
+/** What is asked of several processes' sums: it ends with the process, and what finds no room has spent its budget. */
+const money = { isLeased: true, reason: "budget" } as const;
+
 /** What may be spent, nano-dollars; no limit where none is given. */
 interface BudgetLimits {
   /** In one day of the UTC calendar. */
@@ -128,7 +131,7 @@ export class Budget implements CounterSource {
     return [this.#days, this.#months].flatMap((counter, index) => {
       const window = windows[index];
       if (nano === 0 || window === undefined || counter.limit === Infinity) return [];
-      return { counter: this.#counter(counter, window, "taken"), amount: nano, limit: counter.limit };
+      return { counter: this.#counter(counter, window, "taken"), amount: nano, limit: counter.limit, ...money };
     });
   }
 

@@ -7,7 +7,12 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { InFlightRequest } from "../breaker/model_breakers.ts";
 import type { CallReservation } from "../call_reservation.ts";
 import type { CounterReplicator, CounterRequest, Replication } from "../replication/counter_replicator.ts";
+import type { RateGrant, SharedRate } from "../replication/shared_rate.ts";
 import type { Load, Outcome, RequestEnd } from "../usage.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
+
+/** When a request that found reserved by other processes what it needs may come back, ms. */
+const contestedMs = 1_000;
 
 /** The model that a {@linkcode Permit} counts at. */
 export interface PermittedModel {
@@ -34,7 +39,8 @@ export interface PermittedModel {
  * ```ts ignore
  * if (state.denial(load, now) !== undefined) return askAnother();
  * const permit = state.admit(load, now); // in the same turn of the event loop: nothing comes between
- * if (await permit.confirm(clock) === false) return permit.withdraw();
+ * const denial = await permit.confirm(clock);
+ * if (denial !== undefined) return permit.withdraw();
  * try {
  *   await ask(permit.take());
  * } finally {
@@ -55,6 +61,8 @@ export class Permit {
   #isUsed = false;
   /** The model's counts know that the request is sent. */
   #isSent = false;
+  /** What the call was granted of rates that are shared. */
+  #granted: readonly (readonly [SharedRate, RateGrant])[] = [];
   #isOver = false;
 
   /**
@@ -72,37 +80,59 @@ export class Permit {
    * Asks for room in what several processes count together.
    *
    * @param clock Monotonic.
-   * @returns Undefined where nothing is shared: the permit holds; else whether there was room. A permit that is refused
-   *   has to be withdrawn.
+   * @returns Undefined where nothing is shared: the permit holds; else what denies the request, which may be nothing. A
+   *   permit that is denied has to be withdrawn.
    */
-  confirm(clock: Pick<Clock, "monotonic">): Promise<boolean> | undefined {
+  confirm(clock: Pick<Clock, "monotonic">): Promise<AdmissionDenial | undefined> | undefined {
     const { replication } = this.#state.replicator;
-    const wanted = replication && this.#reservation.counterRequests();
-    if (wanted?.length) return this.#reserveShared(replication!, wanted, clock);
-    this.#reservation.confirm();
-    this.#send(this.#at);
+    if (replication !== undefined) {
+      const rates = this.#reservation.sharedRates();
+      const wanted = this.#reservation.counterRequests(!this.#isSent);
+      if (rates.length + wanted.length > 0) return this.#confirmShared(replication, { rates, wanted, clock });
+    }
+    this.#confirm(this.#reservation, this.#at);
     return undefined;
   }
 
-  async #reserveShared(
+  async #confirmShared(
     replication: Replication,
-    wanted: readonly CounterRequest[],
-    clock: Pick<Clock, "monotonic">,
-  ): Promise<boolean> {
+    { rates, wanted, clock }: {
+      readonly rates: readonly SharedRate[];
+      readonly wanted: readonly CounterRequest[];
+      readonly clock: Pick<Clock, "monotonic">;
+    },
+  ): Promise<AdmissionDenial | undefined> {
     const reservation = this.#reservation;
-    const grant = () => reservation.confirm();
-    let isGranted = await replication.reserve(wanted, grant);
-    if (!isGranted) {
+    const waitMs = await this.#takeRates(replication, rates);
+    if (waitMs > 0) return { reason: "rate_limited", until: clock.monotonic() + waitMs };
+    // in the turn in which it is granted: else a report in between gives it back
+    const grant = () => this.#confirm(reservation, clock.monotonic());
+    let reason = await replication.reserve(wanted, grant);
+    if (reason !== undefined) {
       await replication.refresh(); // gives back what was reserved here and not used
-      isGranted = await replication.reserve(wanted, grant);
+      reason = await replication.reserve(wanted, grant);
     }
-    if (!isGranted) return false;
+    if (reason !== undefined) return { reason, until: clock.monotonic() + contestedMs };
     grant(); // also where the store is unavailable: it is informed later
-    this.#send(clock.monotonic());
-    return true;
+    return undefined;
   }
 
-  #send(now: number): void {
+  /** Takes one request of each rate, or of none: 0, or the time until there is one of all, ms. */
+  async #takeRates(replication: Replication, rates: readonly SharedRate[]): Promise<number> {
+    const granted: [SharedRate, RateGrant][] = [];
+    this.#granted = granted;
+    for (const rate of rates) {
+      const grant = await replication.admit(rate);
+      if (grant === undefined) return 0; // the store is unavailable: this process counts by itself
+      if (grant.waitMs > 0) return grant.waitMs;
+      granted.push([rate, grant]);
+    }
+    return 0;
+  }
+
+  #confirm(reservation: CallReservation, now: number): void {
+    if (this.#isOver) return;
+    reservation.confirm();
     if (this.#isSent) return;
     this.#isSent = true;
     this.#state.sent(now);
@@ -151,7 +181,11 @@ export class Permit {
     this.#state.finish(this.#request, outcome, now, end);
   }
 
+  /** The call was not sent: of it nothing counts. */
   #cancel(): void {
-    if (!this.#isTaken) this.#reservation.cancel();
+    if (this.#isTaken) return;
+    this.#reservation.cancel();
+    for (const [rate, grant] of this.#granted) this.#state.replicator.replication?.giveBack(rate, grant);
+    this.#granted = [];
   }
 }

@@ -9,6 +9,7 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
 import type { RateReplicaParts } from "../replication/counter_replicator.ts";
+import type { SharedRate } from "../replication/shared_rate.ts";
 
 /** A request that counts for one of the keys. */
 interface KeyedReservation extends RateReservation {
@@ -49,6 +50,11 @@ export class PooledRateLimiter implements ModelRateLimiter {
   /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
   replicas(name: string, clock: Clock): RateReplicaParts[] {
     return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).replicas(`${name} ${index}`, clock));
+  }
+
+  sharedRates(name: string, reservation: RateReservation): SharedRate[] {
+    const { apiKey } = reservation as KeyedReservation;
+    return this.#limiterOf(apiKey).sharedRates(`${name} ${this.#pool.keys.indexOf(apiKey)}`);
   }
 
   isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {

@@ -6,7 +6,7 @@
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayOf, dayWindow, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
-import type { CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long counts that do not change are shared, ms. */
@@ -24,6 +24,9 @@ type LimitName = (typeof limitNames)[Measure];
 
 const measures = Object.keys(limitNames) as Measure[];
 
+/** What a call takes as much of as it will, and not one of. */
+type Amount = "tokens" | "nano";
+
 /** What was used of the limits of a model in a pool. */
 export interface UsageCounts {
   /** Requests. */
@@ -37,17 +40,18 @@ export interface UsageCounts {
 }
 
 /** What a call reserves of the limits, from {@linkcode Quota.reserve} to {@linkcode Quota.settle}. */
-export interface QuotaReservation {
-  readonly tokens: number;
-  readonly nano: number;
+export interface QuotaReservation extends Readonly<Record<Amount, number>> {
   /** The windows it was taken in. */
-  readonly windows: Readonly<Record<"tokens" | "nano", WindowSums>>;
+  readonly windows: Readonly<Record<Amount, WindowSums>>;
+  /** Other processes may know of it. */
+  isConfirmed: boolean;
 }
 
 /**
  * Counts against the limits of one (pool, model). A request is admitted while what was counted and reserved stays below
- * a limit, so requests at once exceed it by no more than one of them would. Where several processes share them, counts
- * between two standbys have a generation: the process whose standby is over first begins the next one for all.
+ * a limit, so requests at once exceed it by no more than one of them would. Where several processes share them, each
+ * request asks for room in the sum of all, and counts between two standbys have a generation: the process whose standby
+ * is over first begins the next one for all.
  */
 export class Quota implements CounterSource {
   readonly #settings: DeactivationSettings;
@@ -58,6 +62,8 @@ export class Quota implements CounterSource {
   /** Requests that are admitted and not sent yet. */
   readonly #admitted: { requests: number };
   #generation = 0;
+  /** There where other processes count, too: has them know what changed. */
+  #report: (() => void) | undefined;
   /** Standbys that were over here. */
   #recoveries = 0;
 
@@ -88,31 +94,71 @@ export class Quota implements CounterSource {
   }
 
   /** Other processes count, too, and a store knows what was counted so far. */
-  startReplication(): void {
+  startReplication(report: () => void): void {
+    this.#report = report;
     this.#clear();
   }
 
   /** What of them other processes have to know. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
     if (this.#limited.length === 0) return;
-    const isCalendar = this.#settings.quotaWindow !== undefined;
-    if (!isCalendar) yield this.#generationCounter(wall);
-    const generation = this.#generation;
+    if (this.#settings.quotaWindow === undefined) yield this.#generationCounter(wall);
     for (const measure of this.#limited) {
       const present = this.#window(measure);
       for (const window of this.#counters[measure].windows) {
-        const time = isCalendar ? dayOf(window.end) : generation;
-        yield {
-          key: `limit ${this.#name} ${time} ${measure}`,
-          expiresAt: isCalendar ? window.end : wall + lifeMs,
-          own: window.spent,
-          isPresent: window === present,
-          apply: (others) => {
-            if (generation === this.#generation) window.othersSpent = others;
-          },
-        };
+        const isPresent = window === present;
+        yield { ...this.#counter(measure, window, "spent"), isPresent };
+        if (measure !== "requests") yield { ...this.#counter(measure, window, "taken"), isPresent };
       }
     }
+  }
+
+  /** What was used, or that and what is reserved: requests are used when they are sent. */
+  #counter(measure: Measure, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
+    const isCalendar = this.#settings.quotaWindow !== undefined;
+    const generation = this.#generation;
+    const { spent, reserved, unconfirmed } = window;
+    const leased = what === "spent" ? 0 : reserved - unconfirmed;
+    return {
+      key: `limit ${this.#name} ${isCalendar ? dayOf(window.end) : generation} ${measure} ${what}`,
+      expiresAt: isCalendar ? window.end : this.#wall() + lifeMs,
+      own: sum(spent, leased),
+      leased,
+      isPresent: true,
+      apply: (others) => {
+        if (generation === this.#generation) window[what === "spent" ? "othersSpent" : "othersTaken"] = others;
+      },
+    };
+  }
+
+  /**
+   * What a call takes of sums that several processes make together: there is room while they are below their limits.
+   *
+   * @param reservation Of the call.
+   * @param isFirst Whether it is the first call of its request.
+   */
+  counterRequests(reservation: QuotaReservation, isFirst: boolean): CounterRequest[] {
+    return this.#limited.flatMap((measure): CounterRequest[] => {
+      const reason = limitNames[measure];
+      const { limit } = this.#counters[measure];
+      if (measure === "requests") {
+        const counter = this.#counter(measure, this.#window(measure), "spent");
+        return isFirst ? [{ counter, amount: 1, limit, isLeased: false, reason }] : [];
+      }
+      const amount = reservation[measure];
+      if (amount === 0) return [];
+      const counter = this.#counter(measure, reservation.windows[measure], "taken");
+      return [{ counter, amount, limit: sum(limit - 1, amount), isLeased: true, reason }];
+    });
+  }
+
+  /** Lets other processes know of a reservation: there is room for it in what they have left. */
+  confirm(reservation: QuotaReservation): void {
+    if (reservation.isConfirmed) return;
+    reservation.isConfirmed = true;
+    const { windows, tokens, nano } = reservation;
+    windows.tokens.confirm(tokens);
+    windows.nano.confirm(nano);
   }
 
   #generationCounter(wall: number): ReplicatedCounter {
@@ -167,7 +213,7 @@ export class Quota implements CounterSource {
    */
   reserve(tokens: number, nano: number): QuotaReservation {
     const windows = { tokens: this.#window("tokens"), nano: this.#window("nano") };
-    const reservation = { tokens: whole(tokens), nano: whole(nano), windows };
+    const reservation = { tokens: whole(tokens), nano: whole(nano), windows, isConfirmed: false };
     windows.tokens.reserve(reservation.tokens);
     windows.nano.reserve(reservation.nano);
     return reservation;
@@ -179,11 +225,14 @@ export class Quota implements CounterSource {
    * @param taken What it took; as reserved where that is not known.
    */
   settle(
-    { windows, ...reserved }: QuotaReservation,
+    reservation: QuotaReservation,
     taken: { readonly tokens?: number | undefined; readonly nano?: number | undefined },
   ): void {
-    windows.tokens.settle(reserved.tokens, taken.tokens);
-    windows.nano.settle(reserved.nano, taken.nano);
+    this.confirm(reservation);
+    const { windows, tokens, nano } = reservation;
+    windows.tokens.settle(tokens, taken.tokens);
+    windows.nano.settle(nano, taken.nano);
+    if (this.#limited.length > 0) this.#report?.(); // of a process that ends the store subtracts what it reserved: not what it used, too
   }
 
   /** The standby that a spent limit asks for. */
@@ -239,8 +288,11 @@ export class Quota implements CounterSource {
   }
 
   #isReached(measure: Measure, withReserved: boolean): boolean {
-    const { spent, othersSpent } = this.#window(measure);
-    return (withReserved ? this.#taken(measure) : spent) + othersSpent >= this.#counters[measure].limit;
+    const { spent, othersSpent, othersTaken } = this.#window(measure);
+    const { limit } = this.#counters[measure];
+    return withReserved
+      ? this.#taken(measure) + Math.max(othersSpent, othersTaken) >= limit
+      : spent + othersSpent >= limit;
   }
 
   /** The first limit that is spent. */
@@ -251,7 +303,7 @@ export class Quota implements CounterSource {
   #clear(): void {
     for (const measure of measures) {
       const window = this.#window(measure);
-      window.spent = window.othersSpent = 0;
+      window.spent = window.othersSpent = window.othersTaken = 0;
     }
   }
 }

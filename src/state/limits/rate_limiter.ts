@@ -10,6 +10,7 @@ import type { RateReading } from "../../util/rate_headers.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { RateCounter, type RateCounterMark } from "./_rate_counter.ts";
 import type { RateReplicaParts } from "../replication/counter_replicator.ts";
+import { type SharedRate, slicedDay, slicedMinute } from "../replication/shared_rate.ts";
 
 /** A minute is shared in slices of so many ms, and a day in longer ones. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
@@ -38,6 +39,8 @@ export type ModelRateLimiter =
     isWatched: boolean;
     /** What of it several processes have in common. */
     replicas(key: string, clock: Clock): RateReplicaParts[];
+    /** What the store decides about, where several processes admit requests. */
+    sharedRates(key: string, reservation: RateReservation): SharedRate[];
     /** Whether these are the limits declared for it, and the keys it counts for. */
     isUnder(limits?: RateLimits, keys?: ApiKeyPool): boolean;
   };
@@ -98,6 +101,19 @@ export class RateLimiter {
     });
     const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
     return [replica("requests", this.#requests, span), replica("tokens", this.#tokens, [minuteSliceMs, 6])];
+  }
+
+  /**
+   * The limits of requests that several processes keep together, to the request: those that were declared.
+   *
+   * @param key Whose they are.
+   */
+  sharedRates(key: string): SharedRate[] {
+    const { minute, day } = this.#requests.declared;
+    return [
+      ...minute === undefined ? [] : [{ name: `model ${key}`, limit: minute, ...slicedMinute }],
+      ...day === undefined ? [] : [{ name: `model ${key} day`, limit: day, ...slicedDay }],
+    ];
   }
 
   /** Whether these are the limits declared for it. */

@@ -15,7 +15,8 @@ import type {
   Replication,
 } from "./counter_replicator.ts";
 import { RateReplica } from "./rate_replica.ts";
-import type { SharedWindow } from "./shared_window.ts";
+import type { RateGrant, SharedRate } from "./shared_rate.ts";
+import { SharedWindow } from "./shared_window.ts";
 
 /**
  * Longest wait of a request for the store, ms, in steps: answers that lie there unread, since this process was busy,
@@ -25,6 +26,8 @@ const [claimStepMs, claimSteps] = [10, 5];
 
 /** Counting not acknowledged for so long means that the store is unavailable, ms; until then it may just be slow. */
 const maxResponseMs = 500;
+
+type Reason = CounterRequest["reason"];
 
 /** Where the sums are. */
 interface ReplicationTarget {
@@ -50,7 +53,9 @@ export class CounterReplication implements Replication {
   readonly #target: ReplicationTarget;
   #isUnavailable = false;
   /** Of requests that wait to be admitted. */
-  readonly #undecided = new Set<(waitMs: undefined) => void>();
+  readonly #undecided = new Set<(grant: undefined) => void>();
+  /** By name. */
+  readonly #windows = new Map<string, SharedWindow>();
   /** The one under way, or the last one. */
   #syncing: Promise<void> = Promise.resolve();
   /** The one after it, where a caller waits for that. */
@@ -145,29 +150,45 @@ export class CounterReplication implements Replication {
    *
    * @param wanted How much of which sums.
    * @param onGrant Called in the moment in which it is granted, so that no sync comes between.
-   * @returns Whether to go on. While the store is unavailable no request waits for it.
+   * @returns Why not to go on; undefined: go on. While the store is unavailable no request waits for it, and those that
+   *   take money are denied where that is configured.
    */
-  async reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<boolean> {
-    if (wanted.length === 0) return true;
+  async reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<Reason | undefined> {
+    if (wanted.length === 0) return undefined;
     const { shared, onUnavailable } = this.#target;
-    if (this.#isUnavailable) return onUnavailable === "open";
-    return await this.#withTimeout(this.#requestRoom(shared, wanted, onGrant)) ?? onUnavailable === "open";
+    const known = this.#isUnavailable ? undefined : await this.#withTimeout(this.#requestRoom(shared, wanted, onGrant));
+    if (known !== undefined) return known.denied;
+    return onUnavailable === "closed" && wanted.some(isMoney) ? "storage_unavailable" : undefined;
   }
 
   /**
-   * Admits a request of a minute; undefined while the store is unavailable. A slow one is waited for until it counts as
+   * Admits a request of a rate; undefined while the store is unavailable. A slow one is waited for until it counts as
    * that: a process that went on by itself would admit what another one has taken.
    */
-  async admit(window: SharedWindow, limit: number): Promise<number | undefined> {
+  async admit(rate: SharedRate): Promise<RateGrant | undefined> {
     if (this.#isUnavailable) return undefined;
     return await new Promise((resolve) => {
-      const decided = (waitMs: number | undefined) => {
+      const decided = (grant: RateGrant | undefined) => {
         this.#undecided.delete(decided);
-        resolve(waitMs);
+        resolve(grant);
       };
       this.#undecided.add(decided);
-      window.take(this.#target.shared, limit).then(decided, () => this.#setUnavailable(true));
+      const taken = this.#windowOf(rate).take(this.#target.shared, rate.limit);
+      taken.then(decided, () => this.#setUnavailable(true));
     });
+  }
+
+  /** An admitted request was not sent. Where the store cannot be reached, it counts until its time is over. */
+  giveBack(rate: SharedRate, { slice }: RateGrant): void {
+    this.#windowOf(rate).giveBack(this.#target.shared, slice).catch(() => this.#setUnavailable(true));
+  }
+
+  #windowOf(rate: SharedRate): SharedWindow {
+    const known = this.#windows.get(rate.name);
+    if (known !== undefined) return known;
+    const made = new SharedWindow(rate, this.#target.clock);
+    this.#windows.set(rate.name, made);
+    return made;
   }
 
   #withTimeout<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -192,22 +213,24 @@ export class CounterReplication implements Replication {
     shared: Shared,
     wanted: readonly CounterRequest[],
     onGrant: () => void,
-  ): Promise<boolean | undefined> {
+  ): Promise<{ readonly denied: Reason | undefined } | undefined> {
     const accounts = wanted.map(({ counter }) => this.#acknowledgedOf(counter));
-    const reservations = wanted.map(({ counter, amount, limit }): SharedReservation => ({
+    const reservations = wanted.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
       ...sumOf(counter),
       amount,
       limit,
-      isLeased: true,
+      isLeased,
     }));
     try {
       const { isGranted, sums } = await shared.reserve(reservations);
-      wanted.forEach(({ counter, amount }, index) => {
+      wanted.forEach(({ counter, amount, isLeased }, index) => {
         const granted = isGranted ? amount : 0;
-        applyTotal(counter, accounts[index]!, { change: { amount: granted, leased: granted }, total: sums[index]! });
+        const change = { amount: granted, leased: isLeased ? granted : 0 };
+        applyTotal(counter, accounts[index]!, { change, total: sums[index]! });
       });
       if (isGranted) onGrant();
-      return isGranted;
+      const full = wanted.find(({ amount, limit }, index) => sums[index]! + amount > limit) ?? wanted[0]!;
+      return { denied: isGranted ? undefined : full.reason };
     } catch {
       this.#setUnavailable(true);
       return undefined;
@@ -247,6 +270,11 @@ export class CounterReplication implements Replication {
     this.#target.onOutage();
     for (const decided of this.#undecided) decided(undefined);
   }
+}
+
+/** Reasons of money: requests for it are not served without the store where that is configured. */
+function isMoney({ reason }: CounterRequest): boolean {
+  return reason === "budget" || reason === "budget_limit";
 }
 
 function sumOf({ key, expiresAt, atLeast }: ReplicatedCounter) {

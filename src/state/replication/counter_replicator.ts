@@ -3,7 +3,8 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import type { SharedWindow } from "./shared_window.ts";
+import type { AdmissionDenial } from "../limits/admission_denial.ts";
+import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
 /** A sum, as one process has it. */
 export interface ReplicatedCounter {
@@ -30,6 +31,10 @@ export interface CounterRequest {
   readonly amount: number;
   /** What the sum may come to. */
   readonly limit: number;
+  /** Whether the amount ends with this process. */
+  readonly isLeased: boolean;
+  /** Why a request is denied that finds no room. */
+  readonly reason: AdmissionDenial["reason"];
 }
 
 /** Something that counts. */
@@ -88,12 +93,12 @@ export interface Replication {
   report(source: CounterSource): void;
   /** As {@linkcode Replication.sync}, for a request: it waits no longer than for a reservation. */
   refresh(): Promise<void>;
-  /**
-   * Admits a request of a minute, or not: 0, or the time until one may be admitted, ms; undefined while the store is unavailable.
-   */
-  admit(window: SharedWindow, limit: number): Promise<number | undefined>;
-  /** Asks for room in sums, for all of it or none. */
-  reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<boolean>;
+  /** Admits a request of a rate, or not; undefined while the store is unavailable. */
+  admit(rate: SharedRate): Promise<RateGrant | undefined>;
+  /** An admitted request was not sent. */
+  giveBack(rate: SharedRate, grant: RateGrant): void;
+  /** Asks for room in sums, for all of it or none: undefined when there is room, else why not. */
+  reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
 }
 
 /** The sums of one mesh: its own, until a storage shares them with other processes. */

@@ -11,7 +11,7 @@ const sweepMs = 60_000;
 
 interface Sum {
   value: number;
-  readonly expiresAt: number;
+  expiresAt: number;
 }
 
 /** A sum as it is kept beyond all processes. */
@@ -114,8 +114,10 @@ export class SharedSums {
 
   #set({ key, expiresAt }: SharedSum, value: number): number {
     const known = this.#sums.get(key);
-    if (known !== undefined) known.value = value;
-    else if (value !== 0) this.#sums.set(key, { value, expiresAt });
+    if (known !== undefined) {
+      known.value = value;
+      known.expiresAt = Math.max(known.expiresAt, expiresAt);
+    } else if (value !== 0) this.#sums.set(key, { value, expiresAt });
     return value;
   }
 

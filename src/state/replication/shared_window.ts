@@ -1,41 +1,39 @@
 /**
- * Requests of the last minute that several processes admit together: to the request, since the store that they share
- * decides about each.
+ * Requests of the last minute, or day, that several processes admit together: to the request, since the store that they
+ * share decides about each.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedSum } from "../../contracts/storage.ts";
+import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
-/** The window moves second by second; what was admitted counts for a minute, and up to a second more. */
-const [sliceMs, slices] = [1000, 60];
-
-/** Turns of a second that a request may fall into, before it is refused. */
+/** Turns of a slice that a request may fall into, before it is refused. */
 const maxTries = 3;
 
-/** One client's. */
+/** One client's, or one model's. It moves slice by slice: what was admitted counts for up to a slice more. */
 export class SharedWindow {
-  readonly #name: string;
+  readonly #rate: Omit<SharedRate, "limit">;
   readonly #clock: Pick<Clock, "now">;
   /** By number of a slice that is over: what was admitted in it. */
   readonly #past = new Map<number, number>();
   /** What is known of the slice before the present one, which others may still be adding to. */
   #before = { number: NaN, sum: 0 };
 
-  /** @param name Among all that the store has. */
-  constructor(name: string, clock: Pick<Clock, "now">) {
-    this.#name = name;
+  constructor(rate: Omit<SharedRate, "limit">, clock: Pick<Clock, "now">) {
+    this.#rate = rate;
     this.#clock = clock;
   }
 
   /**
    * Admits a request, or not.
    *
-   * @param limit Of a minute.
-   * @returns 0 when it is admitted; else the time until one may be, ms.
+   * @param limit Of the whole time.
    */
-  async take(shared: Shared, limit: number): Promise<number> {
+  async take(shared: Shared, limit: number): Promise<RateGrant> {
+    const { sliceMs } = this.#rate;
+    let present = 0;
     for (let tries = 0; tries < maxTries; tries++) {
-      const present = Math.floor(this.#clock.now() / sliceMs);
+      present = Math.floor(this.#clock.now() / sliceMs);
       await this.#read(shared, present);
       const room = limit - this.#pastOf(present) - this.#beforeOf(present);
       const { isGranted, sums: [before = 0, now = 0] } = await shared.reserve([
@@ -44,15 +42,21 @@ export class SharedWindow {
       ]);
       const isKnown = before === this.#beforeOf(present);
       this.#before = { number: present - 1, sum: before };
-      if (isGranted && this.#pastOf(present) + before + now <= limit) return 0;
-      if (isGranted) await shared.add([{ ...this.#slice(present), by: -1 }]); // others had added to the slice before
-      else if (isKnown) return this.#waitMs(present, { before, now, limit });
+      if (isGranted && this.#pastOf(present) + before + now <= limit) return { waitMs: 0, slice: present };
+      if (isGranted) await this.giveBack(shared, present); // others had added to the slice before
+      else if (isKnown) return { waitMs: this.#waitMs(present, { before, now, limit }), slice: present };
     }
-    return sliceMs;
+    return { waitMs: sliceMs, slice: present };
+  }
+
+  /** A request that was admitted in a slice was not sent. */
+  async giveBack(shared: Shared, slice: number): Promise<void> {
+    await shared.add([{ ...this.#slice(slice), by: -1 }]);
   }
 
   /** Reads the slices that are over and not known yet. */
   async #read(shared: Shared, present: number): Promise<void> {
+    const { slices } = this.#rate;
     for (const number of this.#past.keys()) if (number < present - slices) this.#past.delete(number);
     const missing: number[] = [];
     for (let number = present - slices; number < present - 1; number++) {
@@ -64,10 +68,12 @@ export class SharedWindow {
   }
 
   #slice(number: number): SharedSum {
-    return { key: `requests ${this.#name} ${number}`, expiresAt: (number + slices + 2) * sliceMs };
+    const { name, sliceMs, slices } = this.#rate;
+    return { key: `requests ${name} ${number}`, expiresAt: (number + slices + 2) * sliceMs };
   }
 
   #pastOf(present: number): number {
+    const { slices } = this.#rate;
     let sum = 0;
     for (const [number, count] of this.#past) if (number >= present - slices && number < present - 1) sum += count;
     return sum;
@@ -79,6 +85,7 @@ export class SharedWindow {
 
   /** Until so much is forgotten that one more fits. */
   #waitMs(present: number, { before, now, limit }: { before: number; now: number; limit: number }): number {
+    const { sliceMs, slices } = this.#rate;
     const counts = new Map([...this.#past, [present - 1, before], [present, now]]);
     let left = this.#pastOf(present) + before + now;
     for (let number = present - slices; number <= present; number++) {
