@@ -63,10 +63,13 @@ export class CallReservation {
    * @param isFirst Whether it is the first call of its request.
    */
   counterRequests(isFirst: boolean): readonly CounterRequest[] {
-    const { quota, usage, budgets } = this.#parts;
-    const limits = quota.counterRequests(usage, isFirst);
-    if (budgets.length === 0) return limits;
-    return [...limits, ...budgets.flatMap(({ budget, reservation }) => budget.counterRequests(reservation))];
+    const { rate, quota, usage, budgets } = this.#parts;
+    const { shared, clock } = this.#tracker;
+    return [
+      ...shared.rate.slotRequests(rate, clock.now()),
+      ...quota.counterRequests(usage, isFirst),
+      ...budgets.flatMap(({ budget, reservation }) => budget.counterRequests(reservation)),
+    ];
   }
 
   /** Limits of requests that several processes share. */
@@ -77,7 +80,8 @@ export class CallReservation {
 
   /** There is room for it in what other processes have left. */
   confirm(): void {
-    const { quota, usage } = this.#parts;
+    const { rate, quota, usage } = this.#parts;
+    this.#tracker.shared.rate.takeSlot(rate);
     quota.confirm(usage);
     for (const { budget, reservation } of this.#parts.budgets) budget.confirm(reservation);
   }

@@ -112,6 +112,7 @@ export class UsageTrackers {
     };
     this.#counted.shared.set(key, made);
     for (const rate of made.rate.replicas(key, this.#clock)) this.replicator.registerRate(rate);
+    for (const slots of made.rate.slots(key)) this.replicator.register(slots);
     return made;
   }
 

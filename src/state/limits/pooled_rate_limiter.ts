@@ -8,7 +8,7 @@ import type { RateReading } from "../../util/rate_headers.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
-import type { RateReplicaParts } from "../replication/counter_replicator.ts";
+import type { CounterRequest, CounterSource, RateReplicaParts } from "../replication/counter_replicator.ts";
 import type { SharedRate } from "../replication/shared_rate.ts";
 
 /** A request that counts for one of the keys. */
@@ -50,6 +50,18 @@ export class PooledRateLimiter implements ModelRateLimiter {
   /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
   replicas(name: string, clock: Clock): RateReplicaParts[] {
     return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).replicas(`${name} ${index}`, clock));
+  }
+
+  slots(name: string): CounterSource[] {
+    return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).slots(`${name} ${index}`));
+  }
+
+  slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[] {
+    return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wall);
+  }
+
+  takeSlot(reservation: RateReservation): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).takeSlot(reservation);
   }
 
   sharedRates(name: string, reservation: RateReservation): SharedRate[] {

@@ -9,7 +9,8 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { RateReading } from "../../util/rate_headers.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { RateCounter, type RateCounterMark } from "./_rate_counter.ts";
-import type { RateReplicaParts } from "../replication/counter_replicator.ts";
+import { ConcurrencySlots } from "./concurrency_slots.ts";
+import type { CounterRequest, CounterSource, RateReplicaParts } from "../replication/counter_replicator.ts";
 import { type SharedRate, slicedDay, slicedMinute } from "../replication/shared_rate.ts";
 
 /** A minute is shared in slices of so many ms, and a day in longer ones. */
@@ -19,6 +20,8 @@ const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 export interface RateReservation {
   /** It is under way. */
   isOpen: boolean;
+  /** It has one of the slots that several processes share. */
+  hasSlot: boolean;
   /** What the counter of requests remembers of it. */
   readonly requests: RateCounterMark;
   /** What the counter of tokens remembers of it. */
@@ -39,6 +42,12 @@ export type ModelRateLimiter =
     isWatched: boolean;
     /** What of it several processes have in common. */
     replicas(key: string, clock: Clock): RateReplicaParts[];
+    /** Limits of requests at once, as several processes keep them together. */
+    slots(key: string): CounterSource[];
+    /** The slot that a request asks for, where these are limited. */
+    slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[];
+    /** A request has its slot. */
+    takeSlot(reservation: RateReservation): void;
     /** What the store decides about, where several processes admit requests. */
     sharedRates(key: string, reservation: RateReservation): SharedRate[];
     /** Whether these are the limits declared for it, and the keys it counts for. */
@@ -65,6 +74,7 @@ export class RateLimiter {
   readonly #hasDay: boolean;
   readonly #concurrent: number;
   #inFlight = 0;
+  #slots: ConcurrencySlots | undefined;
   #sequence = 0;
   #lastStartedAt: number | undefined;
 
@@ -104,6 +114,28 @@ export class RateLimiter {
   }
 
   /**
+   * The limit of requests at once, as several processes keep it together; none where there is none.
+   *
+   * @param key Whose it is.
+   */
+  slots(key: string): CounterSource[] {
+    if (this.#concurrent === Infinity) return [];
+    return [this.#slots ??= new ConcurrencySlots(key, this.#concurrent)];
+  }
+
+  /** The slot that a request asks for, where these are limited. */
+  slotRequests(_reservation: RateReservation, wall: number): readonly CounterRequest[] {
+    return this.#slots === undefined ? [] : [this.#slots.request(wall)];
+  }
+
+  /** A request has its slot. */
+  takeSlot(reservation: RateReservation): void {
+    if (this.#slots === undefined || reservation.hasSlot || !reservation.isOpen) return;
+    reservation.hasSlot = true;
+    this.#slots.take();
+  }
+
+  /**
    * The limits of requests that several processes keep together, to the request: those that were declared.
    *
    * @param key Whose they are.
@@ -140,6 +172,7 @@ export class RateLimiter {
     const sequence = ++this.#sequence;
     const reservation: RateReservation = {
       isOpen: true,
+      hasSlot: false,
       requests: this.#requests.reserve(now, 1, sequence),
       tokens: this.#tokens.reserve(now, whole(tokens), sequence),
     };
@@ -203,7 +236,7 @@ export class RateLimiter {
    * @param tokens What it would take.
    */
   isFull(now: number, tokens: number): boolean {
-    return this.#inFlight >= this.#concurrent || this.#freeAt(now, tokens) > now;
+    return this.#isBusy || this.#freeAt(now, tokens) > now;
   }
 
   /**
@@ -213,15 +246,20 @@ export class RateLimiter {
    * @returns Monotonic ms; undefined when it would not overrun one now, Infinity when a request under way has to end.
    */
   fullUntil(now: number, tokens: number): number | undefined {
-    if (this.#inFlight >= this.#concurrent) return Infinity;
+    if (this.#isBusy) return Infinity;
     const at = this.#freeAt(now, tokens);
     return at > now ? at : undefined;
+  }
+
+  get #isBusy(): boolean {
+    return this.#inFlight + (this.#slots?.others ?? 0) >= this.#concurrent;
   }
 
   #end(reservation: RateReservation): boolean {
     if (!reservation.isOpen) return false;
     reservation.isOpen = false;
     this.#inFlight--;
+    if (reservation.hasSlot) this.#slots!.release();
     return true;
   }
 
