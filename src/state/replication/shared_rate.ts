@@ -4,7 +4,7 @@
  */
 
 /** A time, cut into slices: what was admitted in one counts until the whole slice is past. */
-export interface SlicedTime {
+interface SlicedTime {
   /** Length of a slice, ms. */
   readonly sliceMs: number;
   /** How many slices the time has. */
