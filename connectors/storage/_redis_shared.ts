@@ -6,19 +6,73 @@ import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 import type { RedisConnection } from "./_redis_client.ts";
 
+/** A process that has not been heard of for so long has ended: what it leased is subtracted, ms by Redis's clock. */
+const leaseMs = 15_000;
+
 /**
- * What both scripts begin with: sums as they are, but no less than they are known to have been. Values come in groups
- * of four: an amount, a limit, the least sum or nothing, the time until it is forgotten in ms.
+ * What is known of a process that has ended is kept for so long, ms: one that was only suspended gets its leases back.
  */
-const read = `
+const endedMs = 86_400_000;
+
+/**
+ * Leases: a sorted set of processes by the time at which they count as ended, and for each of them a hash of what it
+ * leases, by sum. Values: the set's key, the process's id, `leaseMs`, `endedMs`.
+ */
+const leases = `
+local set, id = ARGV[1], ARGV[2]
+local held = set .. ':' .. id
+local function change(process, sign)
+  local fields = redis.call('HGETALL', process)
+  for i = 1, #fields, 2 do
+    if redis.call('EXISTS', fields[i]) == 1 then
+      redis.call('INCRBY', fields[i], string.format('%.0f', sign * tonumber(fields[i + 1])))
+    end
+  end
+end
+local function finish(process)
+  local its = set .. ':' .. process
+  change(its, -1)
+  redis.call('ZREM', set, process)
+  if redis.call('EXISTS', its) == 1 then
+    redis.call('RENAME', its, its .. ':ended')
+    redis.call('PEXPIRE', its .. ':ended', ARGV[4])
+  end
+end
+`;
+
+/** Renews this process's lease, and ends those that were not renewed. */
+const renew = `${leases}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if redis.call('EXISTS', held .. ':ended') == 1 then
+  redis.call('RENAME', held .. ':ended', held)
+  redis.call('PERSIST', held)
+  change(held, 1)
+end
+redis.call('ZADD', set, now + ARGV[3], id)
+for _, process in ipairs(redis.call('ZRANGEBYSCORE', set, '-inf', now)) do finish(process) end
+`;
+
+const endScript = `${leases}
+finish(id)
+redis.call('DEL', held .. ':ended')`;
+
+/**
+ * What both scripts begin with: sums as they are, but no less than they are known to have been. Further values come in
+ * groups of five: an amount, a limit, the least sum or nothing, the time until it is forgotten in ms, what is leased.
+ */
+const read = `${renew}
+local function value(i, at) return ARGV[4 + (i - 1) * 5 + at] end
 local sums, written = {}, {}
 for i, key in ipairs(KEYS) do
   written[i] = tonumber(redis.call('GET', key) or '0')
-  sums[i] = math.max(written[i], tonumber(ARGV[i * 4 - 1]) or written[i])
+  sums[i] = math.max(written[i], tonumber(value(i, 3)) or written[i])
 end
 local function write(i, sum)
-  if sum ~= written[i] then redis.call('SET', KEYS[i], string.format('%.0f', sum), 'PX', ARGV[i * 4]) end
+  if sum ~= written[i] then redis.call('SET', KEYS[i], string.format('%.0f', sum), 'PX', value(i, 4)) end
   sums[i] = sum
+  local leased = value(i, 5)
+  if leased ~= '0' and redis.call('HINCRBY', held, KEYS[i], leased) <= 0 then redis.call('HDEL', held, KEYS[i]) end
 end
 local function reply(first)
   local answer = { first }
@@ -28,18 +82,22 @@ end
 `;
 
 const addScript = `${read}
-for i in ipairs(KEYS) do write(i, sums[i] + tonumber(ARGV[i * 4 - 3])) end
+for i in ipairs(KEYS) do write(i, sums[i] + tonumber(value(i, 1))) end
 return reply('1')`;
 
 const reserveScript = `${read}
 for i in ipairs(KEYS) do
-  if sums[i] + tonumber(ARGV[i * 4 - 3]) > tonumber(ARGV[i * 4 - 2]) then return reply('0') end
+  if sums[i] + tonumber(value(i, 1)) > tonumber(value(i, 2)) then return reply('0') end
 end
-for i in ipairs(KEYS) do write(i, sums[i] + tonumber(ARGV[i * 4 - 3])) end
+for i in ipairs(KEYS) do write(i, sums[i] + tonumber(value(i, 1))) end
 return reply('1')`;
 
 /** The facet of a {@linkcode RedisStorage}. */
 export class RedisShared implements Shared {
+  /** Stands for this process's leases. */
+  readonly #id = crypto.randomUUID();
+  readonly #leaseMs: number;
+  #isKnown = false;
   readonly #connection: RedisConnection;
   readonly #clock: Clock;
   readonly #prefix: string;
@@ -48,8 +106,10 @@ export class RedisShared implements Shared {
    * @param connection The storage's.
    * @param clock For how long sums are kept.
    * @param prefix What all names begin with.
+   * @param leaseTimeMs After so long without a call this process counts as ended.
    */
-  constructor(connection: RedisConnection, clock: Clock, prefix: string) {
+  constructor(connection: RedisConnection, clock: Clock, prefix: string, leaseTimeMs: number = leaseMs) {
+    this.#leaseMs = leaseTimeMs;
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
@@ -57,13 +117,17 @@ export class RedisShared implements Shared {
 
   async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
     if (changes.length === 0) return [];
-    return (await this.#run(addScript, changes, ({ by }) => [by, 0])).sums;
+    return (await this.#run(addScript, changes, ({ by, leased = 0 }) => [by, 0, leased])).sums;
   }
 
   /** Adds to sums where none of them passes its limit by that. */
   async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
     if (claims.length === 0) return { isGranted: true, sums: [] };
-    return await this.#run(reserveScript, claims, ({ amount, limit }) => [amount, limit]);
+    return await this.#run(reserveScript, claims, ({ amount, limit, isLeased = false }) => [
+      amount,
+      limit,
+      isLeased ? amount : 0,
+    ]);
   }
 
   async publish(channel: string, message: string): Promise<void> {
@@ -77,17 +141,27 @@ export class RedisShared implements Shared {
   async #run<T extends SharedSum>(
     script: string,
     sums: readonly T[],
-    amountAndLimit: (sum: T) => readonly [number, number],
+    valuesOf: (sum: T) => readonly [amount: number, limit: number, leased: number],
   ): Promise<SharedGrant> {
     const now = this.#clock.now();
     const keys = sums.map(({ key }) => `${this.#prefix}:sum:${key}`);
-    const values = sums.flatMap((sum) => [
-      ...amountAndLimit(sum),
-      sum.atLeast ?? "",
-      Math.max(1, Math.ceil(sum.expiresAt - now)), // not the time itself: Redis has a clock of its own
-    ]);
-    const [isGranted, ...present] = await this.#connection.run(script, keys, values) as string[];
+    const values = sums.flatMap((sum) => {
+      const [amount, limit, leased] = valuesOf(sum);
+      const ttlMs = Math.max(1, Math.ceil(sum.expiresAt - now)); // not the time itself: Redis has a clock of its own
+      return [amount, limit, sum.atLeast ?? "", ttlMs, leased];
+    });
+    this.#isKnown = true;
+    const [isGranted, ...present] = await this.#connection.run(script, keys, [...this.#lease, ...values]) as string[];
     return { isGranted: isGranted === "1", sums: present.map(Number) };
+  }
+
+  /** This process ends: what it leases is subtracted. */
+  async end(): Promise<void> {
+    if (this.#isKnown) await this.#connection.run(endScript, [], this.#lease);
+  }
+
+  get #lease(): readonly (string | number)[] {
+    return [`${this.#prefix}:leases`, this.#id, this.#leaseMs, endedMs];
   }
 
   #channel(name: string): string {

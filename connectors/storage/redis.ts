@@ -4,7 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
-import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { prefixOf, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
@@ -36,6 +36,8 @@ export interface RedisStorageOptions {
   readonly address: RedisAddress;
   /** What all its keys begin with; `modelmesh` unless given. Those who share a Redis and a prefix share everything. */
   readonly prefix?: string;
+  /** After so long without a call a process counts as ended, and what it leases is free, ms. @default {15_000} */
+  readonly leaseMs?: number;
   /** Loads `@redis/client`, where it is not the installed one. */
   readonly importClient?: () => Promise<unknown>;
 }
@@ -43,7 +45,7 @@ export interface RedisStorageOptions {
 /** A storage in a Redis. Its locks end by Redis's clock, whatever happens to their owners. */
 export class RedisStorage implements Storage {
   /** Sums and messages of all who share the Redis and the prefix. */
-  readonly shared: Shared;
+  readonly shared: RedisShared;
   readonly #clock: Clock;
   readonly #connection: RedisConnection;
   readonly #prefix: string;
@@ -55,7 +57,7 @@ export class RedisStorage implements Storage {
    * @param options Where it is.
    * @throws {ConfigError} When the prefix does not fit.
    */
-  constructor(clock: Clock, { address, prefix = "modelmesh", importClient }: RedisStorageOptions) {
+  constructor(clock: Clock, { address, prefix = "modelmesh", leaseMs, importClient }: RedisStorageOptions) {
     if (typeof prefix !== "string" || !/^[\w.:-]{1,64}$/.test(prefix)) {
       throw new ConfigError([{
         path: "storage.prefix",
@@ -65,7 +67,7 @@ export class RedisStorage implements Storage {
     this.#clock = clock;
     this.#prefix = prefix;
     this.#connection = new RedisConnection(address, clock, importClient);
-    this.shared = new RedisShared(this.#connection, clock, prefix);
+    this.shared = new RedisShared(this.#connection, clock, prefix, leaseMs);
   }
 
   async load(key: string): Promise<Uint8Array | undefined> {
@@ -112,8 +114,9 @@ export class RedisStorage implements Storage {
     return await this.#connection.send("EXISTS", this.#lock(key)) === 1;
   }
 
-  close(): Promise<void> {
-    return this.#connection.close();
+  async close(): Promise<void> {
+    await this.shared.end().catch(() => {}); // where Redis is away, the leases end by themselves
+    await this.#connection.close();
   }
 
   get #keys(): string {

@@ -81,8 +81,8 @@ export interface SharedChange extends SharedSum {
   /** A whole number; 0 reads. */
   readonly by: number;
   /**
-   * Of `by`, the change of what this process leases: the store subtracts that when the process ends. A store that does
-   * not know of ends ignores it.
+   * Of `by`, the change of what this process leases: the store subtracts that when the process ends, at once or after
+   * some seconds without a call.
    * @default 0
    */
   readonly leased?: number;

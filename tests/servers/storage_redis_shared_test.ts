@@ -96,6 +96,79 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     assertEquals(await shared!.add([{ key: "sum", by: 0, expiresAt }]), [0]);
   });
 
+  describe("a lease", () => {
+    const leaseMs = 200;
+    const taken = { key: "taken", expiresAt };
+    const party = (prefix: string) => {
+      const storage = new RedisStorage(clock, { address: redisAddress({ url: server.url }), prefix, leaseMs });
+      open.push(storage);
+      const { shared } = storage;
+      const reserve = (amount: number) => shared.reserve([{ ...taken, amount, limit: 100, isLeased: true }]);
+      const settle = (by: number, leased: number) => shared.add([{ ...taken, by, leased }]);
+      const read = async () => (await shared.add([{ ...taken, by: 0 }]))[0];
+      return { storage, reserve, settle, read };
+    };
+    const keys = async (prefix: string) => {
+      const found = await server.command("KEYS", `${prefix}:leases*`);
+      return found.split("\n").filter((line) => line.includes(prefix)).length;
+    };
+
+    it("ends with its process, when that is not heard of any more; what was settled stays", async () => {
+      const [one, other] = [party("ended"), party("ended")];
+      await one.reserve(60);
+      await one.reserve(30);
+      await one.settle(-10, -30); // 20 of the 30 were spent
+      assertEquals([await other.read(), (await other.reserve(30)).isGranted], [80, false]);
+      await until(async () => await other.read() === 20, "the lease has ended");
+      assertEquals((await other.reserve(80)).isGranted, true);
+    });
+
+    it("is back with its process, when that was only suspended, and is settled exactly", async () => {
+      const [one, other] = [party("suspended"), party("suspended")];
+      await one.reserve(60);
+      await until(async () => await other.read() === 0, "the lease has ended");
+      assertEquals((await other.reserve(50)).isGranted, true);
+      assertEquals(await one.read(), 110); // it has sent what it reserved
+      await one.settle(-15, -60);
+      await other.settle(0, -50);
+      assertEquals(await other.read(), 95);
+      await until(async () => await other.read() === 95 && await keys("suspended") <= 3);
+      assertEquals(await one.read(), 95);
+    });
+
+    it("is as long as its process, which renews it with every call", async () => {
+      const [one, other] = [party("renewed"), party("renewed")];
+      await one.reserve(60);
+      for (let time = 0; time < 3 * leaseMs; time += leaseMs / 4) {
+        await one.read();
+        assertEquals(await other.read(), 60);
+        await new Promise((resolve) => setTimeout(resolve, leaseMs / 4)); // Redis's clock is real
+      }
+    });
+
+    it("is released by a process that closes its storage, which leaves nothing behind", async () => {
+      const [one, other] = [party("closed"), party("closed")];
+      await one.reserve(60);
+      await one.storage.close();
+      assertEquals(await other.read(), 0);
+      await other.storage.close();
+      assertEquals(await keys("closed"), 0);
+    });
+
+    it("that a Redis has lost takes nothing from what comes after", async () => {
+      const one = party("lost");
+      await one.reserve(60);
+      await server.command("FLUSHALL");
+      await one.settle(40, -60); // what it was known to have is more
+      assertEquals(await one.read(), 40);
+      await one.reserve(10);
+      await one.settle(0, -10);
+      await one.storage.close();
+      const other = party("lost");
+      assertEquals(await other.read(), 50);
+    });
+  });
+
   it("sends to all listeners, in order, until they unsubscribe", async () => {
     const [one, other] = clients(2);
     const heard: string[][] = [[], []];

@@ -4,7 +4,7 @@
  * @module
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import process from "node:process";
 
 /** Whether there is a `redis-server`; `.ci/run` installs it. */
@@ -61,6 +61,19 @@ export class TestRedis implements AsyncDisposable {
     const ended = new Promise<void>((resolve) => server.on("close", () => resolve()));
     process.kill(server.pid!, "SIGKILL");
     await ended;
+  }
+
+  /** Sends one command, and gives what Redis says to it as text. */
+  async command(...parts: string[]): Promise<string> {
+    const socket = connect(this.port, "127.0.0.1");
+    const said = new Promise<string>((resolve, reject) => {
+      let text = "";
+      socket.on("data", (data: Uint8Array) => text += new TextDecoder().decode(data));
+      socket.on("close", () => resolve(text));
+      socket.on("error", reject);
+    });
+    socket.write(`${parts.join(" ")}\r\nQUIT\r\n`);
+    return await said;
   }
 
   /** Stops it without ending it; connections stay open and hang. */
