@@ -2,14 +2,15 @@
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChildOptions, spawnCommand } from "../support/_cli.ts";
 import { assertOutput, type OutputName } from "../support/_cli_outputs.ts";
 import { makeFolder } from "../support/_library.ts";
 import { type CommandLine, entryCommand } from "../support/_programs.ts";
+import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
-import { ok, startUpstream } from "../support/upstream.ts";
+import { json, ok, startUpstream } from "../support/upstream.ts";
 
 const token = "t-admin-0123456789";
 
@@ -36,7 +37,8 @@ if (!hasScript) {
 
 /** Runs a test beside a proxy that is a process, too. */
 async function withProxy(test: (options: ChildOptions & { env: Record<string, string> }) => Promise<void>) {
-  await using upstream = await startUpstream(ok());
+  const models = { object: "list", data: [{ id: "a", object: "model", created: 1, owned_by: "a" }] };
+  await using upstream = await startUpstream(({ path }) => path.endsWith("/models") ? json(models) : ok());
   await using folder = await makeFolder();
   const config = { storage: { path: "state.json" }, proxy: { auth: { tokens: [token] } } };
   await folder.write("mesh.json", JSON.stringify(testConfig({ upstreams: { a: upstream.url }, config })));
@@ -75,6 +77,7 @@ describe("A command as a process of its own", () => {
   });
 
   it("prints JSON of its schema", async () => {
+    const store = ["--store", "mesh.dotenv.v1", "--path", "kept.env"];
     await withProxy(async (options) => {
       const rows: [args: string[], name: OutputName][] = [
         [["status"], "status"],
@@ -87,16 +90,30 @@ describe("A command as a process of its own", () => {
         [["clients", "usage", "app"], "usage"],
         [["clients", "revoke", "app"], "revoked"],
         [["clients", "revoke", "app"], "failure"],
+        [["models", "--catalogue"], "catalogue"],
         [["check", "mesh.json"], "check"],
+        [["check", "mesh.json", "--probe"], "check"],
         [["check", "absent.json"], "failure"],
         [["init"], "init"],
         [["secrets", "list", "--store", "mesh.env.v1"], "secrets"],
+        [["secrets", "set", "KEY", "sk-one", ...store], "secrets"],
+        [["secrets", "import", "more.env", ...store], "secrets"],
+        [["secrets", "list", ...store], "secrets"],
+        [["secrets", "delete", "KEY", ...store], "secrets"],
+        [["secrets", "delete", "KEY", ...store], "failure"],
       ];
+      await writeFile(join(options.cwd!, "more.env"), "OTHER=sk-two\n");
       for (const [args, name] of rows) {
         const { code, out, err } = await run([...args, "--json"], options);
         assertEquals(code, name === "failure" ? 1 : 0, `${args.join(" ")}: ${err}`);
         assertOutput(name, out);
+        assertFalse(/sk-(one|two)/.test(out + err), args.join(" "));
       }
+      await using proxy = spawnCommand(["proxy", "--config", "mesh.json", "--port", "0", "--json"], options);
+      await until(() => proxy.out.endsWith("\n"), "the proxy has printed its address");
+      assertOutput("proxy", proxy.out);
+      proxy.kill("SIGTERM");
+      assertEquals(await proxy.code, 0, proxy.err);
     });
   });
 

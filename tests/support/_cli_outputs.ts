@@ -49,6 +49,7 @@ export type OutputName =
   | "chat"
   | "pools"
   | "models"
+  | "catalogue"
   | "status"
   | "client"
   | "clients"
@@ -95,6 +96,22 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     active: count,
     standby: count,
   })),
+  catalogue: {
+    ...list({
+      type: "object",
+      required: ["id", "name", "provider", "capabilities", "default_for", "pricing"],
+      properties: {
+        id: text,
+        name: text,
+        provider: text,
+        capabilities: { ...list(text), minItems: 1 },
+        default_for: list(text),
+        pricing: orNull(list({ type: "object" })),
+        as_of: { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" },
+      },
+    }),
+    minItems: 100,
+  },
   models: list(members({ name: text, provider: text, capabilities: list(text), status: state })),
   status: members({
     "version": text,
