@@ -34,7 +34,7 @@ interface ReplicatedStoreParts {
   readonly id: string;
 }
 
-/** Keeps a state, and shares it with other processes on the storage. No request ever waits for it but for money. */
+/** Keeps a state, and shares it with other processes on the storage. Requests wait for it for money and declared limits alone. */
 export class ReplicatedStore implements StateStore {
   readonly #parts: ReplicatedStoreParts;
   #state: MeshState | undefined;
