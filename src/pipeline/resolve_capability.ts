@@ -3,6 +3,7 @@
  * @module
  */
 import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { nearestNames } from "../registry/nearest_names.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
 
 /** What a name stands for: a pool, a node of the capability tree, or certain models. */
@@ -23,7 +24,7 @@ export function resolveCapability(name: string, registry: Registry): Target {
   const alias = registry.pool(name) === undefined ? registry.aliases.get(name) : undefined;
   const target = find(alias ?? name, registry);
   if (target !== undefined) return target;
-  const suggestions = registry.suggest(name);
+  const suggestions = nearestNames(name, registry);
   const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
   throw new ModelNotFoundError(`The model or pool ${quoted(name)} does not exist${hint}`);
 }

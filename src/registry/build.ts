@@ -4,11 +4,10 @@
  */
 import { servedOperations, servesOperation } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
-import type { ProviderEntry } from "../config/settings/settings.ts";
+import type { ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { fillAsConfigured, type FillParts, strategyOf } from "./configured.ts";
+import { fillAsConfigured, type FillParts, poolStrategyOf } from "./configured.ts";
 import type { ProviderAnswers } from "./provider_answers.ts";
 import { type ProviderInstance, Registry } from "./registry.ts";
 
@@ -28,10 +27,7 @@ export function buildRegistry(parts: BuildParts): Registry {
   const instances = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) =>
     instanceOf(entry, parts)
   );
-  const makeStrategy = (strategy: string | SelectionStrategy) =>
-    typeof strategy === "string"
-      ? { id: strategy, instance: strategyOf(strategy, parts) }
-      : { id: "custom", instance: strategy };
+  const makeStrategy = (routing: RoutingSettings) => poolStrategyOf(routing, parts);
   const registry = new Registry({ settings, tree, state, makeStrategy }, instances);
   fillAsConfigured(registry, parts);
   return registry;

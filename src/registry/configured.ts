@@ -2,20 +2,18 @@
  * What a configuration says of models and pools.
  * @module
  */
-import { nearestCapabilities } from "../capability/nearest.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
-import type { ConfiguredModel, PoolSettings, Settings } from "../config/settings/settings.ts";
+import type { ConfiguredModel, PoolSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { nearest } from "../util/nearest.ts";
 import { withFallback } from "../rotation/fallback.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, leavesOf, withConnectorFacts } from "./offered.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
-import type { ModelEntry, PoolPlan, ProviderInstance, Registry } from "./registry.ts";
+import type { ModelEntry, PoolPlan, PoolStrategy, ProviderInstance, Registry } from "./registry.ts";
 
 export interface FillParts {
   readonly settings: Settings;
@@ -32,9 +30,6 @@ export interface FillParts {
  */
 export function fillAsConfigured(registry: Registry, parts: FillParts): void {
   const { models, pools } = parts.settings;
-  registry.suggest = (name) => nearest(name, [...namesIn(registry), ...nearestCapabilities(registry.tree, name)]);
-  registry.backUp = (strategy, { fallbackStrategy: id }) =>
-    id === undefined ? {} : withFallback(strategy, strategyOf(id, parts));
   // a configured model has the name it was given; those of the catalogue give way
   for (const instance of registry.instances) {
     for (const model of models.values()) {
@@ -48,11 +43,21 @@ export function fillAsConfigured(registry: Registry, parts: FillParts): void {
 }
 
 /**
- * Creates a strategy by its connector's id.
+ * A pool's strategy, with the one that stands in for it where that is configured.
  *
- * @throws {ConfigError} When there is none.
+ * @param routing The pool's settings.
+ * @throws {ConfigError} When there is none of that id.
  */
-export function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
+export function poolStrategyOf(
+  { strategy, fallbackStrategy: id }: RoutingSettings,
+  parts: FillParts,
+): PoolStrategy {
+  const own = typeof strategy === "string" ? strategyOf(strategy, parts) : strategy;
+  const chosen = id === undefined ? { strategy: own } : withFallback(own, strategyOf(id, parts));
+  return { strategyId: typeof strategy === "string" ? strategy : "custom", ...chosen };
+}
+
+function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
   return catalogue.loaded("strategy", id)?.create({}, runtime) ?? unloaded;
 }
 
@@ -129,9 +134,4 @@ function pricingOf(
 ): readonly DatedPricing[] | undefined {
   if (configured === undefined) return known;
   return known?.map((price) => ({ ...price, ...configured })) ?? [configured];
-}
-
-/** Every name a request may use. */
-function namesIn({ pools, aliases, models, upstreamIds }: Registry): string[] {
-  return [...pools, ...models].map(({ name }) => name).concat([...aliases.keys(), ...upstreamIds]);
 }

@@ -13,7 +13,6 @@ import type {
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
-import type { BackedUp } from "../rotation/fallback.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
 import type { ModelAnswers } from "./provider_answers.ts";
 import type { MeshState } from "../state/mesh_state.ts";
@@ -71,17 +70,22 @@ export interface Member {
   standbysSeen?: number;
 }
 
+/** How one of a pool's models is chosen. */
+export interface PoolStrategy {
+  /** For status and messages. */
+  readonly strategyId: string;
+  readonly strategy: SelectionStrategy;
+  /** Asked when the strategy chooses none. */
+  readonly fallback?: SelectionStrategy;
+}
+
 /** A group of models that share a capability, and how one of them is chosen. */
-export interface Pool {
+export interface Pool extends PoolStrategy {
   readonly name: string;
   /** The node it targets; the members' common ancestor for a fixed list; null when there is none. */
   readonly capability: string | null;
   readonly members: readonly Member[];
   readonly routing: RoutingSettings;
-  /** For status and messages. */
-  readonly strategyId: string;
-  readonly strategy: SelectionStrategy;
-  readonly fallback?: SelectionStrategy;
   /** Configured or detected, not made for a name that came along. */
   readonly listed: boolean;
   /** The model it is with: the one that its strategy stays with, else the one chosen or that served last. */
@@ -105,17 +109,13 @@ interface RegistryParts {
   readonly settings: Settings;
   readonly tree: CapabilityTree;
   readonly state: MeshState;
-  readonly makeStrategy: (strategy: string | SelectionStrategy) => { id: string; instance: SelectionStrategy };
+  readonly makeStrategy: (routing: RoutingSettings) => PoolStrategy;
 }
 
 /** Providers, models and pools by name. */
 export class Registry {
   readonly tree: CapabilityTree;
   readonly instances: readonly ProviderInstance[];
-  /** Nearest known names, where the registry is built with suggestions. */
-  suggest: (name: string) => readonly string[] = () => [];
-  /** A pool's strategy with the one that stands in for it, where such are configured. */
-  declare backUp?: (strategy: SelectionStrategy, routing: RoutingSettings) => Partial<BackedUp>;
   /** Called when pools got members after the registry was built. */
   onMembersChanged: () => void = () => {};
   readonly #parts: RegistryParts;
@@ -174,16 +174,21 @@ export class Registry {
   addPool(plan: PoolPlan): Pool {
     const { makeStrategy, state } = this.#parts;
     const { name, routing, budget } = plan;
-    const { id, instance } = makeStrategy(routing.strategy);
+    const chosen = makeStrategy(routing);
     const pool: Pool = {
       ...plan,
       members: plan.models.map((model) => ({
         model,
-        state: state.add({ ...model, pool: name, provider: model.instance.entry, routing, budget, policies: instance }),
+        state: state.add({
+          ...model,
+          pool: name,
+          provider: model.instance.entry,
+          routing,
+          budget,
+          policies: chosen.strategy,
+        }),
       })),
-      strategyId: id,
-      strategy: instance,
-      ...this.backUp?.(instance, routing),
+      ...chosen,
       rotations: new ReportedRotations(),
       membersByDelivery: new Map(),
     };

@@ -6,13 +6,13 @@ import type { ModelView, SelectionContext, SelectionStrategy } from "../contract
 import { policiesIn } from "./policy.ts";
 
 /** A strategy, and the one asked when it chooses no model. */
-export interface BackedUp {
+interface StrategyWithFallback {
   readonly strategy: SelectionStrategy;
   readonly fallback: SelectionStrategy;
 }
 
 /** Has a strategy choose no model once no candidate is on a list of priority that there is. */
-export function withFallback(strategy: SelectionStrategy, fallback: SelectionStrategy): BackedUp {
+export function withFallback(strategy: SelectionStrategy, fallback: SelectionStrategy): StrategyWithFallback {
   return {
     fallback,
     strategy: {
