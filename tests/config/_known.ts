@@ -56,6 +56,10 @@ export const known: KnownConnectors = {
   storages: ["mesh.local-file.v1", "mesh.memory.v1"],
   secretStores: ["mesh.env.v1", "mesh.dotenv.v1"],
   observability: ["mesh.console.v1", "mesh.webhook.v1"],
+  discovery: ["mesh.registry-sync.v1", "mesh.health-monitor.v1"],
+  attributesOf: () => undefined,
+  sectionsOf: () => undefined,
+  needsStorage: () => false,
 };
 
 /** A file system of texts. */

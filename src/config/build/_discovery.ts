@@ -78,9 +78,9 @@ function check<Key extends string>(
   if (isIdle) {
     for (const key of warned) if (values[key]) report.warn(`${path}.${key}`, 'has no effect without "interval"');
   }
-  if (connector === undefined || (discovery ?? [connector]).includes(connector)) return;
+  if (connector === undefined || discovery.includes(connector)) return;
   report.problem(
     `${path}.connector`,
-    `no discovery connector ${show(connector)} is registered${suggest(connector, discovery!)}`,
+    `no discovery connector ${show(connector)} is registered${suggest(connector, discovery)}`,
   );
 }

@@ -74,14 +74,14 @@ function readSink(
     const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
     report.problem(`${path}.connector`, problem);
   }
-  const taken = known.sectionsOf?.(connector);
+  const taken = known.sectionsOf(connector);
   if (taken !== undefined && !taken.includes(section)) {
     report.problem(`${path}.connector`, `${show(connector)} has no effect here: it takes "observability.${taken[0]}"`);
   }
-  if (!hasStorage && known.needsStorage?.(connector) && !report.isBlamed(path)) {
+  if (!hasStorage && known.needsStorage(connector) && !report.isBlamed(path)) {
     report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
   }
-  const declared = known.attributesOf?.("observability", connector);
+  const declared = known.attributesOf("observability", connector);
   const common = Object.keys(attributes);
   for (const name of common) {
     if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `stands beside "config", too`);

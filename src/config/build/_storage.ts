@@ -37,7 +37,7 @@ export function buildStorage(
     config: deepFreeze(readAttributes(config, {
       path: "storage",
       connector,
-      declared: attributesOf?.("storage", connector),
+      declared: attributesOf("storage", connector),
       common: ["path", "bucket", "key", "region", "credentials"],
       report,
     })),

@@ -21,14 +21,13 @@ export interface KnownConnectors {
   readonly secretStores: readonly string[];
   readonly storages: readonly string[];
   readonly observability: readonly string[];
-  /** Undefined: the built-in ones. */
-  readonly discovery?: readonly string[];
-  /** Undefined where the connector declares no attributes. */
-  readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
+  readonly discovery: readonly string[];
+  /** What a connector declares; undefined where it declares no attributes. */
+  readonly attributesOf: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink has an effect in; undefined: all. */
-  readonly sectionsOf?: (id: string) => readonly string[] | undefined;
+  readonly sectionsOf: (id: string) => readonly string[] | undefined;
   /** Whether a sink needs the section `storage`. */
-  readonly needsStorage?: (id: string) => boolean;
+  readonly needsStorage: (id: string) => boolean;
 }
 
 /** What validation and detection depend on. */
