@@ -3,29 +3,17 @@
  * @module
  */
 import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
-import type { Settings } from "../config/settings/settings.ts";
 import type { Discovery, ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
-import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
-import type { Hub } from "../observe/hub.ts";
-import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
 import { probe, type ProbeResult } from "./probe.ts";
-import { MeshSync } from "./registry_sync.ts";
+import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
 /** What monitors need. */
-export interface MonitorParts {
-  readonly settings: Settings;
-  readonly catalogue: ConnectorCatalogue;
-  readonly registry: Registry;
-  readonly state: MeshState;
-  readonly runtime: Runtime;
-  readonly hub: Hub;
-  /** Takes secrets out of a text. */
-  readonly redact: (text: string) => string;
-}
+export type MonitorParts = Omit<SyncParts, "probe">;
 
 /** What goes on. */
 export class Monitors {

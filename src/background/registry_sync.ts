@@ -18,7 +18,7 @@ import type { ProbeResult } from "./probe.ts";
 const listLimitMs = 30_000;
 
 /** What a sync works on. */
-interface SyncParts {
+export interface SyncParts {
   readonly settings: Settings;
   readonly catalogue: ConnectorCatalogue;
   readonly registry: Registry;

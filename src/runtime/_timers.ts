@@ -4,6 +4,7 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
+import { sleepOn } from "./_sleep.ts";
 
 /** What `setTimeout` returns, which differs between runtimes. */
 export type Timer = ReturnType<typeof setTimeout>;
@@ -34,21 +35,6 @@ export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) 
   return () => clearTimeout(timer);
 }
 
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const cancel = callAfter(ms, () => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    });
-    const abort = () => {
-      cancel();
-      reject(signal?.reason);
-    };
-    signal?.addEventListener("abort", abort, { once: true });
-  });
-}
-
 function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer) => void): Cancel {
   const period = Math.max(1, ms);
   let cancel: Cancel | undefined;
@@ -77,7 +63,7 @@ export function systemClock(detach?: (timer: Timer) => void): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after: (ms, task, keepsAlive = false) => callAfter(ms, task, keepsAlive ? undefined : detach),
-    sleep,
+    sleep: sleepOn(callAfter),
     every: (ms, task) => callEvery(ms, task, detach),
   };
 }

@@ -5,6 +5,7 @@
 import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { MemoryFiles } from "./_memory_files.ts";
+import { sleepOn } from "./_sleep.ts";
 
 export { MemoryFiles };
 
@@ -37,6 +38,7 @@ export class FakeClock implements Clock {
   readonly sleeps: number[] = [];
   readonly #timers = new Set<FakeTimer>();
   readonly #skipSleeps: boolean;
+  readonly #sleep = sleepOn((ms, task) => this.after(ms, task));
   #wallTimeMs: number;
   #monotonic = 0;
   #order = 0;
@@ -70,18 +72,9 @@ export class FakeClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     this.sleeps.push(ms);
-    return new Promise<void>((resolve, reject) => {
-      const cancel = this.after(ms, () => {
-        signal?.removeEventListener("abort", abort);
-        resolve();
-      });
-      const abort = () => {
-        cancel();
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", abort, { once: true });
-      if (this.#skipSleeps) this.#skipTo(this.#monotonic + ms);
-    });
+    const slept = this.#sleep(ms, signal);
+    if (this.#skipSleeps) this.#skipTo(this.#monotonic + ms);
+    return slept;
   }
 
   /** Calls `task` each time the clock has been advanced by `ms`, never two at once. */
