@@ -93,7 +93,7 @@ function imagePart(url: string, param: string): Part {
   }
   const endings = Object.keys(fetchedImages).join(", ");
   throw requestFault(
-    `Cannot tell the type of an image by its address: it takes https: addresses that end in ${endings}, and data: URLs`,
+    `Cannot infer the type of an image from its address: it takes https: addresses that end in ${endings}, and data: URLs`,
     param,
   );
 }

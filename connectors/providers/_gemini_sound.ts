@@ -77,7 +77,7 @@ export function toHearingContent({ body, files = [], operation }: OperationReque
       : "Write down in English what is said in this recording.",
     ...(language ? [`The language spoken is "${language}".`] : []),
     ...(prompt ? [`What came before it, or words that may occur in it: ${JSON.stringify(prompt)}.`] : []),
-    "Answer with that text alone. If nobody speaks, answer with an empty text.",
+    "Answer with that text alone. If there is no speech, answer with an empty text.",
   ].join(" ");
   return {
     contents: [{ role: "user", parts: [{ text }, { inlineData: inlineOf(file) }] }],

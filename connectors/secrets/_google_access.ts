@@ -50,7 +50,7 @@ export class GoogleAccess {
     const credentials = await this.#known(task);
     const project = credentials === undefined ? undefined : credentials.project_id ?? credentials.quota_project_id;
     if (project !== undefined) return project;
-    throw this.#vendor.error(task, 'nobody says in which project: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
+    throw this.#vendor.error(task, 'the project is not known: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
   }
 
   async #newToken(task: string): Promise<IssuedToken> {

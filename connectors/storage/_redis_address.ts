@@ -46,7 +46,7 @@ export function redisAddress(settings: Readonly<Record<string, unknown>>): Redis
   const beside = Object.entries(parts).flatMap(([key, value]) => value === undefined ? [] : [key]);
   if (url !== undefined) {
     for (const key of beside) {
-      problem(key, 'is said by "url" already: leave one of the two out');
+      problem(key, 'is given by "url" already: leave one of the two out');
     }
   }
   const address = url === undefined ? addressOf(parts, problem) : addressOfUrl(url, problem);

@@ -123,7 +123,7 @@ export class IndexedDbStorage implements Storage {
     const { data, modifiedAt } = Object(found);
     if (data instanceof Uint8Array && Number.isFinite(modifiedAt)) return { data, modifiedAt };
     throw broken(
-      `cannot read "${key}": the record in the database "${this.#name}" is damaged, or somebody else's. Delete it, ` +
+      `cannot read "${key}": the record in the database "${this.#name}" is damaged, or another program's. Delete it, ` +
         "or choose another database",
       { problem: "unreadable" },
     );
@@ -222,7 +222,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
 
 function notOurs(name: string, cause?: unknown): ConnectorError {
   return broken(
-    `cannot be used: the database "${name}" is somebody else's, or of a newer release of this package. Reload the ` +
+    `cannot be used: the database "${name}" is another program's, or of a newer release of this package. Reload the ` +
       "page, or choose another database",
     { cause, problem: "forbidden" },
   );

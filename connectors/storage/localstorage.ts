@@ -130,8 +130,8 @@ export class LocalStorageStorage implements Storage {
 
   #unreadable(key: string, cause?: unknown): ConnectorError {
     return new ConnectorError(
-      `"${id}" cannot read "${key}": the item "${this.#records.nameOf(key)}" of localStorage is damaged, or somebody ` +
-        "else's. Delete it, or choose another prefix",
+      `"${id}" cannot read "${key}": the item "${this.#records.nameOf(key)}" of localStorage is damaged, or another ` +
+        "program's. Delete it, or choose another prefix",
       cause,
       "unreadable",
     );

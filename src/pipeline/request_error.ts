@@ -21,9 +21,9 @@ export function errorOf(context: RequestContext): MeshError {
   const kinds = new Set(eligible.flatMap((member) => whyNot(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
   const [kind] = kinds.size === 1 ? kinds : [];
-  const back = retryAfterMs === undefined ? "" : `; the first is back in ${Math.ceil(retryAfterMs / 1000)} s`;
+  const recovery = retryAfterMs === undefined ? "" : `; the first recovers in ${Math.ceil(retryAfterMs / 1000)} s`;
   if (kind === "rate_limited") {
-    const message = `Every model of the pool "${pool.name}" is rate-limited${back}`;
+    const message = `Every model of the pool "${pool.name}" is rate-limited${recovery}`;
     return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
   }
   if (kind === "quota_exhausted") {
@@ -39,7 +39,7 @@ export function errorOf(context: RequestContext): MeshError {
   );
   const list = reasons.map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
-    `Every model of the pool "${pool.name}" is in standby${back}: ${list}`,
+    `Every model of the pool "${pool.name}" is in standby${recovery}: ${list}`,
     { retryAfterMs, reasons: Object.fromEntries(reasons) },
   );
 }

@@ -44,6 +44,6 @@ function trace<T>(
   { member: { state: { provider } }, context: { deps } }: AttemptScope<T>,
 ): void {
   const seconds = Math.ceil(standbyMs / 1000);
-  const message = `Key ${position} of ${of} of the provider "${provider}" rests for ${seconds} s: ${kind}`;
+  const message = `Key ${position} of ${of} of the provider "${provider}" is in standby for ${seconds} s: ${kind}`;
   deps.hub.trace({ severity: "warning", component: "provider", message, provider });
 }

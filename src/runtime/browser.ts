@@ -32,7 +32,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
     ? "The browser is offline: try again later"
     : isMixed
     ? "A page that came over https may not call an http address, but this machine's own"
-    : "The request did not get through: no network, nobody listening there, no CORS headers for this page's origin, " +
+    : "The request did not get through: no network, no server listening there, no CORS headers for this page's origin, " +
       "or its Content-Security-Policy. Go through a proxy (proxyUrl); a ModelMesh proxy allows origins by proxy.cors.origins";
   return new NetworkError(message, { neverSent: address === undefined });
 }

@@ -42,8 +42,8 @@ describe("what is logged of keys", () => {
     mesh.addSink({ emit() {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
     await scene.ask();
     assertEquals(traces.map(({ message }) => message), [
-      'Key 1 of 3 of the provider "a" rests for 60 s: auth',
-      'Key 2 of 3 of the provider "a" rests for 20 s: rate_limited',
+      'Key 1 of 3 of the provider "a" is in standby for 60 s: auth',
+      'Key 2 of 3 of the provider "a" is in standby for 20 s: rate_limited',
     ]);
     const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }] };
     const reported = [traces, scene.proxy.records, mesh.exportState(), mesh.poolStatus(), await mesh.explain(request)];

@@ -52,7 +52,7 @@ describeInChromium("A page is told what to do", (open) => {
 
   it("when no server listens at the provider's address", async () => {
     await using page = await open();
-    assertReports(await page.failure(asked, { url: await refusingUrl(), key }), page, "nobody listening");
+    assertReports(await page.failure(asked, { url: await refusingUrl(), key }), page, "no server listening");
   });
 
   it("when there is no network", async () => {

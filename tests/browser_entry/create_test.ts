@@ -122,7 +122,7 @@ describe("create() with providers of the program", () => {
     const provider = providerAt(await refusingUrl(), { maxRetries: 0 });
     await using client = create("chat-completion", { providers: [provider] });
     const call = () => client.chat.completions.create({ messages });
-    await assertRejects(call, Error, "nobody listening there, no CORS headers");
+    await assertRejects(call, Error, "no server listening there, no CORS headers");
   });
 
   it("emits events, and takes a strategy of the entry or of the program", async () => {

@@ -7,8 +7,8 @@ import { problemsOf } from "./_known.ts";
 const never = '"on_probe_success" never comes: give "recovery.probe_interval" or "discovery.health.interval"';
 const noThreshold = 'has no effect without "error_rate_threshold"';
 const noLimit = 'has no effect without "request_limit", "token_limit" or "budget_limit"';
-const onlyAware = 'has no effect: only the strategy "rate-limit-aware" minds it';
-const onlyBalanced = 'has no effect: only the strategy "load-balanced" minds it';
+const onlyAware = 'has no effect: only the strategy "rate-limit-aware" uses it';
+const onlyBalanced = 'has no effect: only the strategy "load-balanced" uses it';
 const noList = 'has no effect without "model_priority" or "provider_priority": it chooses once those are exhausted';
 const custom = { select: () => undefined, score: () => 0 };
 

@@ -143,10 +143,10 @@ const soundOfGemini: Readonly<Record<string, OperationFacts>> = {
   },
   transcription: heardByGemini(
     "Write down word for word what is said in this recording, in the language in which it is said. Answer with that " +
-      "text alone. If nobody speaks, answer with an empty text.",
+      "text alone. If there is no speech, answer with an empty text.",
   ),
   "audio-translation": heardByGemini(
-    "Write down in English what is said in this recording. Answer with that text alone. If nobody speaks, answer with " +
+    "Write down in English what is said in this recording. Answer with that text alone. If there is no speech, answer with " +
       "an empty text.",
   ),
 };

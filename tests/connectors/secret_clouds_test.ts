@@ -144,7 +144,7 @@ describe("A secret store whose credentials are wrong", () => {
       [make("aws.secrets-manager.v1", { region: "eu-central-1" }), /: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACC/],
       [make("microsoft.key-vault.v1", { url: "https://x.vault.azure.net" }), /: set AZURE_TENANT_ID, AZURE_CL/],
       [make("1password.connect.v1", { url: "http://connect:8080" }), /: set OP_CONNECT_TOKEN/],
-      [make("google.secret-manager.v1", {}), /: nobody says in which project: set "secrets.project" or GOOGLE_C/],
+      [make("google.secret-manager.v1", {}), /: the project is not known: set "secrets.project" or GOOGLE_C/],
       [make("google.secret-manager.v1", { project: "p" }), /as this machine's service account \(or set GOOGLE_APPL/],
     ];
     for (const [store, expected] of missing) assertMatch(await failureOf(store.get("K")), expected);

@@ -39,7 +39,7 @@ describe("IndexedDB", () => {
       assertEquals(problem, "forbidden");
       assertMatch(
         message,
-        /the database "modelmesh" is somebody else's, or of a newer release.*choose another database$/,
+        /the database "modelmesh" is another program's, or of a newer release.*choose another database$/,
       );
     }
   });

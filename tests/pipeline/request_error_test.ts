@@ -22,7 +22,7 @@ Deno.test("an error about several reasons says of active models what denied admi
   assertInstanceOf(error, NoActiveModelError);
   assertEquals(error.reasons, { idle: "provider_budget", crowded: "rate_limited" });
   assertEquals(error.retryAfterMs, 5_000);
-  assertStringIncludes(error.message, "the first is back in 5 s: idle (provider_budget), crowded (rate_limited)");
+  assertStringIncludes(error.message, "the first recovers in 5 s: idle (provider_budget), crowded (rate_limited)");
 });
 
 Deno.test("a denial without an end promises no time", () => {

@@ -127,7 +127,7 @@ function checkPackages(entries: readonly (string | PackageValues)[], report: Rep
     if ((path === undefined) === (url === undefined)) report.problem(at, 'expected either "path" or "url"');
     const address = [path, url].find((one) => one !== undefined && /^https?:/i.test(one));
     if (address === undefined || sha256 !== undefined) return;
-    report.warn(at, 'has no "sha256": whoever answers at this address decides which code runs here');
+    report.warn(at, 'has no "sha256": the server at this address decides which code runs here');
   });
 }
 

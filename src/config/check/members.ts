@@ -66,7 +66,7 @@ function checkProbes(pool: PoolSettings, { entries, members, health, report }: P
   const left = [...entries.keys()].filter((id) => health.providers?.includes(id) === false);
   const never = left.filter((id) => members.mayAsk(pool, id));
   if (never.length === 0) return;
-  const recoveries = `which the pool ${show(pool.name)} takes back "on_probe_success" only`;
+  const recoveries = `which recovers in the pool ${show(pool.name)} "on_probe_success" only`;
   report.warn("discovery.health.providers", `leaves out ${quoted(never)}, ${recoveries}`);
 }
 

@@ -67,13 +67,13 @@ const strategyRules = (): readonly Rule[] => [
     key: "rate_limit.threshold",
     isGiven: (layer) => layer.rate_limit?.threshold !== undefined,
     hasEffect: (first, strategies) => mayUse("rate-limit-aware", first, strategies),
-    message: 'has no effect: only the strategy "rate-limit-aware" minds it',
+    message: 'has no effect: only the strategy "rate-limit-aware" uses it',
   },
   {
     key: "balance_mode",
     isGiven: (layer) => layer.balance_mode !== undefined,
     hasEffect: (first, strategies) => mayUse("load-balanced", first, strategies),
-    message: 'has no effect: only the strategy "load-balanced" minds it',
+    message: 'has no effect: only the strategy "load-balanced" uses it',
   },
   {
     key: "fallback_strategy",

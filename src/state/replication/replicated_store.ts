@@ -143,8 +143,8 @@ export class ReplicatedStore implements StateStore {
     const { hub, onUnavailable } = this.#parts;
     if (isUnavailable) {
       const consequence = onUnavailable === "open"
-        ? "each process counts by itself until it is back"
-        : "requests under a budget are refused until it is back";
+        ? "each process counts by itself until it recovers"
+        : "requests under a budget are refused until it recovers";
       hub.trace({
         severity: "warning",
         component: "storage",
