@@ -51,7 +51,10 @@ export async function withFileLock<Result>(
   }
 }
 
-/** A file that one process can make. Nothing stays of it. */
+/**
+ * A file that one process can make. Nothing stays of it: `GenerationLock`, which storages use in folders of their own,
+ * leaves its latest file, and needs to list the folder, which is the operator's here.
+ */
 class LockFile {
   readonly #path: string;
   readonly #parts: LockParts;
