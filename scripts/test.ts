@@ -14,6 +14,9 @@ import { type Chromium, chromiumVariable, findChromium, startChromium } from "./
 /** Where suites live that need a browser, a server, npm packages or minutes. */
 export const outsideFolders: readonly string[] = ["tests/browser", "tests/packages", "tests/servers", "tests/slow"];
 
+/** Files run at once: one more than there are cores, since a test waits for sockets now and then. */
+const workers = navigator.hardwareConcurrency + 1;
+
 const encoder = new TextEncoder();
 
 const limitMs = 18 * 60_000;
@@ -137,7 +140,7 @@ export function deal(files: readonly string[], count: number): string[][] {
 /** Writes one module for each share of the files into a folder; a file that is alone needs none. */
 async function writeModules(files: readonly string[], folder: string): Promise<string[]> {
   const root = new URL("../", import.meta.url);
-  const shares = deal(files, navigator.hardwareConcurrency);
+  const shares = deal(files, workers);
   return await Promise.all(shares.map(async (share, index) => {
     if (share.length === 1) return share[0]!;
     const path = `${folder}/share_${index + 1}_of_${shares.length}_test.ts`;
@@ -188,6 +191,7 @@ function commandOf(
     env: {
       DENO_TLS_CA_STORE: Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system", // packages, behind a private CA too
       MODELMESH_CACHE: cache,
+      DENO_JOBS: Deno.env.get("DENO_JOBS") ?? `${workers}`,
       ...(chromium === undefined ? {} : { [chromiumVariable]: chromium.url }),
       ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }),
     },
