@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { environment, keyOf } from "../support/_library.ts";
+import { environment, fakeClock, keyOf } from "../support/_library.ts";
 import { sdkOf } from "../support/_dialect_proxy.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
@@ -265,7 +265,10 @@ describe("Embeddings by Gemini's own API", () => {
     script: Script,
   ) => {
     await using upstream = await startUpstream(script);
-    await using client = create("text-embeddings", { env: environment({ gemini: upstream.url }) });
+    await using client = create("text-embeddings", {
+      env: environment({ gemini: upstream.url }),
+      clock: fakeClock({ skipSleeps: true }),
+    });
     await body(client, upstream);
   };
 

@@ -3,9 +3,10 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { createVerify, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createVerify, type KeyObject } from "node:crypto";
 import type { TraceEntry } from "../../mod.ts";
 import type { Stage } from "./_failover.ts";
+import { nextRsaPair } from "./_rsa.ts";
 import { type Scenery, scenery } from "./_transitions.ts";
 import { type Behaviour, json, ok, type ReceivedRequest, type Script, startUpstream, status } from "./upstream.ts";
 
@@ -21,12 +22,12 @@ export interface AccountKeys {
  * @param tokenUrl Where its tokens are fetched.
  */
 export function makeAccount(tokenUrl: string): AccountKeys {
-  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { publicKey, privateKey } = nextRsaPair();
   const credentials = {
     type: "service_account",
     client_email: "robot@project.example",
     private_key_id: "canary-key-id-0123456789",
-    private_key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+    private_key: privateKey,
     token_uri: tokenUrl,
   };
   return { credentials, publicKey };
