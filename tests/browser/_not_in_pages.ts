@@ -14,13 +14,18 @@ const dropped = "a browser may drop what has arrived and was not read yet when t
 const vendor = "asks a vendor whose connector pages do not have";
 const listens = "asks a simulated vendor that listens by itself";
 const broken = "a Response in a page says of its body only that it broke, by a TypeError";
+const connections = "has more calls under way than a browser makes connections to one server";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
 
 /** By file: why all of it, or by title why single tests, or all below a title. */
 export const notInPages: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
-  [`${b}/at_once_test.ts`]: sockets,
+  [`${b}/at_once_test.ts`]: {
+    "30 calls begun in one turn": connections,
+    "limits of a pool, with 40 calls begun in one turn": connections,
+    "the proxy": sockets,
+  },
   [`${b}/batches_test.ts`]: listens,
   [`${b}/files_test.ts`]: listens,
   [`${b}/fine_tuning_test.ts`]: listens,
@@ -42,7 +47,29 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/connector_packages_refused_test.ts`]: files,
   [`${b}/connector_packages_test.ts`]: files,
-  [`${b}/create_config_test.ts`]: files,
+  [`${b}/create_config_test.ts`]: {
+    "create() with a configuration > reads mesh.yaml, secrets and all, in ready()": files,
+    "create() with a configuration > reads mesh.yml, secrets and all, in ready()": files,
+    "create() with a configuration > reads mesh.json, secrets and all, in ready()": files,
+    "create() with a configuration > takes a MeshConfig wherever a configuration is taken, and initialize() a path too":
+      files,
+    "create() with a configuration > reads a file once for all callers": files,
+    "create() with a configuration > reports five mistakes at once, each with its path: an object at once, a file in ready()":
+      files,
+    "create() with a configuration > rejects the file nowhere.yaml with undefined": files,
+    'create() with a configuration > rejects the file mesh.txt with "{\\"pools\\":{}}"': files,
+    'create() with a configuration > rejects the file mesh with "pools: {}"': files,
+    'create() with a configuration > rejects the file mesh.json with "pools: {}"': files,
+    'create() with a configuration > rejects the file mesh.yaml with "pools: ["': files,
+    'create() with a configuration > rejects the file mesh.yaml with ""': files,
+    'create() with a configuration > rejects the file mesh.yaml with "- chat"': files,
+    "create() with a configuration > does not go with providers": files,
+    "create() with a configuration > does not go with strategy": files,
+    "create() with a configuration > does not go with models": files,
+    "create() with a configuration > finds providers in the environment when the document has none": environment,
+    "MeshConfig > is the same loaded, parsed, and written and read again": files,
+    "MeshConfig > throws all problems with the file's name, and changes nothing it was given": files,
+  },
   [`${b}/create_test.ts`]: environment,
   [`${b}/describe_test.ts`]: {
     "client.describe() > shows what was detected, as a plain object": environment,
@@ -53,7 +80,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "State that a vendor minted > moves with a conversation that fails over from its vendor to another one": sdk,
   },
   [`${b}/disconnect_test.ts`]: server,
-  [`${b}/errors_test.ts`]: "runs code in another realm by node:vm",
+  [`${b}/errors_test.ts`]: {
+    "Errors of another copy of the library": "runs code in another realm by node:vm",
+  },
   [`${b}/embeddings_test.ts`]: {
     "client.embeddings > answers by the pool for embeddings of detected providers, beside chat": environment,
     "client.embeddings > answers for a client that is for chat": environment,
@@ -135,7 +164,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "A chunked body over the limit": sockets,
     "A client that stops reading its stream": sockets,
   },
-  [`${b}/regressions_test.ts`]: server,
+  [`${b}/regressions_test.ts`]: {
+    "A provider on the proxy's port number": server,
+  },
   [`${b}/retry_deadline_test.ts`]: {
     "a call that never left > is repeated once, at once and for free": refused,
     "a call that never left > twice is a failure": refused,
