@@ -162,7 +162,7 @@ export class CallReservation {
     const { shared: { rate }, clock, facts, onBudgetSteps } = this.#tracker;
     const { quota, usage, budgets } = this.#parts;
     endRate(rate, clock.monotonic());
-    quota.settle(usage, { tokens, nano: costNano });
+    quota.settle(usage, { tokens, nano_usd: costNano });
     for (const { budget, reservation } of budgets) {
       const steps = budget.settle(reservation, costNano);
       if (steps.length > 0) onBudgetSteps(steps, facts.provider.id);

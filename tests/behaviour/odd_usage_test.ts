@@ -83,7 +83,7 @@ type Kept = ReturnType<typeof kept>;
 
 /** What is kept of a pool: tokens and nano-dollars against its limits, and nano-dollars of its budget. */
 function kept({ usage = [], spending = [] }: ReturnType<ModelMesh["exportState"]>) {
-  const [{ tokens, nano } = { tokens: 0, nano: 0 }] = usage;
+  const [{ tokens, nano_usd: nano } = { tokens: 0, nano_usd: 0 }] = usage;
   return { tokens, nano, spent: spending.find(({ budget }) => budget === "pool chat")?.days.at(-1)?.spent ?? 0 };
 }
 

@@ -113,7 +113,7 @@ function coded(storage: Storage): CodedStorage {
 /** What the record `state` says. */
 export async function recordOf(storage: Storage): Promise<{
   spending: { budget: string; days: { start: number; spent: number; reserved: number }[] }[];
-  usage: { pool: string; requests: number; tokens: number; nano: number }[];
+  usage: { pool: string; requests: number; tokens: number; nano_usd: number }[];
   failures: { failures: number }[];
   breakers: unknown[];
 }> {

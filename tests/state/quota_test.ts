@@ -15,10 +15,10 @@ function quotaOf(limits: Partial<DeactivationSettings>): { quota: Quota; wall: {
 }
 
 /** A request that is sent and takes so much. */
-function serve(quota: Quota, { tokens = 0, nano = 0 } = {}): void {
+function serve(quota: Quota, { tokens = 0, nano_usd = 0 } = {}): void {
   quota.reserveRequest();
   quota.addRequest();
-  quota.settle(quota.reserve(tokens, nano), {});
+  quota.settle(quota.reserve(tokens, nano_usd), {});
 }
 
 describe("A quota", () => {
@@ -34,7 +34,7 @@ describe("A quota", () => {
   for (const [what, limits, times, reason] of cases) {
     it(what, () => {
       const { quota } = quotaOf(limits);
-      for (let number = 0; number < times; number++) serve(quota, { tokens: 10, nano: 100 });
+      for (let number = 0; number < times; number++) serve(quota, { tokens: 10, nano_usd: 100 });
       assertEquals(quota.decision()?.reason, reason);
     });
   }
@@ -103,7 +103,7 @@ describe("A quota", () => {
     const { quota } = quotaOf({ tokenLimit: 100 });
     quota.reserve(60, 6);
     const stored = quota.snapshot();
-    assertEquals(stored, { requests: 0, tokens: 60, nano: 6 });
+    assertEquals(stored, { requests: 0, tokens: 60, nano_usd: 6 });
     const { quota: restarted } = quotaOf({ tokenLimit: 100 });
     restarted.merge(stored);
     assertEquals(restarted.snapshot(), stored);
@@ -112,7 +112,7 @@ describe("A quota", () => {
   it("merges what another process has added since it looked last", () => {
     const { quota } = quotaOf({ tokenLimit: 100 });
     serve(quota, { tokens: 10 });
-    quota.merge({ requests: 5, tokens: 50, nano: 0 }, { requests: 4, tokens: 20, nano: 0 });
-    assertEquals(quota.snapshot(), { requests: 2, tokens: 40, nano: 0 });
+    quota.merge({ requests: 5, tokens: 50, nano_usd: 0 }, { requests: 4, tokens: 20, nano_usd: 0 });
+    assertEquals(quota.snapshot(), { requests: 2, tokens: 40, nano_usd: 0 });
   });
 });

@@ -169,7 +169,8 @@ describe("a record that cannot be read", () => {
 
   it("with names like those of JavaScript's own objects is like any other", async () => {
     const storage = new MemoryStorage(fakeClock());
-    const odd = '{"pool":"__proto__","model":"constructor","provider":"__proto__","requests":1,"tokens":0,"nano":0}';
+    const odd =
+      '{"pool":"__proto__","model":"constructor","provider":"__proto__","requests":1,"tokens":0,"nano_usd":0}';
     await storage.save(
       "state",
       text(`{"version":1,"saved_at":0,"breakers":[],"failures":[],"usage":[${odd}],"__proto__":{"x":1}}`),

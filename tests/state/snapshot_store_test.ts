@@ -29,7 +29,7 @@ describe("money and limits in the record", () => {
     assertEquals(
       (await recordOf(storage)).usage,
       [
-        { pool: "chat", model: "a", provider: "one", requests: 4, tokens: 40, nano: 25, window_end: midnight },
+        { pool: "chat", model: "a", provider: "one", requests: 4, tokens: 40, nano_usd: 25, window_end: midnight },
       ] as unknown as Awaited<ReturnType<typeof recordOf>>["usage"],
     );
   });
@@ -43,7 +43,7 @@ describe("money and limits in the record", () => {
     second.serve(1);
     await second.store.close();
     const { usage, spending } = await recordOf(storage);
-    assertEquals(usage.map(({ nano }) => nano), [1]);
+    assertEquals(usage.map(({ nano_usd }) => nano_usd), [1]);
     assertEquals(spending.find(({ budget }) => budget === "all")?.days.map(({ spent }) => spent), [7, 1]);
   });
 
@@ -73,7 +73,7 @@ describe("money and limits in the record", () => {
     second.serve(2, second.pool("late"));
     await second.store.close();
     assertEquals([await spentOf(storage, "pool late"), await spentOf(storage)], [9, 9]);
-    assertEquals((await recordOf(storage)).usage.map(({ nano }) => nano), [9]);
+    assertEquals((await recordOf(storage)).usage.map(({ nano_usd }) => nano_usd), [9]);
   });
 });
 
@@ -107,7 +107,7 @@ describe("two processes on one record", () => {
       assertEquals([one.traces, other.traces], [[], []]);
       assertEquals(await spentOf(storage), 150);
       const [usage] = (await recordOf(storage)).usage;
-      assertEquals([usage?.requests, usage?.tokens, usage?.nano], [100, 1000, 150]);
+      assertEquals([usage?.requests, usage?.tokens, usage?.nano_usd], [100, 1000, 150]);
     });
   }
 

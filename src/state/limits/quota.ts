@@ -16,7 +16,7 @@ const lifeMs = 2_678_400_000;
 const always: Window = { start: 0, end: Infinity };
 
 /** What is counted, and its limit. */
-const limitNames = { requests: "request_limit", tokens: "token_limit", nano: "budget_limit" } as const;
+const limitNames = { requests: "request_limit", tokens: "token_limit", nano_usd: "budget_limit" } as const;
 
 type Measure = keyof typeof limitNames;
 
@@ -25,7 +25,7 @@ type LimitName = (typeof limitNames)[Measure];
 const measures = Object.keys(limitNames) as Measure[];
 
 /** What a call takes as much of as it will, and not one of. */
-type Amount = "tokens" | "nano";
+type Amount = "tokens" | "nano_usd";
 
 /** What was used of the limits of a model in a pool. */
 export interface UsageCounts {
@@ -34,7 +34,7 @@ export interface UsageCounts {
   /** Tokens. */
   readonly tokens: number;
   /** Nano-dollars. */
-  readonly nano: number;
+  readonly nano_usd: number;
   /** When the window ends they were counted in: wall clock, ms; left out when they count between two standbys. */
   readonly window_end?: number;
 }
@@ -87,7 +87,7 @@ export class Quota implements CounterSource {
     this.#counters = {
       requests: new WindowCounter({ limit: requestLimit, windowAt, before: counters?.requests }),
       tokens: new WindowCounter({ limit: tokenLimit, windowAt, before: counters?.tokens }),
-      nano: new WindowCounter({ limit: budgetLimitNano, windowAt, before: counters?.nano }),
+      nano_usd: new WindowCounter({ limit: budgetLimitNano, windowAt, before: counters?.nano_usd }),
     };
     this.#admitted = isSameWindow ? before.#admitted : { requests: 0 };
     this.#limited = measures.filter((measure) => this.#counters[measure].limit < Infinity);
@@ -156,9 +156,9 @@ export class Quota implements CounterSource {
   confirm(reservation: QuotaReservation): void {
     if (reservation.isConfirmed) return;
     reservation.isConfirmed = true;
-    const { windows, tokens, nano } = reservation;
+    const { windows, tokens, nano_usd } = reservation;
     windows.tokens.confirm(tokens);
-    windows.nano.confirm(nano);
+    windows.nano_usd.confirm(nano_usd);
   }
 
   #generationCounter(wall: number): ReplicatedCounter {
@@ -209,13 +209,13 @@ export class Quota implements CounterSource {
    * Reserves for a call that is sent, also beyond a limit.
    *
    * @param tokens What it will take, by estimate.
-   * @param nano Upper bound of its cost, nano-dollars.
+   * @param nano_usd Upper bound of its cost, nano-dollars.
    */
-  reserve(tokens: number, nano: number): QuotaReservation {
-    const windows = { tokens: this.#window("tokens"), nano: this.#window("nano") };
-    const reservation = { tokens: whole(tokens), nano: whole(nano), windows, isConfirmed: false };
+  reserve(tokens: number, nano_usd: number): QuotaReservation {
+    const windows = { tokens: this.#window("tokens"), nano_usd: this.#window("nano_usd") };
+    const reservation = { tokens: whole(tokens), nano_usd: whole(nano_usd), windows, isConfirmed: false };
     windows.tokens.reserve(reservation.tokens);
-    windows.nano.reserve(reservation.nano);
+    windows.nano_usd.reserve(reservation.nano_usd);
     return reservation;
   }
 
@@ -226,12 +226,12 @@ export class Quota implements CounterSource {
    */
   settle(
     reservation: QuotaReservation,
-    taken: { readonly tokens?: number | undefined; readonly nano?: number | undefined },
+    taken: { readonly tokens?: number | undefined; readonly nano_usd?: number | undefined },
   ): void {
     this.confirm(reservation);
-    const { windows, tokens, nano } = reservation;
+    const { windows, tokens, nano_usd } = reservation;
     windows.tokens.settle(tokens, taken.tokens);
-    windows.nano.settle(nano, taken.nano);
+    windows.nano_usd.settle(nano_usd, taken.nano_usd);
     if (this.#limited.length > 0) this.#report?.(); // of a process that ends the store subtracts what it reserved: not what it used, too
   }
 
@@ -255,10 +255,10 @@ export class Quota implements CounterSource {
   /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
   snapshot(): UsageCounts | undefined {
     // what is reserved counts as used after a restart: no process is left that could settle it
-    const [requests, tokens, nano] = measures.map((measure) => this.#taken(measure)) as [number, number, number];
-    if (this.#limited.length === 0 || requests + tokens + nano === 0) return undefined;
+    const [requests, tokens, nano_usd] = measures.map((measure) => this.#taken(measure)) as [number, number, number];
+    if (this.#limited.length === 0 || requests + tokens + nano_usd === 0) return undefined;
     const { end } = this.#window("requests");
-    return { requests, tokens, nano, ...(end < Infinity && { window_end: end }) };
+    return { requests, tokens, nano_usd, ...(end < Infinity && { window_end: end }) };
   }
 
   /**

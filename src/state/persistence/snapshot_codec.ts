@@ -123,7 +123,7 @@ const keyShape: Shape = {
 
 function wrongInUsage({ window_end = 0, ...entry }: Members): string | undefined {
   return ["pool", "model", "provider"].find((name) => !isText(entry[name])) ??
-    ["requests", "tokens", "nano"].find((name) => !isAmount(entry[name])) ??
+    ["requests", "tokens", "nano_usd"].find((name) => !isAmount(entry[name])) ??
     (isAmount(window_end) ? undefined : "window_end");
 }
 
