@@ -9,7 +9,7 @@ export const consoleDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.console.v1",
   kind: "observability",
   attributes: {
-    format: { type: "text", values: ["json", "text"], default: "json", about: "How a record is written." },
+    format: { type: "text", values: ["json", "text"], default: "json", about: "Format of a record." },
     color: { type: "flag", default: false, about: "Whether text lines are colored." },
   },
 };
@@ -26,14 +26,14 @@ export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.local-file.v1",
   kind: "observability",
   attributes: {
-    path: { type: "text", isRequired: true, about: "The file." },
+    path: { type: "text", isRequired: true, about: "Path of the file." },
     max_size: {
       type: "size",
       min: 1024,
       default: "64MiB",
-      about: "A larger file is put aside, `<path>.<time>`, and a new one begun; so it is at midnight UTC.",
+      about: "Size at which the file is renamed to `<path>.<time>` and a new one is started. The file is also rotated at midnight UTC.",
     },
-    retention: { type: "duration", min: 1, default: "7d", about: "How long files put aside are kept." },
+    retention: { type: "duration", min: 1, default: "7d", about: "How long rotated files are kept." },
   },
 };
 
@@ -48,7 +48,7 @@ export const storageDeclaration: ConnectorDeclaration<"observability"> = {
       type: "size",
       min: 1024,
       default: "1MiB",
-      about: "A record `logs/<day>` that has grown to this is followed by `logs/<day>-2` and so on.",
+      about: "Size at which a record `logs/<day>` is followed by `logs/<day>-2`, and so on.",
     },
     retention: { type: "duration", min: 1, default: "7d", about: "How long the records of a day are kept." },
   },
@@ -60,10 +60,10 @@ export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
   kind: "observability",
   sections: ["routing"],
   attributes: {
-    url: { type: "url", isRequired: true, about: "Where each event is posted to." },
+    url: { type: "url", isRequired: true, about: "URL that each event is posted to." },
     secret: {
       type: "text",
-      about: "What deliveries are signed with (Standard Webhooks): `whsec_` and base64, or any other text as it is.",
+      about: "Secret that signs deliveries (Standard Webhooks): `whsec_` followed by base64, or any other string.",
     },
   },
 };
@@ -74,8 +74,8 @@ export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
   kind: "observability",
   sections: ["statistics"],
   attributes: {
-    path: { type: "text", about: "A file that is replaced at each interval, for a collector of text files." },
-    url: { type: "url", about: "Where metrics are put at each interval: a group of a Pushgateway." },
+    path: { type: "text", about: "File that is replaced at each interval, for a textfile collector." },
+    url: { type: "url", about: "URL of a Pushgateway group, to which metrics are pushed at each interval." },
   },
 };
 
@@ -87,9 +87,9 @@ export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
   attributes: {
     url: {
       type: "url",
-      about: "The collector's address without `/v1/…`; by default `OTEL_EXPORTER_OTLP_ENDPOINT`, else port 4318 here.",
+      about: "URL of the collector, without `/v1/…`. Defaults to `OTEL_EXPORTER_OTLP_ENDPOINT`, otherwise port 4318 on this machine.",
     },
-    headers: { type: "object", about: "Headers of every export, such as a token." },
-    service_name: { type: "text", about: "`service.name`; by default `OTEL_SERVICE_NAME`, else `modelmesh`." },
+    headers: { type: "object", about: "Headers sent with every export, such as a token." },
+    service_name: { type: "text", about: "Value of `service.name`. Defaults to `OTEL_SERVICE_NAME`, otherwise `modelmesh`." },
   },
 };

@@ -11,14 +11,14 @@ const attributes: Readonly<Record<keyof VendorDialects, Attributes[string]>> = {
   responses: {
     type: "flag",
     about:
-      "Whether `POST /responses` is there, for clients of `/v1/responses`; unset, it is taken for granted at the " +
-      "vendor's own address alone, of OpenAI, Azure OpenAI and xAI.",
+      "Whether the server implements `POST /responses`, for clients of `/v1/responses`. By default only OpenAI, Azure " +
+      "OpenAI and xAI, at the vendor's own address.",
   },
   completions: {
     type: "flag",
     about:
-      "Whether `POST /completions` is there, for clients of `/v1/completions`; unset, it is taken for granted of " +
-      "Cerebras, Fireworks, LM Studio, LocalAI, Ollama and vLLM.",
+      "Whether the server implements `POST /completions`, for clients of `/v1/completions`. By default Cerebras, " +
+      "Fireworks, LM Studio, LocalAI, Ollama and vLLM.",
   },
 };
 

@@ -47,12 +47,12 @@ export const azure: OpenAiCompatible = {
     ...dialectAttributes({ responses: true }),
     endpoint: {
       type: "text",
-      about: "The resource's address, or its name; else `AZURE_OPENAI_ENDPOINT` or `AZURE_RESOURCE_NAME`.",
+      about: "Address or name of the resource. Defaults to `AZURE_OPENAI_ENDPOINT` or `AZURE_RESOURCE_NAME`.",
     },
     api_version: {
       type: "text",
-      about: "A dated version, such as `2024-10-21`, for addresses by deployment, or `preview`; else " +
-        "`OPENAI_API_VERSION`, else the v1 API.",
+      about: "Dated API version, such as `2024-10-21`, which addresses models by deployment, or `preview`. Defaults to " +
+        "`OPENAI_API_VERSION`, otherwise the v1 API.",
     },
   },
 };

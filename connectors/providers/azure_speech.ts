@@ -29,7 +29,7 @@ export const azureSpeech: OpenAiCompatible = {
   attributes: {
     region: {
       type: "text",
-      about: "The resource's region, such as `westeurope`; else `AZURE_SPEECH_REGION`.",
+      about: "Region of the resource, such as `westeurope`. Defaults to `AZURE_SPEECH_REGION`.",
     },
   },
   operations: { speech: lazily(async () => (await import("./_azure_speech.ts")).azureSpeechCall) },

@@ -37,10 +37,10 @@ export const bedrock: ProviderDeclaration = {
   keyless: true,
   ownState: ["anthropic"],
   attributes: {
-    region: { type: "text", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
-    access_key_id: { type: "text", about: "The id of AWS's key; else `AWS_ACCESS_KEY_ID`." },
-    secret_access_key: { type: "text", about: "AWS's key; else `AWS_SECRET_ACCESS_KEY`." },
-    session_token: { type: "text", about: "Of a key for a time; else `AWS_SESSION_TOKEN`." },
+    region: { type: "text", about: "AWS region. Defaults to `AWS_REGION` or `AWS_DEFAULT_REGION`." },
+    access_key_id: { type: "text", about: "AWS access key id. Defaults to `AWS_ACCESS_KEY_ID`." },
+    secret_access_key: { type: "text", about: "AWS secret access key. Defaults to `AWS_SECRET_ACCESS_KEY`." },
+    session_token: { type: "text", about: "Session token of temporary credentials. Defaults to `AWS_SESSION_TOKEN`." },
   },
   parameters: {
     drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity", "parallel_tool_calls"],

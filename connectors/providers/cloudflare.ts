@@ -51,7 +51,7 @@ export const cloudflare: OpenAiCompatible = {
   attributes: {
     account_id: {
       type: "text",
-      about: "The account's id; else `CLOUDFLARE_ACCOUNT_ID`.",
+      about: "Account id. Defaults to `CLOUDFLARE_ACCOUNT_ID`.",
     },
   },
   operations: {

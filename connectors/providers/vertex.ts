@@ -32,10 +32,10 @@ export const vertex: ProviderDeclaration = {
     return models();
   },
   attributes: {
-    project: { type: "text", about: "The project; else `GOOGLE_VERTEX_PROJECT` or `GOOGLE_CLOUD_PROJECT`." },
+    project: { type: "text", about: "Project id. Defaults to `GOOGLE_VERTEX_PROJECT` or `GOOGLE_CLOUD_PROJECT`." },
     location: {
       type: "text",
-      about: "A region, `us`, `eu` or `global`; else `GOOGLE_VERTEX_LOCATION` or `GOOGLE_CLOUD_LOCATION`.",
+      about: "A region, `us`, `eu` or `global`. Defaults to `GOOGLE_VERTEX_LOCATION` or `GOOGLE_CLOUD_LOCATION`.",
     },
   },
   parameters: {

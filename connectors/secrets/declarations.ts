@@ -8,14 +8,14 @@ import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
 export const dotenvDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "mesh.dotenv.v1",
   kind: "secretStore",
-  attributes: { path: { type: "text", default: ".env", about: "The file." } },
+  attributes: { path: { type: "text", default: ".env", about: "Path of the file." } },
 };
 
 /** An encrypted file. */
 export const encryptedFileDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "mesh.encrypted-file.v1",
   kind: "secretStore",
-  attributes: { path: { type: "text", about: "The file; it has to be given." } },
+  attributes: { path: { type: "text", about: "Path of the file. Required." } },
 };
 
 /** AWS Secrets Manager. */
@@ -23,8 +23,8 @@ export const awsDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "aws.secrets-manager.v1",
   kind: "secretStore",
   attributes: {
-    region: { type: "text", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
-    endpoint: { type: "text", about: "Replaces the service's address." },
+    region: { type: "text", about: "AWS region. Defaults to `AWS_REGION` or `AWS_DEFAULT_REGION`." },
+    endpoint: { type: "text", about: "Overrides the address of the service." },
   },
 };
 
@@ -33,12 +33,12 @@ export const googleDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "google.secret-manager.v1",
   kind: "secretStore",
   attributes: {
-    project: { type: "text", about: "The project; else that of the credentials, or `GOOGLE_CLOUD_PROJECT`." },
-    region: { type: "text", about: "Where secrets are kept in one region." },
-    endpoint: { type: "text", about: "Replaces the service's address." },
+    project: { type: "text", about: "Project id. Defaults to the project of the credentials, or `GOOGLE_CLOUD_PROJECT`." },
+    region: { type: "text", about: "Region, for regional secrets." },
+    endpoint: { type: "text", about: "Overrides the address of the service." },
     credentials: {
       type: "text",
-      about: "The path of a key file; else `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's service account.",
+      about: "Path of a key file. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the machine's service account.",
     },
   },
 };
@@ -48,13 +48,13 @@ export const keyVaultDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "microsoft.key-vault.v1",
   kind: "secretStore",
   attributes: {
-    url: { type: "text", about: "The vault's address; else `AZURE_KEY_VAULT_URL`." },
-    tenant_id: { type: "text", about: "The tenant; else `AZURE_TENANT_ID`." },
-    client_id: { type: "text", about: "The application; else `AZURE_CLIENT_ID`." },
+    url: { type: "text", about: "Address of the vault. Defaults to `AZURE_KEY_VAULT_URL`." },
+    tenant_id: { type: "text", about: "Tenant id. Defaults to `AZURE_TENANT_ID`." },
+    client_id: { type: "text", about: "Application (client) id. Defaults to `AZURE_CLIENT_ID`." },
     authority: {
       type: "text",
       default: "https://login.microsoftonline.com",
-      about: "Where tokens are fetched; else `AZURE_AUTHORITY_HOST`.",
+      about: "Authority that issues tokens. Defaults to `AZURE_AUTHORITY_HOST`.",
     },
   },
 };
@@ -64,7 +64,7 @@ export const onePasswordDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "1password.connect.v1",
   kind: "secretStore",
   attributes: {
-    url: { type: "text", about: "The Connect server's address; else `OP_CONNECT_HOST`." },
-    vault: { type: "text", about: "The vault's name or id; else `OP_CONNECT_VAULT`." },
+    url: { type: "text", about: "Address of the Connect server. Defaults to `OP_CONNECT_HOST`." },
+    vault: { type: "text", about: "Name or id of the vault. Defaults to `OP_CONNECT_VAULT`." },
   },
 };

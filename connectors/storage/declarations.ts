@@ -11,14 +11,14 @@ export const redisDeclaration: ConnectorDeclaration<"storage"> = {
   attributes: {
     url: {
       type: "text",
-      about: "`redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS; in place of its parts.",
+      about: "`redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. Replaces the individual settings below.",
     },
     host: { type: "text", default: "127.0.0.1", about: "Host name or address." },
     port: { type: "integer", default: 6379, about: "Port." },
-    username: { type: "text", about: "Who enters." },
-    password: { type: "text", about: "With what." },
-    db: { type: "integer", default: 0, about: "The database's number." },
-    prefix: { type: "text", default: "modelmesh", about: "What all keys begin with." },
+    username: { type: "text", about: "User name." },
+    password: { type: "text", about: "Password." },
+    db: { type: "integer", default: 0, about: "Database number." },
+    prefix: { type: "text", default: "modelmesh", about: "Prefix of all keys." },
     ...commonAttributes("`username` and `password` as one object, or its JSON."),
   },
 };
@@ -28,11 +28,11 @@ export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
   id: "mesh.local-file.v1",
   kind: "storage",
   attributes: {
-    path: { type: "text", default: "./.modelmesh/state.json", about: "The file; other records are files beside it." },
+    path: { type: "text", default: "./.modelmesh/state.json", about: "Path of the file. Other records are files next to it." },
     backup: {
       type: "flag",
       default: false,
-      about: "Keep the record before, and use it when the record cannot be read.",
+      about: "Whether the previous record is kept as a backup, and used when the current one cannot be read.",
     },
   },
 };
@@ -42,14 +42,14 @@ export const s3Declaration: ConnectorDeclaration<"storage"> = {
   id: "aws.s3.v1",
   kind: "storage",
   attributes: {
-    bucket: { type: "text", about: "The bucket; it has to be given." },
-    region: { type: "text", default: "us-east-1", about: "The region; else `AWS_REGION` or `AWS_DEFAULT_REGION`." },
-    endpoint: { type: "text", about: "The service's address; else `AWS_ENDPOINT_URL_S3`, else that of AWS." },
-    path_style: { type: "flag", about: "Put the bucket into the path; where `endpoint` is given unless switched off." },
-    prefix: { type: "text", default: "modelmesh/", about: "What the keys of objects begin with." },
-    access_key_id: { type: "text", about: "The key's id; else `AWS_ACCESS_KEY_ID`." },
-    secret_access_key: { type: "text", about: "The key; else `AWS_SECRET_ACCESS_KEY`." },
-    session_token: { type: "text", about: "The token of temporary keys; else `AWS_SESSION_TOKEN`." },
+    bucket: { type: "text", about: "Name of the bucket. Required." },
+    region: { type: "text", default: "us-east-1", about: "AWS region. `AWS_REGION` or `AWS_DEFAULT_REGION` override the default." },
+    endpoint: { type: "text", about: "Address of the service. Defaults to `AWS_ENDPOINT_URL_S3`, otherwise AWS." },
+    path_style: { type: "flag", about: "Whether the bucket is part of the path. Defaults to `true` if `endpoint` is set." },
+    prefix: { type: "text", default: "modelmesh/", about: "Prefix of object keys." },
+    access_key_id: { type: "text", about: "Access key id. Defaults to `AWS_ACCESS_KEY_ID`." },
+    secret_access_key: { type: "text", about: "Secret access key. Defaults to `AWS_SECRET_ACCESS_KEY`." },
+    session_token: { type: "text", about: "Session token of temporary credentials. Defaults to `AWS_SESSION_TOKEN`." },
     ...commonAttributes("`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON."),
   },
 };
@@ -59,14 +59,14 @@ export const driveDeclaration: ConnectorDeclaration<"storage"> = {
   id: "google.drive.v1",
   kind: "storage",
   attributes: {
-    folder: { type: "text", default: "appDataFolder", about: "The folder's id; the app's own unless given." },
-    prefix: { type: "text", default: "modelmesh", about: "What the names of files begin with." },
-    client_id: { type: "text", about: "The client of `refresh_token`." },
-    client_secret: { type: "text", about: "Its secret." },
-    refresh_token: { type: "text", about: "A person's refresh token." },
-    access_token: { type: "text", about: "An access token, used as it is." },
-    endpoint: { type: "text", about: "Replaces the API's address." },
-    token_url: { type: "text", about: "Replaces the address that tokens are fetched at." },
+    folder: { type: "text", default: "appDataFolder", about: "Id of the folder. Defaults to the application's own folder." },
+    prefix: { type: "text", default: "modelmesh", about: "Prefix of file names." },
+    client_id: { type: "text", about: "OAuth client id that `refresh_token` was issued to." },
+    client_secret: { type: "text", about: "OAuth client secret." },
+    refresh_token: { type: "text", about: "Refresh token of a user." },
+    access_token: { type: "text", about: "Access token, used without refreshing." },
+    endpoint: { type: "text", about: "Overrides the address of the API." },
+    token_url: { type: "text", about: "Overrides the token endpoint." },
     ...commonAttributes("The JSON key of a service account."),
   },
 };
@@ -76,7 +76,7 @@ export const denoKvDeclaration: ConnectorDeclaration<"storage"> = {
   id: "mesh.deno-kv.v1",
   kind: "storage",
   attributes: {
-    path: { type: "text", about: "The database's file; the runtime's default for the program unless given." },
+    path: { type: "text", about: "Path of the database file. Defaults to the runtime's default for the program." },
   },
 };
 
@@ -87,7 +87,7 @@ export const denoKvDeclaration: ConnectorDeclaration<"storage"> = {
  */
 function commonAttributes(credentials: string): Attributes {
   return {
-    key: { type: "text", about: "The same as `prefix`." },
+    key: { type: "text", about: "Alias of `prefix`." },
     credentials: { type: ["object", "text"], about: credentials },
   };
 }

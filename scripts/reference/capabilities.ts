@@ -1,5 +1,5 @@
 /**
- * What serves each operation: its path, its method, and the providers with a built-in model for it.
+ * The endpoint, the library method, and the vendors with a built-in model of each operation.
  * @module
  */
 import { serverConnectors } from "../../connectors/server.ts";
@@ -8,28 +8,28 @@ import { capabilityTree } from "../../src/capability/tree.ts";
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { OperationName } from "../../src/contracts/provider.ts";
 
-/** Where an operation is asked for. */
+/** A row of the table. */
 type Line = readonly [what: string, paths: string, method: string];
 
 const operations: Readonly<Record<Exclude<OperationName, "audio-translation">, Line>> = {
   chat: [
-    "text, code, JSON, tools, vision",
+    "chat: text, code, JSON, tools, vision",
     "`/v1/chat/completions`, `/v1/responses`, `/v1/messages`, `/v1beta/models/…`",
     "`chat.completions.create`",
   ],
   embeddings: ["embeddings", "`/v1/embeddings`", "`embeddings.create`"],
-  image: ["images", "`/v1/images/generations`", "`images.generate`"],
-  "image-edit": ["edits of images", "`/v1/images/edits`", "`images.edit`"],
+  image: ["image generation", "`/v1/images/generations`", "`images.generate`"],
+  "image-edit": ["image editing", "`/v1/images/edits`", "`images.edit`"],
   speech: ["text to speech", "`/v1/audio/speech`", "`audio.speech.create`"],
   transcription: [
-    "speech to text, and to English text",
+    "speech to text, translation to English",
     "`/v1/audio/transcriptions`, `/v1/audio/translations`",
     "`audio.transcriptions.create`, `audio.translations.create`",
   ],
   moderation: ["moderation", "`/v1/moderations`", "`moderations.create`"],
   rerank: ["reranking", "`/v1/rerank`", "`rerank.create`"],
   search: ["web search", "`/v1/search`", "`search.create`"],
-  documents: ["documents to Markdown", "`/v1/documents/parse`", "`documents.parse`"],
+  documents: ["document parsing (to Markdown)", "`/v1/documents/parse`", "`documents.parse`"],
 };
 
 /** The table, as Markdown. */
@@ -39,9 +39,9 @@ export function capabilityTable(): string {
     return `| ${what} | ${paths} | ${method} | ${vendorsOf(operation).join(", ")} |`;
   });
   const local =
-    "Local servers (Ollama, LM Studio, vLLM, LocalAI) and any other server of OpenAI's dialect serve what their " +
-    "models can: say it by `models.<name>.capabilities`.";
-  return ["| Capability | HTTP | Library | Built-in models of |", "|---|---|---|---|", ...rows, "", local].join("\n");
+    "Local servers (Ollama, LM Studio, vLLM, LocalAI) and other OpenAI-compatible servers serve the capabilities of their " +
+    "models; set them in `models.<name>.capabilities`.";
+  return ["| Capability | HTTP endpoint | Library method | Vendors with built-in models |", "|---|---|---|---|", ...rows, "", local].join("\n");
 }
 
 function vendorsOf(operation: OperationName): string[] {

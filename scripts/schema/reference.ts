@@ -30,8 +30,8 @@ function tables(keys: readonly Key[]): string {
 
 function connectorTable(): string {
   const rows = shippedConnectors().map(([title, ids]) => `| ${title} | ${ids.map(code).join(", ")} |`);
-  return "## What comes with the package\n\n" +
-    `A strategy's short name, such as \`round-robin\`, stands for its id.\n\n| Kind | Ids |\n|---|---|\n${
+  return "## Built-in connectors\n\n" +
+    `A strategy can be named by its short name, such as \`round-robin\`.\n\n| Kind | Ids |\n|---|---|\n${
       rows.join("\n")
     }\n`;
 }
@@ -43,15 +43,16 @@ function attributeTables(): string {
       const cells = [code(name), takes, standard === undefined ? "" : code(standard), about];
       return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
     });
-    const table = `| Attribute | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+    const table = `| Attribute | Type | Default | Description |\n|---|---|---|---|\n${rows.join("\n")}\n`;
     return `### ${title}: \`${id}\`\n\n${table}`;
   });
-  return "## Attributes of connectors\n\nThey stand in the section that names the connector, those of providers and sinks " +
-    `under \`config\`. A connector that is not listed reads none.\n\n${tables.join("\n")}`;
+  return "## Connector attributes\n\nAttributes are set in the section that names the connector; those of providers and sinks " +
+    `under \`config\`. A connector that is not listed has no attributes.\n\n${tables.join("\n")}`;
 }
 
 function attributeType(type: AttributeType): string {
-  return type === "flag" ? "`true` or `false`" : type;
+  if (type === "flag") return "`true` or `false`";
+  return type === "text" ? "string" : type;
 }
 
 function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
@@ -59,11 +60,11 @@ function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
   const prefix = isNamed ? `${path}.*.` : `${path}.`;
   const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => rowOf(key, prefix));
   const title = isNamed ? `${path}.<name>` : path;
-  const taken = rows.length === 0 ? ` Takes: ${takenBy(field)}.` : "";
-  const open = field.shape.isOpen ? " Other keys are [attributes of the connector](#attributes-of-connectors)." : "";
+  const taken = rows.length === 0 ? ` Type: ${takenBy(field)}.` : "";
+  const open = field.shape.isOpen ? " Other keys are [attributes of the connector](#connector-attributes)." : "";
   const intro = `## \`${title}\`\n\n${about}${taken}${open}\n`;
   if (rows.length === 0) return intro;
-  return `${intro}\n| Key | Takes | Default | What it is for |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+  return `${intro}\n| Key | Type | Default | Description |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
 function rowOf({ path, field, about }: Key, prefix: string): string {
@@ -86,7 +87,7 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
       return shape.type + plural + rangeOf(shape);
     case "duration":
     case "size":
-      return shape.type + plural + (shape.min === 0 ? ", `0s` too" : "");
+      return shape.type + plural + (shape.min === 0 ? ", may be `0s`" : "");
     case "choice":
       return shape.values!.map(code).join(", ");
     case "list":
@@ -96,10 +97,12 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
     case "either":
       return eitherOf(shape, plural);
     case "instance":
-      return "an object of the program";
+      return "object (programs only)";
     case "object":
     case "any":
       return `object${plural}`;
+    case "text":
+      return `string${plural}`;
     default:
       return shape.type + plural;
   }

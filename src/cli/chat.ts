@@ -19,17 +19,17 @@ export type AnyProxy = Pick<RemoteProxy, "send" | "json">;
 
 const usage = `Usage: modelmesh chat [prompt] [options]
 
-Asks one question and prints the answer as it arrives on standard output; which model served it, on standard error. Without a
-prompt, or with "-", the prompt is read from standard input. It is answered in this process, by the providers configured or
-detected, unless --url names a running proxy.
+Sends one prompt. The answer is streamed to standard output, and the model that served it is printed to standard error.
+Without a prompt, or with "-", the prompt is read from standard input. The request runs in this process, with the configured
+or detected providers, unless --url names a running proxy.
 
 Options:
-  --model <name>       Pool, model or capability; the first pool for chat, unless given
-  --system <text>      Instructions that come before the prompt
-  --config <file>      Configuration (.yaml, .yml or .json) for an answer in this process
+  --model <name>       Pool, model or capability; by default the first pool for chat
+  --system <text>      System prompt
+  --config <file>      Configuration (.yaml, .yml or .json) for a request in this process
 ${remoteHelp}
-  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
-  --json               Print {"model", "provider", "pool", "content", "usage", "cost_usd", …} as JSON, once it is whole
+  --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
+  --json               Print {"model", "provider", "pool", "content", "usage", "cost_usd", …} as JSON when complete
   --help               Show this help
 
 Examples:
@@ -37,7 +37,7 @@ Examples:
   modelmesh chat "Translate to French" --system "Answer in one line" --model chat-completion
   modelmesh chat - --url http://127.0.0.1:8080 --json
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `;
 
 export const chat: Command = {
@@ -80,7 +80,7 @@ async function proxyOf(flags: Flags, parts: CommandParts): Promise<{ proxy: AnyP
     return { proxy: new RemoteProxy(flags, parts.runtime), close: () => Promise.resolve() };
   }
   if (flags.value("url") !== undefined) {
-    throw new UsageError('"--config" is for an answer in this process: leave out "--url"');
+    throw new UsageError('"--config" is for a request in this process: leave out "--url"');
   }
   if (flags.value("token") !== undefined) {
     throw new UsageError('"--token" is for a running proxy: give its "--url", too');

@@ -18,15 +18,15 @@ import { counted } from "./table.ts";
 export const check: Command = {
   help: `Usage: modelmesh check <file> [options]
 
-Validates a configuration file (.yaml, .yml or .json) and prints every problem at once. Nothing is sent to a provider
-without --probe; connector packages that it names are loaded, and so are the packages that its connectors need. The
-certificate of proxy.tls and its key are read, and have to be valid and to go together.
+Validates a configuration file (.yaml, .yml or .json) and prints all problems at once. Nothing is sent to a provider
+without --probe. Connector packages that the file names are loaded, and so are packages that its connectors need. The
+certificate of proxy.tls and its key are read; they must be valid and match.
 
 Options:
-  --secrets          Look every secret up that it names, and print those that are missing
-  --probe            Ask each provider once whether it is there and takes its key: for its list of models, where it has one
-  --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
-  --json             Print {"ok", "problems", "warnings"} as JSON, with --probe "probes", too
+  --secrets          Resolve all referenced secrets, and print those that are missing
+  --probe            Check once that each provider is reachable and accepts its key, by its list of models if it has one
+  --env-file <file>  Load variables from a dotenv file; repeatable. Variables already set take precedence
+  --json             Print {"ok", "problems", "warnings"} as JSON; with --probe also "probes"
   --help             Show this help
 
 Examples:
@@ -34,7 +34,7 @@ Examples:
   modelmesh check modelmesh.yaml --secrets --probe
   modelmesh check modelmesh.yaml --env-file .env --json
 
-Exit code: 0 valid, 1 not valid, 2 usage
+Exit code: 0 valid, 1 invalid, 2 usage error
 `,
   values: [],
   switches: ["secrets", "probe"],

@@ -48,30 +48,30 @@ const tasks: Readonly<Record<string, Task>> = {
 };
 
 export const clients: Command = {
-  help: `Usage: modelmesh clients create <name> [limits]    Make a client; its token is shown this once
+  help: `Usage: modelmesh clients create <name> [limits]    Create a client; its token is shown only once
        modelmesh clients list                      List clients and their limits
-       modelmesh clients update <client> <limits>  Change limits; "none" ends one
-       modelmesh clients rotate <client>           Give it another token; the one before is refused
-       modelmesh clients revoke <client>           Refuse its token from now on
-       modelmesh clients usage <client>            Requests, tokens and cost per day and pool, 90 days back
+       modelmesh clients update <client> <limits>  Change limits; "none" removes one
+       modelmesh clients rotate <client>           Replace its token; the previous one is rejected
+       modelmesh clients revoke <client>           Delete it; its token is rejected
+       modelmesh clients usage <client>            Show requests, tokens and cost per day and pool, up to 90 days back
 
-Clients of a running proxy, kept in its storage: every proxy on that knows a change within a second. <client> is a name or
-an id. It takes an administrator's token, and a proxy whose configuration has a section "storage".
+Manages the clients of a running proxy. They are kept in its storage; every proxy on that storage applies a change within a
+second. <client> is a name or an id. Requires an administrator's token, and a section "storage" in the proxy's configuration.
 
 Limits:
-  --pool <name>          A pool it may use; may be repeated. All, unless given
-  --daily-limit <usd>    The most it may spend in a UTC day
-  --monthly-limit <usd>  The most it may spend in a UTC month
-  --rpm <count>          Requests a minute
-  --expires <when>       When its token ends: a time such as 2027-01-31T00:00:00Z, or a duration from now such as 30d
+  --pool <name>          Pool that the client may use; repeatable. All by default
+  --daily-limit <usd>    Maximum cost per UTC day
+  --monthly-limit <usd>  Maximum cost per UTC month
+  --rpm <count>          Requests per minute
+  --expires <when>       Expiry of the token: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d
 
 Options:
 ${remoteHelp}
-  --from <day>         First day of a usage, such as 2027-01-01
-  --to <day>           Its last day
-  --csv                Print a usage as CSV
-  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
-  --json               Print what the proxy answers as JSON
+  --from <day>         First day of the usage, such as 2027-01-01
+  --to <day>           Last day of the usage
+  --csv                Print the usage as CSV
+  --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
+  --json               Print the proxy's response as JSON
   --help               Show this help
 
 Examples:
@@ -80,7 +80,7 @@ Examples:
   modelmesh clients usage website --from 2027-01-01 --to 2027-01-31 --csv
   modelmesh clients revoke website --url https://mesh.example
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [...remoteValues, ...limits, ...period],
   repeated: ["pool"],

@@ -17,12 +17,12 @@ const defaultPath = "modelmesh.yaml";
 export const init: Command = {
   help: `Usage: modelmesh init [file] [options]
 
-Writes a commented configuration (${defaultPath}) for the providers whose keys are in the environment; without any, one to
-fill in. Keys are referred to by name, and not written. What is written is valid, and says what else there is.
+Writes a commented configuration (${defaultPath}) for the providers whose API keys are in the environment, or a template if
+there are none. Keys are referenced by name and not written. The file is valid, and its comments describe further settings.
 
 Options:
-  --force            Write over a file that is there
-  --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
+  --force            Overwrite an existing file
+  --env-file <file>  Load variables from a dotenv file; repeatable. Variables already set take precedence
   --json             Print {"ok", "path", "providers", "pools"} as JSON
   --help             Show this help
 
@@ -31,7 +31,7 @@ Examples:
   modelmesh init --env-file .env config/mesh.yaml
   modelmesh init --force
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [],
   switches: ["force"],

@@ -18,20 +18,20 @@ interface Listed {
 
 const commands: Readonly<Record<string, Listed>> = {
   proxy: {
-    summary: "Serve the OpenAI API over the providers configured or detected",
+    summary: "Serve the OpenAI API with the configured or detected providers",
     load: async () => (await import("./proxy.ts")).proxy,
   },
   init: {
-    summary: "Write a commented configuration for the providers detected",
+    summary: "Write a commented configuration for the detected providers",
     load: async () => (await import("./init.ts")).init,
   },
   check: { summary: "Validate a configuration file", load: async () => (await import("./check.ts")).check },
   chat: {
-    summary: "Ask a question, and print the answer as it arrives",
+    summary: "Send a prompt and stream the answer",
     load: async () => (await import("./chat.ts")).chat,
   },
   status: {
-    summary: "Show what a running proxy does: models, budgets, clients, decisions",
+    summary: "Show the state of a running proxy: models, budgets, clients, decisions",
     load: async () => (await import("./status.ts")).status,
   },
   pools: { summary: "List the pools of a running proxy", load: async () => (await import("./pools.ts")).pools },
@@ -40,7 +40,7 @@ const commands: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./models.ts")).models,
   },
   clients: {
-    summary: "Make, list, change, rotate and revoke clients of a running proxy, and show what they used",
+    summary: "Create, list, update, rotate and revoke clients of a running proxy, and show their usage",
     load: async () => (await import("./clients.ts")).clients,
   },
   secrets: {

@@ -15,19 +15,19 @@ import { table } from "./table.ts";
 
 /** `modelmesh models`. */
 export const models: Command = {
-  help: `Usage: modelmesh models [options]              List the models of a running proxy, and their state
-       modelmesh models --catalogue [options]  List the models that are built in
+  help: `Usage: modelmesh models [options]              List the models of a running proxy with their state
+       modelmesh models --catalogue [options]  List the built-in models
 
-The catalogue: what models serve, their sizes in tokens, what they cost today in USD (tokens: per million), and the day on which
-that was looked up. A model with * is its provider's default for what it serves. --json adds sources, voices, formats and
-parameter rules. Nothing is sent to a provider.
+The catalogue lists the models' capabilities, token limits, current prices in USD (tokens: per million), and the date of these
+prices. An asterisk marks the provider's default model for a capability. --json adds sources, voices, formats and parameter
+rules. Nothing is sent to a provider.
 
 Options:
-  --catalogue          The built-in catalogue
-  --provider <name>    Those of one provider: its id; in the catalogue its connector's, or its vendor
-  --capability <name>  Those that serve a capability: a short name, a full path or an inner node
+  --catalogue          List the built-in catalogue
+  --provider <name>    Only this provider: its id; with --catalogue a connector id or a vendor
+  --capability <name>  Only this capability: a short name, a full path or an inner node
 ${remoteHelp}
-  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
   --json               Print a list of models as JSON; an unknown price is null
   --help               Show this help
 
@@ -36,7 +36,7 @@ Examples:
   modelmesh models --catalogue --provider openai
   modelmesh models --catalogue --capability embeddings --json
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: ["provider", "capability", ...remoteValues],
   switches: ["catalogue"],

@@ -37,11 +37,11 @@ function modelOf(name: string, { type: _, ...facts }: ModelFacts): ListedModel {
 export const pools: Command = {
   help: `Usage: modelmesh pools [options]
 
-Lists the pools of a running proxy: what they serve, their strategy, and how many of their models are active.
+Lists the pools of a running proxy: their capability, their strategy, and how many of their models are active.
 
 Options:
 ${remoteHelp}
-  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
   --json               Print a list of {"name", "capability", "strategy", "status", "active", "standby"} as JSON
   --help               Show this help
 
@@ -49,7 +49,7 @@ Examples:
   modelmesh pools
   modelmesh pools --url https://mesh.example --json
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: remoteValues,
   async run(flags, { runtime, shell }) {

@@ -26,14 +26,14 @@ Without --config, providers are detected from the environment (OPENAI_API_KEY, A
 Options:
   --config <file>      Configuration (.yaml, .yml or .json)
   --host <address>     Bind address (127.0.0.1)
-  --port <port>        Port (8080); 0 takes a free one
-  --token <token>      Bearer token clients have to send; may be repeated. MODELMESH_TOKEN works too
-  --watch              Read the configuration again when its file changes
-  --workers <number>   Processes on the port (1), or "auto": one for each processor. They count together
-  --demo               Three simulated providers and no key: watch a failover
-  --log-level <level>  ${severities.join(", ")} (info): the least severe trace shown
-  --log-format <form>  text or json: the form of events, whatever standard error is
-  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
+  --port <port>        Port (8080); 0 selects a free port
+  --token <token>      Bearer token that clients must send; repeatable. Also MODELMESH_TOKEN
+  --watch              Reload the configuration when its file changes
+  --workers <number>   Number of processes on the port (1), or "auto": one per processor. They share limits
+  --demo               Serve three simulated providers, without API keys, to watch a failover
+  --log-level <level>  ${severities.join(", ")} (info): minimum severity of printed traces
+  --log-format <form>  text or json: format of printed events (text on a terminal, otherwise json)
+  --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
   --json               Print the address as JSON on standard output
   --help               Show this help
 
@@ -42,11 +42,11 @@ Examples:
   modelmesh proxy --env-file .env --token a-long-secret
   modelmesh proxy --config modelmesh.yaml --host 0.0.0.0 --watch
 
-Events go to standard error, one JSON line each, or a readable line on a terminal. A console sink of the configuration
-takes the place of these.
-On SIGHUP the configuration is read again; when it is invalid, its problems are printed and the old one stays in force.
-With a terminal as standard input SIGHUP ends the proxy: its window was closed.
-Exit code: 0 stopped as asked, 1 could not start, 2 usage
+Events are printed to standard error as JSON lines, or as readable lines on a terminal. A console sink in the
+configuration replaces this output.
+SIGHUP reloads the configuration. If it is invalid, its problems are printed and the previous one stays in force.
+If standard input is a terminal, SIGHUP stops the proxy, because its window was closed.
+Exit code: 0 stopped on request, 1 could not start, 2 usage error
 `,
   values: ["config", "host", "port", "token", "workers", "log-level", "log-format"],
   repeated: ["token"],

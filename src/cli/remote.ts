@@ -16,8 +16,8 @@ const limitMs = 30_000;
 export const remoteValues: readonly ["url", "token"] = ["url", "token"];
 
 /** Their lines in a help. */
-export const remoteHelp: string = `  --url <address>      Of the proxy (${defaultUrl}); MODELMESH_URL works too
-  --token <token>      Its bearer token; MODELMESH_TOKEN works too, and stays out of the shell's history`;
+export const remoteHelp: string = `  --url <address>      URL of the proxy (${defaultUrl}), or MODELMESH_URL
+  --token <token>      Bearer token, or MODELMESH_TOKEN, which stays out of the shell's history`;
 
 /** One call. */
 export interface RemoteCall {

@@ -32,19 +32,19 @@ const tasks: Readonly<Record<string, Task>> = {
 
 export const secrets: Command = {
   help:
-    `Usage: modelmesh secrets set <name> <value> --store <id>     Store a secret; "-" reads its value from standard input
-       modelmesh secrets import <file> --store <id>          Store all that a dotenv file has
-       modelmesh secrets list --store <id>                   List names; of the environment those that providers have
+    `Usage: modelmesh secrets set <name> <value> --store <id>     Store a secret; "-" reads the value from standard input
+       modelmesh secrets import <file> --store <id>          Store all entries of a dotenv file
+       modelmesh secrets list --store <id>                   List names; in the environment only those of providers
        modelmesh secrets delete <name> --store <id>          Delete a secret
 
-Values are never printed. One on the command line stays in the shell's history: prefer "-".
+Values are never printed. A value on the command line stays in the shell's history: prefer "-".
 
 Options:
-  --store <id>       The secret store, such as mesh.dotenv.v1 or aws.secrets-manager.v1
-  --config <file>    Takes the store and its settings from a configuration's "secrets" section
-  --path <file>      The file of a store that is one
-  --region <name>    The region of a store in a cloud
-  --env-file <file>  Take variables from a dotenv file; may be repeated. Those that are set already win
+  --store <id>       Secret store, such as mesh.dotenv.v1 or aws.secrets-manager.v1
+  --config <file>    Use the store and settings of a configuration's "secrets" section
+  --path <file>      File of a file-based store
+  --region <name>    Region of a cloud store
+  --env-file <file>  Load variables from a dotenv file; repeatable. Variables already set take precedence
   --json             Print {"ok", "store", "names"} as JSON
   --help             Show this help
 
@@ -53,7 +53,7 @@ Examples:
   modelmesh secrets import .env --store mesh.dotenv.v1 --path secrets.env
   modelmesh secrets list --config modelmesh.yaml
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: ["store", "config", "path", "region"],
   isPrivate: true,

@@ -21,15 +21,15 @@ const clear = "\x1b[H\x1b[J";
 export const status: Command = {
   help: `Usage: modelmesh status [options]
 
-Shows a running proxy: pools and their models with state, reason and time of return; what is spent of each budget, and by each
-client; requests in flight; the last decisions and events. A client's token shows what is its own.
+Shows the state of a running proxy: pools and their models with state, reason and recovery time; spending by budget and by
+client; requests in flight; the latest decisions and events. A client's token shows only its own data.
 
 Options:
 ${remoteHelp}
-  --watch              Show it anew until it is ended by Ctrl-C
-  --interval <time>    How often, with --watch (2s)
-  --env-file <file>    Take variables from a dotenv file; may be repeated. Those that are set already win
-  --json               Print {"version", "pools", "budgets", …, "recent"} as JSON; with --watch a line each time
+  --watch              Refresh until Ctrl-C
+  --interval <time>    Refresh interval of --watch (2s)
+  --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
+  --json               Print {"version", "pools", "budgets", …, "recent"} as JSON; with --watch one line per refresh
   --help               Show this help
 
 Examples:
@@ -37,7 +37,7 @@ Examples:
   modelmesh status --watch --interval 5s
   modelmesh status --url https://mesh.example --json
 
-Exit code: 0 done, 1 failed, 2 usage
+Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [...remoteValues, "interval"],
   switches: ["watch"],

@@ -9,23 +9,23 @@ import type { SelectionStrategy } from "./rotation.ts";
 
 /** A whole configuration. Durations are texts such as `1h30m`, sizes such as `32MiB`. */
 export interface ConfigDocument {
-  /** Where secrets come from. */
+  /** Resolution of secrets. */
   readonly secrets?: {
-    /** The secret store that references are looked up in. */
+    /** Secret store that resolves references. */
     readonly store?: ConnectorName;
-    /** The file of a store that is one. */
+    /** File of a file-based store. */
     readonly path?: string;
-    /** The region of a store in a cloud. */
+    /** Region of a cloud store. */
     readonly region?: string;
     /** How references are resolved. */
     readonly resolution?: {
-      /** Refuse to start when a referenced secret is missing. */
+      /** Whether a missing secret prevents startup. */
       readonly fail_on_missing?: boolean;
-      /** Keep resolved secrets in memory. */
+      /** Whether resolved secrets are cached in memory. */
       readonly cache_enabled?: boolean;
-      /** How long they are kept. */
+      /** How long resolved secrets are cached. */
       readonly cache_ttl?: string;
-      /** Look secrets up again when another provider takes over. */
+      /** Whether secrets are resolved again when a request rotates to another provider. */
       readonly reload_on_rotation?: boolean;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -33,59 +33,59 @@ export interface ConfigDocument {
     /** Attributes of the connector. */
     readonly [attribute: string]: unknown;
   };
-  /** Vendors and servers that models are asked at. */
+  /** Vendors and servers that serve models. */
   readonly providers?: Readonly<Record<string, ProviderDocument>>;
-  /** Models beside those of the built-in catalogue, or facts about them. */
+  /** Models in addition to the built-in catalogue, or overrides of its entries. */
   readonly models?: Readonly<Record<string, ModelDocument>>;
-  /** Groups of models that requests are routed over. */
+  /** Pools: groups of models among which requests are routed. */
   readonly pools?: Readonly<Record<string, PoolDocument>>;
-  /** Other names for pools and models. */
+  /** Alternative names of pools and models. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Leaves added to the capability tree, by full path. */
+  /** Custom leaves of the capability tree, by full path. */
   readonly capabilities?: readonly string[];
-  /** The most that may be spent in all. */
+  /** Maximum amount that may be spent in total. */
   readonly budget?: {
-    /** The most that is spent in a UTC day, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
     readonly daily_limit?: number;
-    /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
     readonly monthly_limit?: number;
-    /** Shares of a limit: a `budget` event is emitted when what is spent reaches one, once in each window. An empty list emits none. Of several processes on one budget each emits its own. */
+    /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
     readonly alert_at?: readonly number[];
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Where state is kept between starts. */
+  /** Persistence of state across restarts. */
   readonly storage?: {
-    /** The connector that keeps it. */
+    /** Storage connector. */
     readonly connector?: ConnectorName;
-    /** When it is written. */
+    /** When state is written. */
     readonly sync_policy?: "in-memory" | "sync-on-boundary" | "periodic" | "immediate";
-    /** How often, when it is written periodically. */
+    /** Interval between writes under `periodic`. */
     readonly sync_interval?: string;
-    /** What happens while the storage is away: go on with what this process knows, or refuse. */
+    /** Behavior while the storage is unavailable: continue with the state of this process (`open`), or refuse requests under a budget (`closed`). */
     readonly on_unavailable?: "open" | "closed";
-    /** How it is written. */
+    /** Format of the records. */
     readonly persistence?: {
-      /** The same as `sync_policy`. */
+      /** Alias of `sync_policy`. */
       readonly sync_policy?: "in-memory" | "sync-on-boundary" | "periodic" | "immediate";
-      /** The same as `sync_interval`. */
+      /** Alias of `sync_interval`. */
       readonly sync_interval?: string;
-      /** The encoding. */
+      /** Encoding of the records. */
       readonly format?: "json" | "yaml" | "msgpack";
-      /** Compress it. */
+      /** Whether records are compressed with gzip. */
       readonly compression?: boolean;
-      /** Encrypt it with the secret `MESH_STORAGE_KEY`. */
+      /** Whether records are encrypted with the secret `MESH_STORAGE_KEY`. */
       readonly encryption?: boolean;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
-    /** Keeping several instances apart. */
+    /** Locking between processes that share the storage. */
     readonly locking?: {
-      /** On for the policies of several instances unless given. */
+      /** Whether the record is locked. By default it is under `periodic` and `immediate`. */
       readonly enabled?: boolean;
-      /** Longest wait for the lock. */
+      /** Maximum time to wait for the lock. */
       readonly timeout?: string;
-      /** How often it is tried. */
+      /** Interval between attempts to acquire the lock. */
       readonly retry_interval?: string;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -93,150 +93,150 @@ export interface ConfigDocument {
     /** Attributes of the connector. */
     readonly [attribute: string]: unknown;
   };
-  /** Where records go; nowhere unless given. */
+  /** Sinks for records. None by default. */
   readonly observability?: {
-    /** Events and routing decisions: one connector, or several. */
+    /** Sinks for events and routing records: one, or a list. */
     readonly routing?:
       | {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** What webhook deliveries are signed with. */
+        /** Secret that signs webhook deliveries. */
         readonly secret?: string;
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }
       | readonly {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** What webhook deliveries are signed with. */
+        /** Secret that signs webhook deliveries. */
         readonly secret?: string;
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }[];
-    /** Requests: one connector, or several. */
+    /** Sinks for request logs: one, or a list. */
     readonly logging?:
       | {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** How much of a request is kept: its facts, 200 characters of its payloads, or all of them. */
+        /** How much of a request is logged: metadata only, the first 200 characters of its payloads (`summary`), or whole payloads (`full`). */
         readonly level?: "metadata" | "summary" | "full";
-        /** Replace keys and tokens in payloads. */
+        /** Whether keys and tokens in payloads are redacted. */
         readonly redact_secrets?: boolean;
-        /** Bytes of a payload that are kept. */
+        /** Maximum number of bytes of a payload that are logged. */
         readonly max_payload_size?: number;
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }
       | readonly {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** How much of a request is kept: its facts, 200 characters of its payloads, or all of them. */
+        /** How much of a request is logged: metadata only, the first 200 characters of its payloads (`summary`), or whole payloads (`full`). */
         readonly level?: "metadata" | "summary" | "full";
-        /** Replace keys and tokens in payloads. */
+        /** Whether keys and tokens in payloads are redacted. */
         readonly redact_secrets?: boolean;
-        /** Bytes of a payload that are kept. */
+        /** Maximum number of bytes of a payload that are logged. */
         readonly max_payload_size?: number;
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }[];
-    /** Numbers: one connector, or several. */
+    /** Sinks for statistics: one, or a list. */
     readonly statistics?:
       | {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** How often numbers are written. */
+        /** Interval at which statistics are written. */
         readonly flush_interval?: string;
-        /** How long numbers are kept, by connectors that keep them. */
+        /** How long statistics are kept, by sinks that store them. */
         readonly retention?: string;
-        /** What numbers are kept for. */
+        /** Scopes of the statistics. All by default. */
         readonly scopes?: readonly ("model" | "provider" | "pool")[];
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }
       | readonly {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** How often numbers are written. */
+        /** Interval at which statistics are written. */
         readonly flush_interval?: string;
-        /** How long numbers are kept, by connectors that keep them. */
+        /** How long statistics are kept, by sinks that store them. */
         readonly retention?: string;
-        /** What numbers are kept for. */
+        /** Scopes of the statistics. All by default. */
         readonly scopes?: readonly ("model" | "provider" | "pool")[];
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }[];
-    /** What happens inside: one connector, or several. */
+    /** Sinks for traces: one, or a list. */
     readonly tracing?:
       | {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** The least severe entries that are kept. */
+        /** Minimum severity of traces. */
         readonly min_severity?: "debug" | "info" | "warning" | "error" | "critical";
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }
       | readonly {
-        /** The connector that takes the records. */
+        /** Sink connector. */
         readonly connector?: ConnectorName;
-        /** Where a connector delivers to. */
+        /** URL that the sink delivers to. */
         readonly url?: string;
-        /** The file a connector writes. */
+        /** File that the sink writes. */
         readonly path?: string;
-        /** The least severe entries that are kept. */
+        /** Minimum severity of traces. */
         readonly min_severity?: "debug" | "info" | "warning" | "error" | "critical";
-        /** Further attributes of the connector. */
+        /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       }[];
     /** Which events are emitted. */
     readonly events?: {
-      /** Kinds of events; all unless given. */
+      /** Kinds of events that are emitted. All by default. */
       readonly filter?:
         readonly ("rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch")[];
-      /** Whether events carry details. */
+      /** Whether events include `metadata`. */
       readonly include_metadata?: boolean;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -244,40 +244,40 @@ export interface ConfigDocument {
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What is looked up in the background. */
+  /** Background discovery of models and health. */
   readonly discovery?: {
-    /** Keeping the list of models up to date; runs once an interval is given. */
+    /** Synchronization of the list of models. It runs if an interval is set. */
     readonly sync?: {
-      /** What keeps it. */
+      /** Synchronization connector. */
       readonly connector?: ConnectorName;
-      /** False switches it off. */
+      /** `false` disables it. */
       readonly enabled?: boolean;
-      /** How often providers are asked. */
+      /** Interval at which the providers' lists are requested. */
       readonly interval?: string;
-      /** False: new models are only noticed, never added. */
+      /** Whether new models are added. With `false` they are only reported. */
       readonly auto_register?: boolean;
-      /** Providers that are asked; all unless given. */
+      /** Providers whose lists are requested. All by default. */
       readonly providers?: readonly string[];
-      /** What happens with a model that a list has for the first time: it is added, or a line of the log says so. */
+      /** How a model that appears in a list is handled: it is added (`register`), logged (`notify`), or ignored. */
       readonly on_new_model?: "register" | "notify" | "ignore";
-      /** What happens with a model that is missing from a list that had it: it is in standby until it is back, or a line of the log says so. */
+      /** How a model that disappears from a list is handled: it is in standby until it reappears (`deactivate`), logged (`notify`), or ignored. */
       readonly on_deprecated_model?: "deactivate" | "notify" | "ignore";
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
-    /** Probing providers; runs once an interval is given. */
+    /** Health probes of providers. They run if an interval is set. */
     readonly health?: {
-      /** What watches over them. */
+      /** Health monitor connector. */
       readonly connector?: ConnectorName;
-      /** False switches it off. */
+      /** `false` disables it. */
       readonly enabled?: boolean;
-      /** How often providers are probed. */
+      /** Interval at which providers are probed. */
       readonly interval?: string;
-      /** Limit of a probe. */
+      /** Time limit of a probe. */
       readonly timeout?: string;
-      /** Failed probes in a row that deactivate a provider's models. */
+      /** Number of consecutive failed probes after which a provider's models go into standby. */
       readonly failure_threshold?: number;
-      /** Providers that are probed; all unless given. */
+      /** Providers that are probed. All by default. */
       readonly providers?: readonly string[];
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -285,15 +285,15 @@ export interface ConfigDocument {
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Connectors from elsewhere. */
+  /** Third-party connectors. */
   readonly connectors?: {
-    /** Archives of connectors: paths, https addresses, or either with a hash. */
+    /** Archives with connectors: paths or HTTPS addresses, optionally with a hash. */
     readonly packages?: readonly (string | {
-      /** The archive's file. */
+      /** Path of the archive. */
       readonly path?: string;
-      /** The archive's https address. */
+      /** HTTPS address of the archive. */
       readonly url?: string;
-      /** What the archive has to hash to. */
+      /** Expected SHA-256 of the archive. */
       readonly sha256?: string;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -303,11 +303,11 @@ export interface ConfigDocument {
   };
   /** The HTTP proxy. */
   readonly proxy?: {
-    /** Address it listens on. */
+    /** Address to listen on. */
     readonly host?: string;
-    /** Port it listens on; 0 takes a free one. */
+    /** Port to listen on. 0 selects a free port. */
     readonly port?: number;
-    /** Paths it serves, without `/v1`; all unless given. */
+    /** Served endpoints, as paths without `/v1`. All by default. */
     readonly endpoints?: readonly (
       | "models"
       | "chat/completions"
@@ -330,77 +330,77 @@ export interface ConfigDocument {
       | "search"
       | "documents/parse"
     )[];
-    /** Who may use it. */
+    /** Authentication of clients. */
     readonly auth?: {
-      /** How clients authenticate. */
+      /** Authentication method of clients. */
       readonly method?: "bearer";
-      /** Tokens that are accepted. */
+      /** Accepted tokens: strings, or objects with the client's name and limits. */
       readonly tokens?: readonly (string | {
-        /** What the client sends. */
+        /** The client's bearer token. */
         readonly token: string;
-        /** The client's name in records and metrics. */
+        /** Name of the client in records and metrics. */
         readonly name: string;
-        /** The only pools it may use; all, and models by name, unless given. */
+        /** Pools that the client may use. By default all pools, and models by name. */
         readonly pools?: readonly string[];
-        /** The most that it may spend. */
+        /** Maximum amount that the client may spend. */
         readonly budget?: {
-          /** The most that is spent in a UTC day, in USD; 0 allows nothing. */
+          /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
           readonly daily_limit?: number;
-          /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
+          /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
           readonly monthly_limit?: number;
-          /** Shares of a limit: a `budget` event is emitted when what is spent reaches one, once in each window. An empty list emits none. Of several processes on one budget each emits its own. */
+          /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
           readonly alert_at?: readonly number[];
           /** A key in one with what it is in, such as `"retry.max_attempts"`. */
           readonly [dotted: `${string}.${string}`]: unknown;
         };
-        /** Requests it may send a minute. */
+        /** Maximum number of requests per minute. */
         readonly rpm?: number;
         /** A key in one with what it is in, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       })[];
-      /** Tokens that administrate the proxy: they see everything, and activate and deactivate models. They need not be among `tokens`. Those without pools, budget and rpm unless given. */
+      /** Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need not be listed in `tokens`. By default all tokens without pools, budget and rpm. */
       readonly admin_tokens?: readonly string[];
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
-    /** Browser clients. */
+    /** Cross-origin requests of browsers. */
     readonly cors?: {
-      /** False switches CORS off. */
+      /** `false` disables CORS. */
       readonly enabled?: boolean;
-      /** Origins browsers may come from; any with a token, loopback ones without, unless given. */
+      /** Allowed origins. By default any origin if a token is set, otherwise loopback origins only. */
       readonly origins?: readonly string[];
-      /** Request headers that are allowed; those asked for unless given. */
+      /** Allowed request headers. By default those that the preflight request names. */
       readonly headers?: readonly string[];
-      /** Methods that are allowed; those of the path unless given. */
+      /** Allowed methods. By default those of the path. */
       readonly methods?: readonly ("GET" | "POST" | "DELETE" | "OPTIONS")[];
-      /** How long browsers may keep the answer. */
+      /** How long browsers may cache the preflight response. */
       readonly max_age?: string;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
-    /** Host names served without a token, beside loopback ones. */
+    /** Host names that are served without a token, in addition to loopback names. */
     readonly allowed_hosts?: readonly string[];
-    /** Requests at once; more are answered 503. */
+    /** Maximum number of concurrent requests. Further requests are answered with 503. */
     readonly max_concurrent?: number;
-    /** Largest JSON body. */
+    /** Maximum size of a JSON body. */
     readonly body_limit?: string;
-    /** What the bodies of all requests may take together while they are being read; more are answered 503. One client (its token, else its address, unless that is the own machine's) gets a quarter. */
+    /** Maximum memory for all request bodies while they are being read. Further requests are answered with 503. A single client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter. */
     readonly body_memory?: string;
-    /** Largest upload of sound or files, and what all of them may take together while they are being read. */
+    /** Maximum size of an audio or file upload, and of all uploads together while they are being read. */
     readonly upload_limit?: string;
     /** Deadline of a request. */
     readonly request_timeout?: string;
-    /** Time between the signal to stop and refusing connections, in which only `/ready` says so. */
+    /** Time between the stop signal and the refusal of connections. During this time only `/ready` reports the shutdown. */
     readonly drain_delay?: string;
-    /** `node:http`, or on Deno `Deno.serve`, which knows no limit for slow headers and may miss a client that leaves before its answer begins. */
+    /** HTTP server: `node:http`, or `Deno.serve` on Deno. `Deno.serve` has no time limit for slow request headers, and may not detect a client that disconnects before its response begins. */
     readonly listener?: "node" | "deno";
-    /** Signs the ids of files, batches and fine-tuning jobs, best as a secret reference: the same on every proxy that serves them. The provider's API key does it unless given; then ids end with that key. */
+    /** Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes. */
     readonly id_secret?: string;
-    /** Serves HTTPS, through Node's own server. The files are read again when they change. */
+    /** Serves HTTPS through `node:https`. The files are reloaded when they change. */
     readonly tls?: {
-      /** File with the certificate and those between it and an authority, PEM. */
+      /** PEM file with the certificate, followed by the intermediate certificates. */
       readonly cert: string;
-      /** File with its private key, PEM without a passphrase. */
+      /** PEM file with the private key, without a passphrase. */
       readonly key: string;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -408,7 +408,7 @@ export interface ConfigDocument {
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Where an editor finds the JSON Schema of this document (`schema.json` of the package); not looked at. */
+  /** Location of the JSON Schema (`schema.json` of the package), for editors. ModelMesh ignores it. */
   readonly "$schema"?: string;
   /** A key in one with what it is in, such as `"retry.max_attempts"`. */
   readonly [dotted: `${string}.${string}`]: unknown;
@@ -416,72 +416,72 @@ export interface ConfigDocument {
 
 /** An entry of `providers`. */
 export interface ProviderDocument {
-  /** False keeps the entry in the file without using it. */
+  /** `false` disables the entry. */
   readonly enabled?: boolean;
-  /** The connector that makes it; the entry's own name unless given. */
+  /** Connector id. Defaults to the name of the entry. */
   readonly connector?: ConnectorName;
-  /** A ready-made provider in place of a connector, in configurations given by a program. */
+  /** Provider object instead of a connector, for configurations passed by a program. */
   readonly instance?: Provider;
-  /** Key or token, best as a secret reference; a list rotates over several. */
+  /** API key or token. Use a secret reference. A list of keys is rotated. */
   readonly api_key?: string | readonly string[];
-  /** Address of the API, with its version prefix, for servers of one's own and gateways. */
+  /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
   readonly base_url?: string;
-  /** How calls are authenticated. */
+  /** Authentication of requests to the provider. */
   readonly auth?: {
-    /** The kind of credential: keys, or tokens that are fetched. */
+    /** Authentication method: API keys, or tokens fetched by `oauth` or `service_account`. */
     readonly method?: "api_key" | "oauth" | "service_account";
-    /** The same as `api_key`. */
+    /** Alias of `api_key`. */
     readonly api_key?: string | readonly string[];
-    /** Rotate over several keys, which a list of them implies. */
+    /** Whether requests rotate over several keys. A list of keys implies it. */
     readonly key_rotation?: boolean;
-    /** Where tokens are fetched (`oauth`; `service_account`, in place of the address in its JSON key). */
+    /** Token endpoint (`oauth`; for `service_account` it overrides the address in the JSON key). */
     readonly token_url?: string;
-    /** The client's id (`oauth`). */
+    /** Client id (`oauth`). */
     readonly client_id?: string;
-    /** The client's secret (`oauth`). */
+    /** Client secret (`oauth`). */
     readonly client_secret?: string;
-    /** A refresh token (`oauth`). */
+    /** Refresh token (`oauth`). */
     readonly refresh_token?: string;
-    /** Scopes that are asked for, separated by spaces (`oauth`, `service_account`). */
+    /** Requested scopes, separated by spaces (`oauth`, `service_account`). */
     readonly scope?: string;
-    /** The account's JSON key (`service_account`), best as a secret reference. */
+    /** JSON key of the service account (`service_account`). Use a secret reference. */
     readonly credentials?: string | Readonly<Record<string, unknown>>;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** How calls are made. */
+  /** Execution of requests to the provider. */
   readonly execution?: {
-    /** The same as `base_url`. */
+    /** Alias of `base_url`. */
     readonly base_url?: string;
-    /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
+    /** Time limit for a whole response, and for silence in a stream. The default for silence is 60s. */
     readonly timeout?: string;
-    /** Limit of connecting. */
+    /** Time limit for establishing a connection. */
     readonly connect_timeout?: string;
-    /** Tries within one attempt, on top of the pool's retries. */
+    /** Retries within one attempt, in addition to the pool's retries. */
     readonly max_retries?: number;
-    /** A file in PEM with certificate authorities to trust beside the runtime's own, for this provider and where its tokens are fetched; read at the start and at every reload. Not in pages, nor with a `fetch` of the program's own. */
+    /** PEM file with certificate authorities to trust in addition to the runtime's, for this provider and its token endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`. */
     readonly ca?: string;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Which answers are tried again. */
+  /** Which responses are retried. */
   readonly error?: {
-    /** Statuses that are tried again on the same model. */
+    /** HTTP statuses that are retried on the same model. */
     readonly retryable_codes?: readonly number[];
-    /** Statuses that are not, so that the next model is asked at once. */
+    /** HTTP statuses that are not retried: the request goes to the next model immediately. */
     readonly non_retryable_codes?: readonly number[];
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Retrying over all of the provider's traffic. */
+  /** Retries across all traffic of the provider. */
   readonly retry?: {
-    /** How many calls may be same-model retries. */
+    /** Limit on the share of retries in the provider's traffic. */
     readonly budget?: {
-      /** Retries per request. */
+      /** Maximum ratio of retries to requests. */
       readonly ratio?: number;
-      /** Retries that are always allowed per window. */
+      /** Number of retries per window that are always allowed. */
       readonly min?: number;
-      /** The window that is looked at. */
+      /** Time window over which the ratio is measured. */
       readonly window?: string;
       /** A key in one with what it is in, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
@@ -489,92 +489,92 @@ export interface ProviderDocument {
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** The account's allowance. */
+  /** Quota of the account. */
   readonly quota?: {
-    /** When the quota starts anew. */
+    /** Schedule on which the quota resets. */
     readonly reset_schedule?: "monthly" | "daily" | "rolling";
-    /** Ask the vendor at the start how much was used, where it reports that; a spent account is in standby from the start. */
+    /** Whether the vendor is asked at startup how much of the quota is used, if it reports that. An exhausted account starts in standby. */
     readonly query_current?: boolean;
-    /** The same as `query_current`, of what is left: vendors report both at once. */
+    /** Alias of `query_current`: vendors report the used and the remaining quota together. */
     readonly query_remaining?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** The most that may be spent with this provider. */
+  /** Maximum amount that may be spent with this provider. */
   readonly budget?: {
-    /** The most that is spent in a UTC day, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
     readonly daily_limit?: number;
-    /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
     readonly monthly_limit?: number;
-    /** Shares of a limit: a `budget` event is emitted when what is spent reaches one, once in each window. An empty list emits none. Of several processes on one budget each emits its own. */
+    /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
     readonly alert_at?: readonly number[];
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What is asked of the vendor at start. */
+  /** Information requested from the vendor at startup. */
   readonly discovery?: {
-    /** Which models it offers beside those under `models`: those that it lists when it is asked at the start (`true`), none (`false`); unless given those of the built-in catalogue, and where that has none, as for servers of one's own, those it lists, unless its models are configured. */
+    /** Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted server, offers those that it lists, unless models are configured for it. */
     readonly enumerate_models?: boolean;
-    /** Ask the vendor for its models' context windows, largest outputs and features, which then win over the catalogue's. */
+    /** Whether the vendor is asked for the context windows, output limits and features of its models. They override the catalogue. */
     readonly model_details?: boolean;
-    /** Ask the vendor which capabilities its models have, which then win over the catalogue's. */
+    /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */
     readonly capability_query?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** The vendor's list of models. */
   readonly catalogue?: {
-    /** The same as `discovery.enumerate_models`. */
+    /** Alias of `discovery.enumerate_models`. */
     readonly auto_discover?: boolean;
-    /** How often it is asked for again, in place of `discovery.sync.interval`. */
+    /** Interval at which the list is refreshed. Overrides `discovery.sync.interval`. */
     readonly refresh_interval?: string;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What calls cost. */
+  /** Prices of the provider's models. */
   readonly pricing?: {
-    /** Ask the vendor for its models' prices, which then win over the catalogue's. */
+    /** Whether the vendor is asked for the prices of its models. They override the catalogue. */
     readonly query?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Batches: many requests in one file, whose responses come within hours. */
+  /** Batches: many requests in one file, answered within hours. */
   readonly batch?: {
-    /** Whether batches are taken; what is known of the vendor decides unless given. */
+    /** Whether the provider supports batches. Defaults to what is known about the vendor. */
     readonly supported?: boolean;
-    /** Most requests of one batch: a larger one is split, and joined again; the vendor's own limit unless given. */
+    /** Maximum number of requests per batch. A larger batch is split, and its results are merged. Defaults to the vendor's limit. */
     readonly max_items?: number;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Files at the vendor's. */
+  /** File storage at the provider. */
   readonly files?: {
-    /** Whether uploads are taken; what is known of the vendor decides unless given. */
+    /** Whether the provider supports file uploads. Defaults to what is known about the vendor. */
     readonly upload?: boolean;
-    /** Largest file; the vendor's own limit unless given. */
+    /** Maximum file size. Defaults to the vendor's limit. */
     readonly max_size?: string;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Models of one's own making. */
+  /** Fine-tuning. */
   readonly fine_tuning?: {
-    /** Whether models are tuned; what is known of the vendor decides unless given. */
+    /** Whether the provider supports fine-tuning. Defaults to what is known about the vendor. */
     readonly supported?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
+  /** Aliases of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
   readonly infrastructure?: {
-    /** The same as `batch.supported`. */
+    /** Alias of `batch.supported`. */
     readonly batch?: boolean;
-    /** The same as `files.upload`. */
+    /** Alias of `files.upload`. */
     readonly files?: boolean;
-    /** The same as `fine_tuning.supported`. */
+    /** Alias of `fine_tuning.supported`. */
     readonly fine_tuning?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Attributes of the connector itself. */
+  /** Settings of the connector itself. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** A key in one with what it is in, such as `"retry.max_attempts"`. */
   readonly [dotted: `${string}.${string}`]: unknown;
@@ -582,76 +582,76 @@ export interface ProviderDocument {
 
 /** An entry of `models`. */
 export interface ModelDocument {
-  /** The entry of `providers` that serves it. */
+  /** The entry of `providers` that serves the model. */
   readonly provider: string;
-  /** The id sent upstream; the model's name, less the vendor's prefix, unless given. */
+  /** Model id sent to the provider. Defaults to the model's name without the vendor's prefix. */
   readonly model?: string;
-  /** Capability leaves, by full path or short name. */
+  /** Capabilities, as leaves of the tree, by full path or short name. */
   readonly capabilities?: readonly CapabilityName[];
-  /** Delivery modes; they narrow what the capability has. */
+  /** Delivery modes. They can only restrict those of the capability. */
   readonly delivery?: {
-    /** Whole answers. */
+    /** Whether the model serves whole responses. */
     readonly synchronous?: boolean;
-    /** Streamed answers. */
+    /** Whether the model serves streamed responses. */
     readonly streaming?: boolean;
-    /** Batches. */
+    /** Whether the model serves batches. */
     readonly batch?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What it can do; false rules it out for requests that need it. */
+  /** Features. A model with `false` is skipped for requests that need the feature. */
   readonly features?: {
-    /** Calls functions. */
+    /** Whether the model supports tool calling. */
     readonly tool_calling?: boolean;
-    /** Answers by a JSON Schema. */
+    /** Whether the model supports output that conforms to a JSON Schema. */
     readonly structured_output?: boolean;
-    /** Answers in some JSON. */
+    /** Whether the model supports JSON mode, without a schema. */
     readonly json_mode?: boolean;
-    /** Takes a system prompt. */
+    /** Whether the model accepts a system prompt. */
     readonly system_prompt?: boolean;
-    /** Grounds its answers in sources. */
+    /** Whether the model grounds its answers in sources. */
     readonly grounding?: boolean;
-    /** Reports log probabilities. */
+    /** Whether the model returns log probabilities. */
     readonly logprobs?: boolean;
-    /** Can be fine-tuned. */
+    /** Whether the model can be fine-tuned. */
     readonly fine_tunable?: boolean;
-    /** Reads images. */
+    /** Whether the model accepts images. */
     readonly vision?: boolean;
-    /** Reads sound. */
+    /** Whether the model accepts audio. */
     readonly audio_input?: boolean;
-    /** Thinks before it answers. */
+    /** Whether the model is a reasoning model. */
     readonly reasoning?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Sizes it works within. */
+  /** Size limits. */
   readonly constraints?: {
-    /** Tokens read and written together. */
+    /** Context window in tokens: input and output together. */
     readonly context_window?: number;
-    /** Tokens written per request. */
+    /** Maximum number of output tokens per request. */
     readonly max_output_tokens?: number;
-    /** Images per request. */
+    /** Maximum number of images per request. */
     readonly max_images?: number;
-    /** Largest input file. */
+    /** Maximum size of an input file. */
     readonly max_file_size?: string;
-    /** ISO language codes. */
+    /** Supported languages, as ISO language codes. */
     readonly supported_languages?: readonly string[];
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What it costs; goes over the built-in catalogue field by field. */
+  /** Prices. They override the built-in catalogue key by key. */
   readonly pricing?: {
-    /** USD per million tokens read. */
+    /** USD per million input tokens. */
     readonly input?: number;
-    /** USD per million tokens written. */
+    /** USD per million output tokens. */
     readonly output?: number;
-    /** USD per million tokens read from a cache. */
+    /** USD per million input tokens read from the vendor's prompt cache. */
     readonly cached_input?: number;
-    /** USD per million tokens written into a cache. */
+    /** USD per million input tokens written to the vendor's prompt cache. */
     readonly cache_write?: number;
-    /** USD per million tokens of sound read. */
+    /** USD per million audio input tokens. */
     readonly audio_input?: number;
-    /** USD per million tokens of sound written. */
+    /** USD per million audio output tokens. */
     readonly audio_output?: number;
     /** USD per request. */
     readonly per_request?: number;
@@ -659,73 +659,73 @@ export interface ModelDocument {
     readonly per_image?: number;
     /** USD per search. */
     readonly per_search?: number;
-    /** USD per minute of sound. */
+    /** USD per minute of audio. */
     readonly per_minute?: number;
     /** USD per million characters. */
     readonly per_million_characters?: number;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What the vendor allows; its answers' headers override. */
+  /** The vendor's rate limits. Limits reported in response headers take precedence. */
   readonly limits?: {
-    /** Requests a minute. */
+    /** Requests per minute. */
     readonly rpm?: number;
-    /** Tokens a minute. */
+    /** Tokens per minute. */
     readonly tpm?: number;
-    /** Requests a day. */
+    /** Requests per day. */
     readonly rpd?: number;
-    /** Requests at once. */
+    /** Concurrent requests. */
     readonly concurrent?: number;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Its share under round-robin and load-balanced. */
+  /** Weight of the model under `round-robin` and `load-balanced`. */
   readonly weight?: number;
-  /** How requests are reworded for it. */
+  /** How request parameters are adapted to the model. */
   readonly parameters?: {
-    /** Other names for fields, such as `max_tokens: max_completion_tokens`. */
+    /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
     readonly rename?: Readonly<Record<string, string>>;
-    /** Sampling parameters the model refuses: left out and named in the answer. */
+    /** Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. */
     readonly drop?: readonly string[];
-    /** Parameters that matter and that the model refuses: it is skipped for a request that has one. */
+    /** Parameters that the model rejects and that must not be dropped. The model is skipped for requests that contain one. */
     readonly refuse?: readonly string[];
-    /** Filled in when the request has none. */
+    /** Members that are added when the request does not contain them. */
     readonly fill?: Readonly<Record<string, unknown>>;
-    /** The same, for requests that carry tools. */
+    /** Members that are added to requests with tools, when the request does not contain them. */
     readonly fill_with_tools?: Readonly<Record<string, unknown>>;
-    /** What takes the place of a `reasoning_effort`, by that effort, such as `none: {thinking: {type: disabled}}`. */
+    /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
     readonly efforts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-    /** How thoughts of earlier answers go back: as `reasoning`, or `none`; as they came unless given. */
+    /** How the reasoning of earlier answers is sent back: as `reasoning`, or not at all (`none`). By default unchanged. */
     readonly thoughts?: "reasoning" | "none";
-    /** Whether `cache_control` in messages and tools goes on; the connector knows unless given. */
+    /** Whether `cache_control` in messages and tools is forwarded. The connector decides by default. */
     readonly cache_control?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Batches of this model. */
+  /** Settings for batches. */
   readonly batch?: {
-    /** Most requests of one batch: a larger one is split, and joined again. */
+    /** Maximum number of requests per batch. A larger batch is split, and its results are merged. */
     readonly max_items?: number;
-    /** Largest file of one batch: a larger one is split, and joined again. */
+    /** Maximum file size of a batch. A larger batch is split, and its results are merged. */
     readonly max_payload?: string;
-    /** Expected turnaround: what a batch has that names none, and the least that one may ask for. */
+    /** Completion window of a batch that does not set one, and the minimum that a batch may request. */
     readonly completion_window?: string;
-    /** Price relative to a single request; 0.5 is half of it. The vendor's, where that is known, unless given. */
+    /** Price relative to single requests: 0.5 is half price. Defaults to the vendor's known discount. */
     readonly cost_discount?: number;
-    /** The end of a batch is an event `batch`, which webhooks deliver. */
+    /** Whether a `batch` event is emitted when a batch ends. Webhooks deliver it. */
     readonly callback?: boolean;
-    /** Batches that are open are asked for once a minute, so that their end is noticed without a client; as `callback`, unless given. */
+    /** Whether open batches are polled once a minute, so that their end is detected without a client. Defaults to the value of `callback`. */
     readonly polling?: boolean;
-    /** Responses of a batch that was split can be had while parts of it are under way. */
+    /** Whether the results of a split batch are available while some of its parts are still running. */
     readonly partial_results?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Embeddings rotate only among models of one space. */
+  /** Embedding space. Embedding requests fail over only among models of the same space. */
   readonly embedding_space?: string;
-  /** The vendor's voice for each voice asked for; `default` for any other. */
+  /** The vendor's voice for each requested voice. `default` applies to all others. */
   readonly voices?: Readonly<Record<string, string>>;
-  /** Formats of a transcription or of the sound of a speech that it has; all unless given. */
+  /** Supported formats of transcriptions or of synthesized speech. All by default. */
   readonly response_formats?: readonly string[];
   /** A key in one with what it is in, such as `"retry.max_attempts"`. */
   readonly [dotted: `${string}.${string}`]: unknown;
@@ -733,115 +733,115 @@ export interface ModelDocument {
 
 /** An entry of `pools`. */
 export interface PoolDocument {
-  /** The node of the capability tree it serves; its own name unless `models` is given. */
+  /** Node of the capability tree that the pool serves. Defaults to the pool's name unless `models` is set. */
   readonly capability?: CapabilityName;
-  /** Models that are in it in any case, by name. */
+  /** Models that belong to the pool regardless of their capabilities, by name. */
   readonly models?: readonly string[];
-  /** Only these providers. */
+  /** Only models of these providers belong to the pool. */
   readonly providers?: readonly string[];
-  /** Not these providers. */
+  /** Models of these providers do not belong to the pool. */
   readonly excluded_providers?: readonly string[];
-  /** Models in the order they are preferred. */
+  /** Models in order of preference. */
   readonly model_priority?: readonly string[];
-  /** Providers in the order they are preferred. */
+  /** Providers in order of preference. */
   readonly provider_priority?: readonly string[];
-  /** How a model is chosen: an id, its short name, or an object with methods. */
+  /** Selection strategy: a connector id, its short name, or an object with methods. */
   readonly strategy?: StrategyName | SelectionStrategy;
-  /** Asked once no model of `model_priority` or `provider_priority` is left, or when the strategy chooses none. */
+  /** Strategy used when no model of `model_priority` or `provider_priority` is available, or when the strategy selects none. */
   readonly fallback_strategy?: StrategyName;
-  /** For load-balanced: evenly, or in proportion to each model's limit. */
+  /** For `load-balanced`: equal shares (`absolute`), or shares in proportion to each model's limits (`relative`). */
   readonly balance_mode?: "absolute" | "relative";
-  /** Trying again. */
+  /** Retries. */
   readonly retry?: {
-    /** Retries on the same model before the next one is asked. */
+    /** Number of retries on the same model before the request goes to the next one. */
     readonly max_attempts?: number;
-    /** How the wait before a retry is found. */
+    /** How the delay before a retry is computed. */
     readonly backoff?: "fixed" | "exponential_jitter" | "retry_after";
-    /** First wait. */
+    /** Delay before the first retry. */
     readonly initial_delay?: string;
-    /** Longest wait. */
+    /** Maximum delay between retries. */
     readonly max_delay?: string;
-    /** Statuses that are tried again on the same model. */
+    /** HTTP statuses that are retried on the same model. */
     readonly retryable_codes?: readonly number[];
-    /** Statuses that are not, so that the next model is asked at once. */
+    /** HTTP statuses that are not retried: the request goes to the next model immediately. */
     readonly non_retryable_codes?: readonly number[];
-    /** Where a request may go after a failure. */
+    /** Which models a request may go to after a failure. */
     readonly scope?: "same_model" | "same_provider" | "any";
-    /** Follow a provider's hint how long to wait. */
+    /** Whether to wait as long as the provider's `Retry-After` requests. */
     readonly honor_retry_after?: boolean;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** When a model is deactivated. */
+  /** Conditions that put a model into standby. */
   readonly deactivation?: {
-    /** Failed requests in a row after which a model goes into standby. */
+    /** Number of consecutive failed requests after which a model goes into standby. */
     readonly retry_limit?: number;
-    /** Statuses that count toward the limit although they are the request's fault. */
+    /** HTTP statuses that count as failures although the request caused them. */
     readonly error_codes?: readonly number[];
-    /** Share of failures at which a model goes into standby. */
+    /** Error rate, from 0 to 1, at which a model goes into standby. */
     readonly error_rate_threshold?: number;
-    /** The window the share is taken over. */
+    /** Time window over which the error rate is measured. */
     readonly error_rate_window?: string;
-    /** Requests the window has to have. */
+    /** Minimum number of requests in the window before the error rate applies. */
     readonly error_rate_min_requests?: number;
-    /** Requests a model serves before it goes into standby. */
+    /** Number of requests after which a model goes into standby. */
     readonly request_limit?: number;
-    /** Tokens a model may use before it goes into standby. */
+    /** Number of tokens after which a model goes into standby. */
     readonly token_limit?: number;
-    /** USD a model may cost before it goes into standby. */
+    /** Cost in USD after which a model goes into standby. */
     readonly budget_limit?: number;
-    /** The window over which the three limits count. */
+    /** Window over which `request_limit`, `token_limit` and `budget_limit` are counted. */
     readonly quota_window?: "monthly" | "daily";
-    /** When maintenance starts: a cron expression of five fields, UTC. */
+    /** Start of maintenance: a cron expression with five fields, in UTC. */
     readonly maintenance_window?: string;
-    /** How long it takes. */
+    /** Duration of maintenance. */
     readonly maintenance_duration?: string;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** When it recovers. */
+  /** Conditions that end a standby. */
   readonly recovery?: {
-    /** Time in standby before a model is tried again. */
+    /** Time that a model stays in standby before it is tried again. */
     readonly cooldown?: string;
-    /** Probe models in standby at start. */
+    /** Whether models in standby are probed at startup. */
     readonly probe_on_start?: boolean;
-    /** How often models in standby are probed. */
+    /** Interval at which models in standby are probed. */
     readonly probe_interval?: string;
-    /** Take models back when their quota starts anew. */
+    /** Whether models recover when their quota resets. */
     readonly on_quota_reset?: boolean;
-    /** When quotas start anew. */
+    /** Schedule on which quotas reset. */
     readonly quota_reset_schedule?: "monthly" | "daily_utc";
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Keeping clear of the vendors' limits. */
+  /** Thresholds for staying below the vendors' rate limits. */
   readonly rate_limit?: {
-    /** Share of a limit at which another model is taken. */
+    /** Used share of a rate limit, from 0 to 1, at which the pool switches to another model. */
     readonly threshold?: number;
-    /** Least time between two requests to one model. */
+    /** Minimum interval between two requests to the same model. */
     readonly min_delta?: string;
-    /** Requests a minute before another model is taken. */
+    /** Requests per minute to one model, above which the pool switches to another model. */
     readonly max_rpm?: number;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** The most that may be spent through this pool. */
+  /** Maximum amount that may be spent through this pool. */
   readonly budget?: {
-    /** The most that is spent in a UTC day, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
     readonly daily_limit?: number;
-    /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
     readonly monthly_limit?: number;
-    /** Shares of a limit: a `budget` event is emitted when what is spent reaches one, once in each window. An empty list emits none. Of several processes on one budget each emits its own. */
+    /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
     readonly alert_at?: readonly number[];
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** What deactivates a provider in all pools. */
+  /** Failures that put a provider into standby in all pools. */
   readonly provider_deactivation?:
     | "on_auth_failure"
     | "on_api_outage"
     | readonly ("on_auth_failure" | "on_api_outage")[];
-  /** What takes it back. */
+  /** How a provider in standby recovers. */
   readonly provider_recovery?: "on_probe_success" | "on_manual";
   /** A key in one with what it is in, such as `"retry.max_attempts"`. */
   readonly [dotted: `${string}.${string}`]: unknown;

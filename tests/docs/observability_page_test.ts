@@ -24,7 +24,7 @@ Deno.test("docs/observability.md has every header of a response", () => {
     ...{ pool: "p", model: "m", provider: "a", attempts: 1, fallback_chain: [], routing_latency_ms: 1 },
   } as unknown as RoutingRecord;
   addRoutingHeaders(headers, { routing, dropped: ["seed"], costNanoUsd: 1 });
-  const documented = rowsOf("Header | What").flatMap(([names]) => namesIn(names));
+  const documented = rowsOf("Header | Meaning").flatMap(([names]) => namesIn(names));
   assertEquals(documented.toSorted(), Object.keys(headers).toSorted());
 });
 

@@ -42,17 +42,17 @@ const price = () => number({ min: 0 });
 
 const pricing = () =>
   object<Pricing>({
-    /** USD per million tokens read. */
+    /** USD per million input tokens. */
     input: price(),
-    /** USD per million tokens written. */
+    /** USD per million output tokens. */
     output: price(),
-    /** USD per million tokens read from a cache. */
+    /** USD per million input tokens read from the vendor's prompt cache. */
     cached_input: price(),
-    /** USD per million tokens written into a cache. */
+    /** USD per million input tokens written to the vendor's prompt cache. */
     cache_write: price(),
-    /** USD per million tokens of sound read. */
+    /** USD per million audio input tokens. */
     audio_input: price(),
-    /** USD per million tokens of sound written. */
+    /** USD per million audio output tokens. */
     audio_output: price(),
     /** USD per request. */
     per_request: price(),
@@ -60,7 +60,7 @@ const pricing = () =>
     per_image: price(),
     /** USD per search. */
     per_search: price(),
-    /** USD per minute of sound. */
+    /** USD per minute of audio. */
     per_minute: price(),
     /** USD per million characters. */
     per_million_characters: price(),
@@ -68,133 +68,141 @@ const pricing = () =>
 
 const features = () =>
   object<ModelFeatures>({
-    /** Calls functions. */
+    /** Whether the model supports tool calling. */
     tool_calling: flag(),
-    /** Answers by a JSON Schema. */
+    /** Whether the model supports output that conforms to a JSON Schema. */
     structured_output: flag(),
-    /** Answers in some JSON. */
+    /** Whether the model supports JSON mode, without a schema. */
     json_mode: flag(),
-    /** Takes a system prompt. */
+    /** Whether the model accepts a system prompt. */
     system_prompt: flag(),
-    /** Grounds its answers in sources. */
+    /** Whether the model grounds its answers in sources. */
     grounding: flag(),
-    /** Reports log probabilities. */
+    /** Whether the model returns log probabilities. */
     logprobs: flag(),
-    /** Can be fine-tuned. */
+    /** Whether the model can be fine-tuned. */
     fine_tunable: flag(),
-    /** Reads images. */
+    /** Whether the model accepts images. */
     vision: flag(),
-    /** Reads sound. */
+    /** Whether the model accepts audio. */
     audio_input: flag(),
-    /** Thinks before it answers. */
+    /** Whether the model is a reasoning model. */
     reasoning: flag(),
   });
 
 const constraints = () =>
   object<ModelConstraints>({
-    /** Tokens read and written together. */
+    /** Context window in tokens: input and output together. */
     context_window: count(),
-    /** Tokens written per request. */
+    /** Maximum number of output tokens per request. */
     max_output_tokens: count(),
-    /** Images per request. */
+    /** Maximum number of images per request. */
     max_images: integer({ min: 0 }),
-    /** Largest input file. */
+    /** Maximum size of an input file. */
     max_file_size: size(),
-    /** ISO language codes. */
+    /** Supported languages, as ISO language codes. */
     supported_languages: list(text()),
   });
 
 const parameters = () =>
   object<ParameterRules>({
-    /** Other names for fields, such as `max_tokens: max_completion_tokens`. */
+    /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
     rename: recordOf(text({ isLiteral: true })),
-    /** Sampling parameters the model refuses: left out and named in the answer. */
+    /** Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. */
     drop: list(text({ isLiteral: true })),
-    /** Parameters that matter and that the model refuses: it is skipped for a request that has one. */
+    /**
+     * Parameters that the model rejects and that must not be dropped. The model is skipped for requests that contain
+     * one.
+     */
     refuse: list(text({ isLiteral: true })),
-    /** Filled in when the request has none. */
+    /** Members that are added when the request does not contain them. */
     fill: passThrough(),
-    /** The same, for requests that carry tools. */
+    /** Members that are added to requests with tools, when the request does not contain them. */
     fill_with_tools: passThrough(),
-    /** What takes the place of a `reasoning_effort`, by that effort, such as `none: {thinking: {type: disabled}}`. */
+    /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
     efforts: recordOf(passThrough()),
-    /** How thoughts of earlier answers go back: as `reasoning`, or `none`; as they came unless given. */
+    /**
+     * How the reasoning of earlier answers is sent back: as `reasoning`, or not at all (`none`). By default unchanged.
+     */
     thoughts: oneOf(["reasoning", "none"]),
-    /** Whether `cache_control` in messages and tools goes on; the connector knows unless given. */
+    /** Whether `cache_control` in messages and tools is forwarded. The connector decides by default. */
     cache_control: flag(),
   });
 
 const batch = () =>
   object<BatchValues>({
-    /** Most requests of one batch: a larger one is split, and joined again. */
+    /** Maximum number of requests per batch. A larger batch is split, and its results are merged. */
     max_items: count(),
-    /** Largest file of one batch: a larger one is split, and joined again. */
+    /** Maximum file size of a batch. A larger batch is split, and its results are merged. */
     max_payload: size(),
-    /** Expected turnaround: what a batch has that names none, and the least that one may ask for. */
+    /** Completion window of a batch that does not set one, and the minimum that a batch may request. */
     completion_window: duration(),
-    /** Price relative to a single request; 0.5 is half of it. The vendor's, where that is known, unless given. */
+    /** Price relative to single requests: 0.5 is half price. Defaults to the vendor's known discount. */
     cost_discount: number({ min: 0, max: 1 }),
-    /** The end of a batch is an event `batch`, which webhooks deliver. */
+    /** Whether a `batch` event is emitted when a batch ends. Webhooks deliver it. */
     callback: flag({ default: false }),
-    /** Batches that are open are asked for once a minute, so that their end is noticed without a client; as `callback`, unless given. */
+    /**
+     * Whether open batches are polled once a minute, so that their end is detected without a client. Defaults to the
+     * value of `callback`.
+     */
     polling: flag(),
-    /** Responses of a batch that was split can be had while parts of it are under way. */
+    /** Whether the results of a split batch are available while some of its parts are still running. */
     partial_results: flag({ default: false }),
   });
 
 const delivery = () =>
   object<ConfiguredModel["delivery"]>({
-    /** Whole answers. */
+    /** Whether the model serves whole responses. */
     synchronous: flag(),
-    /** Streamed answers. */
+    /** Whether the model serves streamed responses. */
     streaming: flag(),
-    /** Batches. */
+    /** Whether the model serves batches. */
     batch: flag(),
   });
 
 const limits = () =>
   object<RateLimits>({
-    /** Requests a minute. */
+    /** Requests per minute. */
     rpm: count(),
-    /** Tokens a minute. */
+    /** Tokens per minute. */
     tpm: count(),
-    /** Requests a day. */
+    /** Requests per day. */
     rpd: count(),
-    /** Requests at once. */
+    /** Concurrent requests. */
     concurrent: count(),
   });
 
 const model = () =>
   object<ModelValues>({
-    /** The entry of `providers` that serves it. */
+    /** The entry of `providers` that serves the model. */
     provider: text({ isLiteral: true }),
-    /** The id sent upstream; the model's name, less the vendor's prefix, unless given. */
+    /** Model id sent to the provider. Defaults to the model's name without the vendor's prefix. */
     model: text(),
-    /** Capability leaves, by full path or short name. */
+    /** Capabilities, as leaves of the tree, by full path or short name. */
     capabilities: list(text({ isLiteral: true }), { min: 1 }),
-    /** Delivery modes; they narrow what the capability has. */
+    /** Delivery modes. They can only restrict those of the capability. */
     delivery: delivery(),
-    /** What it can do; false rules it out for requests that need it. */
+    /** Features. A model with `false` is skipped for requests that need the feature. */
     features: features(),
-    /** Sizes it works within. */
+    /** Size limits. */
     constraints: constraints(),
-    /** What it costs; goes over the built-in catalogue field by field. */
+    /** Prices. They override the built-in catalogue key by key. */
     pricing: pricing(),
-    /** What the vendor allows; its answers' headers override. */
+    /** The vendor's rate limits. Limits reported in response headers take precedence. */
     limits: limits(),
-    /** Its share under round-robin and load-balanced. */
+    /** Weight of the model under `round-robin` and `load-balanced`. */
     weight: number({ above: 0, max: 1000, default: defaultWeight }),
-    /** How requests are reworded for it. */
+    /** How request parameters are adapted to the model. */
     parameters: parameters(),
-    /** Batches of this model. */
+    /** Settings for batches. */
     batch: batch(),
-    /** Embeddings rotate only among models of one space. */
+    /** Embedding space. Embedding requests fail over only among models of the same space. */
     embedding_space: text({ isLiteral: true }),
-    /** The vendor's voice for each voice asked for; `default` for any other. */
+    /** The vendor's voice for each requested voice. `default` applies to all others. */
     voices: mapOf(text()),
-    /** Formats of a transcription or of the sound of a speech that it has; all unless given. */
+    /** Supported formats of transcriptions or of synthesized speech. All by default. */
     response_formats: list(text({ isLiteral: true }), { min: 1 }),
   }, { required: ["provider"] });
 
-/** Models by the name they go by here. */
+/** Models by name. */
 export const models = (): Field<ReadonlyMap<string, ModelValues>> => mapOf(model());

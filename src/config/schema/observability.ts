@@ -51,84 +51,87 @@ export interface ObservabilityValues {
 
 const routing = () =>
   object<RoutingSinkValues>({
-    /** The connector that takes the records. */
+    /** Sink connector. */
     connector: text({ isLiteral: true, default: defaultSink }),
-    /** Where a connector delivers to. */
+    /** URL that the sink delivers to. */
     url: text(),
-    /** The file a connector writes. */
+    /** File that the sink writes. */
     path: text(),
-    /** What webhook deliveries are signed with. */
+    /** Secret that signs webhook deliveries. */
     secret: text({ isSecret: true }),
-    /** Further attributes of the connector. */
+    /** Further settings of the connector. */
     config: passThrough(),
   });
 
 const logging = () =>
   object<LoggingSinkValues>({
-    /** The connector that takes the records. */
+    /** Sink connector. */
     connector: text({ isLiteral: true, default: defaultSink }),
-    /** Where a connector delivers to. */
+    /** URL that the sink delivers to. */
     url: text(),
-    /** The file a connector writes. */
+    /** File that the sink writes. */
     path: text(),
-    /** How much of a request is kept: its facts, 200 characters of its payloads, or all of them. */
+    /**
+     * How much of a request is logged: metadata only, the first 200 characters of its payloads (`summary`), or whole
+     * payloads (`full`).
+     */
     level: oneOf<LogLevel>(["metadata", "summary", "full"], defaultLogging.level),
-    /** Replace keys and tokens in payloads. */
+    /** Whether keys and tokens in payloads are redacted. */
     redact_secrets: flag({ default: defaultLogging.redactSecrets }),
-    /** Bytes of a payload that are kept. */
+    /** Maximum number of bytes of a payload that are logged. */
     max_payload_size: integer({ min: 0, default: defaultLogging.maxPayloadBytes }),
-    /** Further attributes of the connector. */
+    /** Further settings of the connector. */
     config: passThrough(),
   });
 
 const statistics = () =>
   object<StatisticsSinkValues>({
-    /** The connector that takes the records. */
+    /** Sink connector. */
     connector: text({ isLiteral: true, default: defaultSink }),
-    /** Where a connector delivers to. */
+    /** URL that the sink delivers to. */
     url: text(),
-    /** The file a connector writes. */
+    /** File that the sink writes. */
     path: text(),
-    /** How often numbers are written. */
+    /** Interval at which statistics are written. */
     flush_interval: duration({ min: 1, default: defaultStatistics.flushIntervalMs }),
-    /** How long numbers are kept, by connectors that keep them. */
+    /** How long statistics are kept, by sinks that store them. */
     retention: duration({ min: 1, default: defaultStatistics.retentionMs }),
-    /** What numbers are kept for. */
+    /** Scopes of the statistics. All by default. */
     scopes: list(oneOf<StatsScope>(["model", "provider", "pool"]), { min: 1 }),
-    /** Further attributes of the connector. */
+    /** Further settings of the connector. */
     config: passThrough(),
   });
 
 const tracing = () =>
   object<TracingSinkValues>({
-    /** The connector that takes the records. */
+    /** Sink connector. */
     connector: text({ isLiteral: true, default: defaultSink }),
-    /** Where a connector delivers to. */
+    /** URL that the sink delivers to. */
     url: text(),
-    /** The file a connector writes. */
+    /** File that the sink writes. */
     path: text(),
-    /** The least severe entries that are kept. */
+    /** Minimum severity of traces. */
     min_severity: oneOf<Severity>(["debug", "info", "warning", "error", "critical"], defaultMinSeverity),
-    /** Further attributes of the connector. */
+    /** Further settings of the connector. */
     config: passThrough(),
   });
 
-/** Where records go. */
+/** Sinks for records. */
 export const observability = (): Field<ObservabilityValues> =>
   object<ObservabilityValues>({
-    /** Events and routing decisions: one connector, or several. */
+    /** Sinks for events and routing records: one, or a list. */
     routing: oneOrMany(routing()),
-    /** Requests: one connector, or several. */
+    /** Sinks for request logs: one, or a list. */
     logging: oneOrMany(logging()),
-    /** Numbers: one connector, or several. */
+    /** Sinks for statistics: one, or a list. */
     statistics: oneOrMany(statistics()),
-    /** What happens inside: one connector, or several. */
+    /** Sinks for traces: one, or a list. */
     tracing: oneOrMany(tracing()),
     /** Which events are emitted. */
     events: object<NonNullable<ObservabilityValues["events"]>>({
-      /** Kinds of events; all unless given. */
+      /** Kinds of events that are emitted. All by default. */
       filter: list(oneOf<EventKind>(["rotation", "deactivation", "recovery", "health", "budget", "outage", "batch"])),
-      /** Whether events carry details. */
+      /** Whether events include `metadata`. */
       include_metadata: flag({ default: true }),
     }),
   });

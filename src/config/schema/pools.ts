@@ -84,114 +84,117 @@ const count = () => integer({ min: 1 });
 
 const retry = () =>
   object<RetryValues>({
-    /** Retries on the same model before the next one is asked. */
+    /** Number of retries on the same model before the request goes to the next one. */
     max_attempts: integer({ min: 0, max: 10, default: defaultRetry.maxAttempts }),
-    /** How the wait before a retry is found. */
+    /** How the delay before a retry is computed. */
     backoff: oneOf(["fixed", "exponential_jitter", "retry_after"], defaultRetry.backoff),
-    /** First wait. */
+    /** Delay before the first retry. */
     initial_delay: duration({ min: 0, default: defaultRetry.initialDelayMs }),
-    /** Longest wait. */
+    /** Maximum delay between retries. */
     max_delay: duration({ min: 0, default: defaultRetry.maxDelayMs }),
-    /** Statuses that are tried again on the same model. */
+    /** HTTP statuses that are retried on the same model. */
     retryable_codes: codes(defaultRetryableCodes),
-    /** Statuses that are not, so that the next model is asked at once. */
+    /** HTTP statuses that are not retried: the request goes to the next model immediately. */
     non_retryable_codes: codes(defaultNonRetryableCodes),
-    /** Where a request may go after a failure. */
+    /** Which models a request may go to after a failure. */
     scope: oneOf(["same_model", "same_provider", "any"], defaultRetry.scope),
-    /** Follow a provider's hint how long to wait. */
+    /** Whether to wait as long as the provider's `Retry-After` requests. */
     honor_retry_after: flag({ default: defaultRetry.honorRetryAfter }),
   });
 
 const deactivation = () =>
   object<DeactivationValues>({
-    /** Failed requests in a row after which a model goes into standby. */
+    /** Number of consecutive failed requests after which a model goes into standby. */
     retry_limit: integer({ min: 1, default: defaultRetryLimit }),
-    /** Statuses that count toward the limit although they are the request's fault. */
+    /** HTTP statuses that count as failures although the request caused them. */
     error_codes: codes(),
-    /** Share of failures at which a model goes into standby. */
+    /** Error rate, from 0 to 1, at which a model goes into standby. */
     error_rate_threshold: number({ min: 0, max: 1 }),
-    /** The window the share is taken over. */
+    /** Time window over which the error rate is measured. */
     error_rate_window: duration({ default: defaultErrorRate.windowMs }),
-    /** Requests the window has to have. */
+    /** Minimum number of requests in the window before the error rate applies. */
     error_rate_min_requests: integer({ min: 1, default: defaultErrorRate.minRequests }),
-    /** Requests a model serves before it goes into standby. */
+    /** Number of requests after which a model goes into standby. */
     request_limit: count(),
-    /** Tokens a model may use before it goes into standby. */
+    /** Number of tokens after which a model goes into standby. */
     token_limit: count(),
-    /** USD a model may cost before it goes into standby. */
+    /** Cost in USD after which a model goes into standby. */
     budget_limit: number({ min: 0 }),
-    /** The window over which the three limits count. */
+    /** Window over which `request_limit`, `token_limit` and `budget_limit` are counted. */
     quota_window: oneOf(["monthly", "daily"]),
-    /** When maintenance starts: a cron expression of five fields, UTC. */
+    /** Start of maintenance: a cron expression with five fields, in UTC. */
     maintenance_window: text({ isLiteral: true, check: cronProblem }),
-    /** How long it takes. */
+    /** Duration of maintenance. */
     maintenance_duration: duration({ default: defaultMaintenanceMs }),
   });
 
 const recovery = () =>
   object<RecoveryValues>({
-    /** Time in standby before a model is tried again. */
+    /** Time that a model stays in standby before it is tried again. */
     cooldown: duration({ default: defaultCooldownMs }),
-    /** Probe models in standby at start. */
+    /** Whether models in standby are probed at startup. */
     probe_on_start: flag({ default: defaultRecovery.probeOnStart }),
-    /** How often models in standby are probed. */
+    /** Interval at which models in standby are probed. */
     probe_interval: duration(),
-    /** Take models back when their quota starts anew. */
+    /** Whether models recover when their quota resets. */
     on_quota_reset: flag({ default: defaultRecovery.onQuotaReset }),
-    /** When quotas start anew. */
+    /** Schedule on which quotas reset. */
     quota_reset_schedule: oneOf(["monthly", "daily_utc"]),
   });
 
 const rateLimit = () =>
   object<RateLimitValues>({
-    /** Share of a limit at which another model is taken. */
+    /** Used share of a rate limit, from 0 to 1, at which the pool switches to another model. */
     threshold: number({ min: 0, max: 1, default: defaultRateLimit.threshold }),
-    /** Least time between two requests to one model. */
+    /** Minimum interval between two requests to the same model. */
     min_delta: duration({ min: 0 }),
-    /** Requests a minute before another model is taken. */
+    /** Requests per minute to one model, above which the pool switches to another model. */
     max_rpm: count(),
   });
 
 const pool = () =>
   object<PoolValues>({
-    /** The node of the capability tree it serves; its own name unless `models` is given. */
+    /** Node of the capability tree that the pool serves. Defaults to the pool's name unless `models` is set. */
     capability: text({ isLiteral: true }),
-    /** Models that are in it in any case, by name. */
+    /** Models that belong to the pool regardless of their capabilities, by name. */
     models: names(),
-    /** Only these providers. */
+    /** Only models of these providers belong to the pool. */
     providers: names(),
-    /** Not these providers. */
+    /** Models of these providers do not belong to the pool. */
     excluded_providers: names(),
-    /** Models in the order they are preferred. */
+    /** Models in order of preference. */
     model_priority: names(),
-    /** Providers in the order they are preferred. */
+    /** Providers in order of preference. */
     provider_priority: names(),
-    /** How a model is chosen: an id, its short name, or an object with methods. */
+    /** Selection strategy: a connector id, its short name, or an object with methods. */
     strategy: either(
       text({ isLiteral: true, default: defaultStrategy }),
       instance<SelectionStrategy>("a strategy", ["select", "score"]),
     ),
-    /** Asked once no model of `model_priority` or `provider_priority` is left, or when the strategy chooses none. */
+    /**
+     * Strategy used when no model of `model_priority` or `provider_priority` is available, or when the strategy selects
+     * none.
+     */
     fallback_strategy: text({ isLiteral: true }),
-    /** For load-balanced: evenly, or in proportion to each model's limit. */
+    /** For `load-balanced`: equal shares (`absolute`), or shares in proportion to each model's limits (`relative`). */
     balance_mode: oneOf(["absolute", "relative"], defaultBalanceMode),
-    /** Trying again. */
+    /** Retries. */
     retry: retry(),
-    /** When a model is deactivated. */
+    /** Conditions that put a model into standby. */
     deactivation: deactivation(),
-    /** When it recovers. */
+    /** Conditions that end a standby. */
     recovery: recovery(),
-    /** Keeping clear of the vendors' limits. */
+    /** Thresholds for staying below the vendors' rate limits. */
     rate_limit: rateLimit(),
-    /** The most that may be spent through this pool. */
+    /** Maximum amount that may be spent through this pool. */
     budget: budget(),
-    /** What deactivates a provider in all pools. */
+    /** Failures that put a provider into standby in all pools. */
     provider_deactivation: oneOrMany(oneOf(["on_auth_failure", "on_api_outage"])),
-    /** What takes it back. */
+    /** How a provider in standby recovers. */
     provider_recovery: oneOf(["on_probe_success", "on_manual"]),
   });
 
-/** Pools by name; what `*` configures applies to every pool that does not configure it itself. */
+/** Pools by name. The settings of `*` are defaults for all pools. */
 export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapOf(pool());
 
 /** The name under which the settings of all pools stand. */

@@ -85,13 +85,13 @@ export interface BudgetValues {
 
 export function budget(): Field<BudgetValues> {
   return object<BudgetValues>({
-    /** The most that is spent in a UTC day, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
     daily_limit: number({ min: 0 }),
-    /** The most that is spent in a UTC month, in USD; 0 allows nothing. */
+    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
     monthly_limit: number({ min: 0 }),
     /**
-     * Shares of a limit: a `budget` event is emitted when what is spent reaches one, once in each window. An empty list
-     * emits none. Of several processes on one budget each emits its own.
+     * Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An
+     * empty list emits none. Processes that share a budget emit one event each.
      */
     alert_at: list(number({ above: 0, max: 1 }), { default: defaultAlertAt }),
   });
@@ -103,23 +103,23 @@ const secret = () => text({ isSecret: true });
 
 const auth = () =>
   object<AuthValues>({
-    /** The kind of credential: keys, or tokens that are fetched. */
+    /** Authentication method: API keys, or tokens fetched by `oauth` or `service_account`. */
     method: oneOf(["api_key", "oauth", "service_account"], "api_key"),
-    /** The same as `api_key`. */
+    /** Alias of `api_key`. */
     api_key: key(),
-    /** Rotate over several keys, which a list of them implies. */
+    /** Whether requests rotate over several keys. A list of keys implies it. */
     key_rotation: flag(),
-    /** Where tokens are fetched (`oauth`; `service_account`, in place of the address in its JSON key). */
+    /** Token endpoint (`oauth`; for `service_account` it overrides the address in the JSON key). */
     token_url: address(),
-    /** The client's id (`oauth`). */
+    /** Client id (`oauth`). */
     client_id: text(),
-    /** The client's secret (`oauth`). */
+    /** Client secret (`oauth`). */
     client_secret: secret(),
-    /** A refresh token (`oauth`). */
+    /** Refresh token (`oauth`). */
     refresh_token: secret(),
-    /** Scopes that are asked for, separated by spaces (`oauth`, `service_account`). */
+    /** Requested scopes, separated by spaces (`oauth`, `service_account`). */
     scope: text(),
-    /** The account's JSON key (`service_account`), best as a secret reference. */
+    /** JSON key of the service account (`service_account`). Use a secret reference. */
     credentials: either<string, Readonly<Record<string, unknown>>>(
       text({ isSecret: true, isMultiline: true }),
       passThrough(),
@@ -128,133 +128,142 @@ const auth = () =>
 
 const execution = () =>
   object<NonNullable<ProviderValues["execution"]>>({
-    /** The same as `base_url`. */
+    /** Alias of `base_url`. */
     base_url: address(),
-    /** Limit of a whole answer, and of silence in a stream; 60s of silence unless given. */
+    /** Time limit for a whole response, and for silence in a stream. The default for silence is 60s. */
     timeout: duration({ default: defaultTimeouts.answer }),
-    /** Limit of connecting. */
+    /** Time limit for establishing a connection. */
     connect_timeout: duration({ default: defaultTimeouts.connect }),
-    /** Tries within one attempt, on top of the pool's retries. */
+    /** Retries within one attempt, in addition to the pool's retries. */
     max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
     /**
-     * A file in PEM with certificate authorities to trust beside the runtime's own, for this provider and where its tokens
-     * are fetched; read at the start and at every reload. Not in pages, nor with a `fetch` of the program's own.
+     * PEM file with certificate authorities to trust in addition to the runtime's, for this provider and its token
+     * endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`.
      */
     ca: text(),
   });
 
 const retry = () =>
   object<NonNullable<ProviderValues["retry"]>>({
-    /** How many calls may be same-model retries. */
+    /** Limit on the share of retries in the provider's traffic. */
     budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
-      /** Retries per request. */
+      /** Maximum ratio of retries to requests. */
       ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
-      /** Retries that are always allowed per window. */
+      /** Number of retries per window that are always allowed. */
       min: integer({ min: 0, default: defaultRetryBudget.min }),
-      /** The window that is looked at. */
+      /** Time window over which the ratio is measured. */
       window: duration({ default: defaultRetryBudget.windowMs }),
     }),
   });
 
 const quota = () =>
   object<NonNullable<ProviderValues["quota"]>>({
-    /** When the quota starts anew. */
+    /** Schedule on which the quota resets. */
     reset_schedule: oneOf(["monthly", "daily", "rolling"]),
-    /** Ask the vendor at the start how much was used, where it reports that; a spent account is in standby from the start. */
+    /**
+     * Whether the vendor is asked at startup how much of the quota is used, if it reports that. An exhausted account
+     * starts in standby.
+     */
     query_current: flag({ default: false }),
-    /** The same as `query_current`, of what is left: vendors report both at once. */
+    /** Alias of `query_current`: vendors report the used and the remaining quota together. */
     query_remaining: flag({ default: false }),
   });
 
 const discovery = () =>
   object<NonNullable<ProviderValues["discovery"]>>({
     /**
-     * Which models it offers beside those under `models`: those that it lists when it is asked at the start (`true`),
-     * none (`false`); unless given those of the built-in catalogue, and where that has none, as for servers of one's
-     * own, those it lists, unless its models are configured.
+     * Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or
+     * none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted
+     * server, offers those that it lists, unless models are configured for it.
      */
     enumerate_models: flag(),
-    /** Ask the vendor for its models' context windows, largest outputs and features, which then win over the catalogue's. */
+    /**
+     * Whether the vendor is asked for the context windows, output limits and features of its models. They override the
+     * catalogue.
+     */
     model_details: flag({ default: false }),
-    /** Ask the vendor which capabilities its models have, which then win over the catalogue's. */
+    /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */
     capability_query: flag({ default: false }),
   });
 
 const infrastructure = () =>
   object<NonNullable<ProviderValues["infrastructure"]>>({
-    /** The same as `batch.supported`. */
+    /** Alias of `batch.supported`. */
     batch: flag(),
-    /** The same as `files.upload`. */
+    /** Alias of `files.upload`. */
     files: flag(),
-    /** The same as `fine_tuning.supported`. */
+    /** Alias of `fine_tuning.supported`. */
     fine_tuning: flag(),
   });
 
 const provider = () =>
   object<ProviderValues>({
-    /** False keeps the entry in the file without using it. */
+    /** `false` disables the entry. */
     enabled: flag({ default: true }),
-    /** The connector that makes it; the entry's own name unless given. */
+    /** Connector id. Defaults to the name of the entry. */
     connector: text({ isLiteral: true }),
-    /** A ready-made provider in place of a connector, in configurations given by a program. */
+    /** Provider object instead of a connector, for configurations passed by a program. */
     instance: instance<Provider>("a provider", ["complete", "stream"]),
-    /** Key or token, best as a secret reference; a list rotates over several. */
+    /** API key or token. Use a secret reference. A list of keys is rotated. */
     api_key: key(),
-    /** Address of the API, with its version prefix, for servers of one's own and gateways. */
+    /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
     base_url: address(),
-    /** How calls are authenticated. */
+    /** Authentication of requests to the provider. */
     auth: auth(),
-    /** How calls are made. */
+    /** Execution of requests to the provider. */
     execution: execution(),
-    /** Which answers are tried again. */
+    /** Which responses are retried. */
     error: object<CodeValues>({
-      /** Statuses that are tried again on the same model. */
+      /** HTTP statuses that are retried on the same model. */
       retryable_codes: codes(defaultRetryableCodes),
-      /** Statuses that are not, so that the next model is asked at once. */
+      /** HTTP statuses that are not retried: the request goes to the next model immediately. */
       non_retryable_codes: codes(defaultNonRetryableCodes),
     }),
-    /** Retrying over all of the provider's traffic. */
+    /** Retries across all traffic of the provider. */
     retry: retry(),
-    /** The account's allowance. */
+    /** Quota of the account. */
     quota: quota(),
-    /** The most that may be spent with this provider. */
+    /** Maximum amount that may be spent with this provider. */
     budget: budget(),
-    /** What is asked of the vendor at start. */
+    /** Information requested from the vendor at startup. */
     discovery: discovery(),
     /** The vendor's list of models. */
     catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
-      /** The same as `discovery.enumerate_models`. */
+      /** Alias of `discovery.enumerate_models`. */
       auto_discover: flag(),
-      /** How often it is asked for again, in place of `discovery.sync.interval`. */
+      /** Interval at which the list is refreshed. Overrides `discovery.sync.interval`. */
       refresh_interval: duration(),
     }),
-    /** What calls cost. */
+    /** Prices of the provider's models. */
     pricing: object<NonNullable<ProviderValues["pricing"]>>({
-      /** Ask the vendor for its models' prices, which then win over the catalogue's. */
+      /** Whether the vendor is asked for the prices of its models. They override the catalogue. */
       query: flag({ default: false }),
     }),
-    /** Batches: many requests in one file, whose responses come within hours. */
+    /** Batches: many requests in one file, answered within hours. */
     batch: object<NonNullable<ProviderValues["batch"]>>({
-      /** Whether batches are taken; what is known of the vendor decides unless given. */
+      /** Whether the provider supports batches. Defaults to what is known about the vendor. */
       supported: flag(),
-      /** Most requests of one batch: a larger one is split, and joined again; the vendor's own limit unless given. */
+      /**
+       * Maximum number of requests per batch. A larger batch is split, and its results are merged. Defaults to the
+       * vendor's limit.
+       */
       max_items: integer({ min: 1 }),
     }),
-    /** Files at the vendor's. */
+    /** File storage at the provider. */
     files: object<NonNullable<ProviderValues["files"]>>({
-      /** Whether uploads are taken; what is known of the vendor decides unless given. */
+      /** Whether the provider supports file uploads. Defaults to what is known about the vendor. */
       upload: flag(),
-      /** Largest file; the vendor's own limit unless given. */
+      /** Maximum file size. Defaults to the vendor's limit. */
       max_size: size(),
     }),
-    /** Models of one's own making. */
+    /** Fine-tuning. */
     fine_tuning: object<NonNullable<ProviderValues["fine_tuning"]>>({
-      /** Whether models are tuned; what is known of the vendor decides unless given. */
+      /** Whether the provider supports fine-tuning. Defaults to what is known about the vendor. */
       supported: flag(),
     }),
-    /** Other names of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
+    /** Aliases of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
     infrastructure: infrastructure(),
-    /** Attributes of the connector itself. */
+    /** Settings of the connector itself. */
     config: passThrough(),
   }, {
     aliases: [
@@ -267,5 +276,5 @@ const provider = () =>
     ],
   });
 
-/** Providers by entry id; the id is the connector's unless `connector` says otherwise. */
+/** Providers by entry id. The id is the connector's id unless `connector` is set. */
 export const providers = (): Field<ReadonlyMap<string, ProviderValues>> => mapOf(provider());

@@ -75,93 +75,95 @@ const token = () => text({ isSecret: true, check: credentialProblem });
 
 const client = () =>
   object<TokenValues>({
-    /** What the client sends. */
+    /** The client's bearer token. */
     token: token(),
-    /** The client's name in records and metrics. */
+    /** Name of the client in records and metrics. */
     name: text({ isLiteral: true }),
-    /** The only pools it may use; all, and models by name, unless given. */
+    /** Pools that the client may use. By default all pools, and models by name. */
     pools: list(text({ isLiteral: true }), { min: 1 }),
-    /** The most that it may spend. */
+    /** Maximum amount that the client may spend. */
     budget: budget(),
-    /** Requests it may send a minute. */
+    /** Maximum number of requests per minute. */
     rpm: integer({ min: 1 }),
   }, { required: ["token", "name"] });
 
 const cors = () =>
   object<CorsValues>({
-    /** False switches CORS off. */
+    /** `false` disables CORS. */
     enabled: flag({ default: defaultCors.enabled }),
-    /** Origins browsers may come from; any with a token, loopback ones without, unless given. */
+    /** Allowed origins. By default any origin if a token is set, otherwise loopback origins only. */
     origins: list(text({ check: originProblem })),
-    /** Request headers that are allowed; those asked for unless given. */
+    /** Allowed request headers. By default those that the preflight request names. */
     headers: list(text()),
-    /** Methods that are allowed; those of the path unless given. */
+    /** Allowed methods. By default those of the path. */
     methods: list(oneOf(["GET", "POST", "DELETE", "OPTIONS"])),
-    /** How long browsers may keep the answer. */
+    /** How long browsers may cache the preflight response. */
     max_age: duration({ min: 0, default: defaultCors.maxAgeSeconds * 1000 }),
   });
 
 const auth = () =>
   object<NonNullable<ProxyValues["auth"]>>({
-    /** How clients authenticate. */
+    /** Authentication method of clients. */
     method: oneOf(["bearer"], "bearer"),
-    /** Tokens that are accepted. */
+    /** Accepted tokens: strings, or objects with the client's name and limits. */
     tokens: list(either(token(), client()), { min: 1 }),
     /**
-     * Tokens that administrate the proxy: they see everything, and activate and deactivate models. They need not be
-     * among `tokens`. Those without pools, budget and rpm unless given.
+     * Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need not be
+     * listed in `tokens`. By default all tokens without pools, budget and rpm.
      */
     admin_tokens: list(token(), { min: 1 }),
   });
 
 const tls = () =>
   object<NonNullable<ProxyValues["tls"]>>({
-    /** File with the certificate and those between it and an authority, PEM. */
+    /** PEM file with the certificate, followed by the intermediate certificates. */
     cert: text({ isLiteral: true }),
-    /** File with its private key, PEM without a passphrase. */
+    /** PEM file with the private key, without a passphrase. */
     key: text({ isLiteral: true }),
   }, { required: ["cert", "key"] });
 
 /** The HTTP proxy. */
 export const proxy = (): Field<ProxyValues> =>
   object<ProxyValues>({
-    /** Address it listens on. */
+    /** Address to listen on. */
     host: text({ default: defaultProxy.host, check: hostProblem }),
-    /** Port it listens on; 0 takes a free one. */
+    /** Port to listen on. 0 selects a free port. */
     port: integer({ min: 0, max: 65_535, default: defaultProxy.port }),
-    /** Paths it serves, without `/v1`; all unless given. */
+    /** Served endpoints, as paths without `/v1`. All by default. */
     endpoints: list(oneOf(endpoints), { min: 1 }),
-    /** Who may use it. */
+    /** Authentication of clients. */
     auth: auth(),
-    /** Browser clients. */
+    /** Cross-origin requests of browsers. */
     cors: cors(),
-    /** Host names served without a token, beside loopback ones. */
+    /** Host names that are served without a token, in addition to loopback names. */
     allowed_hosts: list(text({ check: hostProblem })),
-    /** Requests at once; more are answered 503. */
+    /** Maximum number of concurrent requests. Further requests are answered with 503. */
     max_concurrent: integer({ min: 1, default: defaultProxy.maxConcurrent }),
-    /** Largest JSON body. */
+    /** Maximum size of a JSON body. */
     body_limit: size({ default: defaultProxy.bodyLimit }),
     /**
-     * What the bodies of all requests may take together while they are being read; more are answered 503. One client (its
-     * token, else its address, unless that is the own machine's) gets a quarter.
+     * Maximum memory for all request bodies while they are being read. Further requests are answered with 503. A single
+     * client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter.
      */
     body_memory: size({ default: defaultProxy.bodyMemory }),
-    /** Largest upload of sound or files, and what all of them may take together while they are being read. */
+    /** Maximum size of an audio or file upload, and of all uploads together while they are being read. */
     upload_limit: size({ default: defaultProxy.uploadLimit }),
     /** Deadline of a request. */
     request_timeout: duration({ default: defaultDeadlineMs }),
-    /** Time between the signal to stop and refusing connections, in which only `/ready` says so. */
+    /**
+     * Time between the stop signal and the refusal of connections. During this time only `/ready` reports the shutdown.
+     */
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
     /**
-     * `node:http`, or on Deno `Deno.serve`, which knows no limit for slow headers and may miss a client that leaves before
-     * its answer begins.
+     * HTTP server: `node:http`, or `Deno.serve` on Deno. `Deno.serve` has no time limit for slow request headers, and may
+     * not detect a client that disconnects before its response begins.
      */
     listener: oneOf(["node", "deno"], defaultProxy.listener),
     /**
-     * Signs the ids of files, batches and fine-tuning jobs, best as a secret reference: the same on every proxy that
-     * serves them. The provider's API key does it unless given; then ids end with that key.
+     * Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every
+     * proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.
      */
     id_secret: text({ isSecret: true, check: secretProblem }),
-    /** Serves HTTPS, through Node's own server. The files are read again when they change. */
+    /** Serves HTTPS through `node:https`. The files are reloaded when they change. */
     tls: tls(),
   });

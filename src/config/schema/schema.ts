@@ -71,21 +71,21 @@ export interface DocumentValues {
 
 const secrets = () =>
   object<SecretValues>({
-    /** The secret store that references are looked up in. */
+    /** Secret store that resolves references. */
     store: text({ isLiteral: true, default: defaultSecretStore }),
-    /** The file of a store that is one. */
+    /** File of a file-based store. */
     path: text({ isLiteral: true }),
-    /** The region of a store in a cloud. */
+    /** Region of a cloud store. */
     region: text({ isLiteral: true }),
     /** How references are resolved. */
     resolution: object<NonNullable<SecretValues["resolution"]>>({
-      /** Refuse to start when a referenced secret is missing. */
+      /** Whether a missing secret prevents startup. */
       fail_on_missing: flag({ default: true }),
-      /** Keep resolved secrets in memory. */
+      /** Whether resolved secrets are cached in memory. */
       cache_enabled: flag({ default: true }),
-      /** How long they are kept. */
+      /** How long resolved secrets are cached. */
       cache_ttl: duration({ default: defaultSecretTtlMs }),
-      /** Look secrets up again when another provider takes over. */
+      /** Whether secrets are resolved again when a request rotates to another provider. */
       reload_on_rotation: flag({ default: true }),
     }),
   }, { isOpen: true });
@@ -94,39 +94,39 @@ const providerNames = () => list(text({ isLiteral: true }), { min: 1 });
 
 const discovery = () =>
   object<NonNullable<DocumentValues["discovery"]>>({
-    /** Keeping the list of models up to date; runs once an interval is given. */
+    /** Synchronization of the list of models. It runs if an interval is set. */
     sync: object<SyncValues>({
-      /** What keeps it. */
+      /** Synchronization connector. */
       connector: text({ isLiteral: true, default: defaultSync.connector }),
-      /** False switches it off. */
+      /** `false` disables it. */
       enabled: flag({ default: defaultSync.enabled }),
-      /** How often providers are asked. */
+      /** Interval at which the providers' lists are requested. */
       interval: duration(),
-      /** False: new models are only noticed, never added. */
+      /** Whether new models are added. With `false` they are only reported. */
       auto_register: flag({ default: true }),
-      /** Providers that are asked; all unless given. */
+      /** Providers whose lists are requested. All by default. */
       providers: providerNames(),
-      /** What happens with a model that a list has for the first time: it is added, or a line of the log says so. */
+      /** How a model that appears in a list is handled: it is added (`register`), logged (`notify`), or ignored. */
       on_new_model: oneOf(["register", "notify", "ignore"], "register"),
       /**
-       * What happens with a model that is missing from a list that had it: it is in standby until it is back, or a line
-       * of the log says so.
+       * How a model that disappears from a list is handled: it is in standby until it reappears (`deactivate`), logged
+       * (`notify`), or ignored.
        */
       on_deprecated_model: oneOf(["deactivate", "notify", "ignore"], "notify"),
     }),
-    /** Probing providers; runs once an interval is given. */
+    /** Health probes of providers. They run if an interval is set. */
     health: object<HealthValues>({
-      /** What watches over them. */
+      /** Health monitor connector. */
       connector: text({ isLiteral: true, default: defaultHealth.connector }),
-      /** False switches it off. */
+      /** `false` disables it. */
       enabled: flag({ default: defaultHealth.enabled }),
-      /** How often providers are probed. */
+      /** Interval at which providers are probed. */
       interval: duration(),
-      /** Limit of a probe. */
+      /** Time limit of a probe. */
       timeout: duration({ default: defaultHealth.timeoutMs }),
-      /** Failed probes in a row that deactivate a provider's models. */
+      /** Number of consecutive failed probes after which a provider's models go into standby. */
       failure_threshold: integer({ min: 1, default: defaultHealth.failureThreshold }),
-      /** Providers that are probed; all unless given. */
+      /** Providers that are probed. All by default. */
       providers: providerNames(),
     }),
   });
@@ -135,11 +135,11 @@ const packages = () =>
   list(either(
     text({ isLiteral: true }),
     object<PackageValues>({
-      /** The archive's file. */
+      /** Path of the archive. */
       path: text({ isLiteral: true }),
-      /** The archive's https address. */
+      /** HTTPS address of the archive. */
       url: text({ isLiteral: true }),
-      /** What the archive has to hash to. */
+      /** Expected SHA-256 of the archive. */
       sha256: text({ isLiteral: true, check: hashProblem }),
     }),
   ));
@@ -149,34 +149,34 @@ export const schema: () => Field<DocumentValues> = /* @__PURE__ */ once(makeSche
 
 function makeSchema(): Field<DocumentValues> {
   return object<DocumentValues>({
-    /** Where secrets come from. */
+    /** Resolution of secrets. */
     secrets: secrets(),
-    /** Vendors and servers that models are asked at. */
+    /** Vendors and servers that serve models. */
     providers: providers(),
-    /** Models beside those of the built-in catalogue, or facts about them. */
+    /** Models in addition to the built-in catalogue, or overrides of its entries. */
     models: models(),
-    /** Groups of models that requests are routed over. */
+    /** Pools: groups of models among which requests are routed. */
     pools: pools(),
-    /** Other names for pools and models. */
+    /** Alternative names of pools and models. */
     aliases: mapOf(text({ isLiteral: true })),
-    /** Leaves added to the capability tree, by full path. */
+    /** Custom leaves of the capability tree, by full path. */
     capabilities: list(text({ isLiteral: true })),
-    /** The most that may be spent in all. */
+    /** Maximum amount that may be spent in total. */
     budget: budget(),
-    /** Where state is kept between starts. */
+    /** Persistence of state across restarts. */
     storage: storage(),
-    /** Where records go; nowhere unless given. */
+    /** Sinks for records. None by default. */
     observability: observability(),
-    /** What is looked up in the background. */
+    /** Background discovery of models and health. */
     discovery: discovery(),
-    /** Connectors from elsewhere. */
+    /** Third-party connectors. */
     connectors: object<NonNullable<DocumentValues["connectors"]>>({
-      /** Archives of connectors: paths, https addresses, or either with a hash. */
+      /** Archives with connectors: paths or HTTPS addresses, optionally with a hash. */
       packages: packages(),
     }),
     /** The HTTP proxy. */
     proxy: proxy(),
-    /** Where an editor finds the JSON Schema of this document (`schema.json` of the package); not looked at. */
+    /** Location of the JSON Schema (`schema.json` of the package), for editors. ModelMesh ignores it. */
     $schema: text(),
   });
 }

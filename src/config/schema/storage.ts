@@ -27,37 +27,40 @@ const policy = () =>
   oneOf<SyncPolicy>(["in-memory", "sync-on-boundary", "periodic", "immediate"], defaultStorage.policy);
 const interval = () => duration({ default: defaultStorage.intervalMs });
 
-/** Where state is kept; other keys go to the connector as they are. */
+/** Persistence of state. Other keys are passed to the connector. */
 export const storage = (): Field<StorageValues> =>
   object<StorageValues>({
-    /** The connector that keeps it. */
+    /** Storage connector. */
     connector: text({ isLiteral: true, default: defaultStorage.connector }),
-    /** When it is written. */
+    /** When state is written. */
     sync_policy: policy(),
-    /** How often, when it is written periodically. */
+    /** Interval between writes under `periodic`. */
     sync_interval: interval(),
-    /** What happens while the storage is away: go on with what this process knows, or refuse. */
+    /**
+     * Behavior while the storage is unavailable: continue with the state of this process (`open`), or refuse requests
+     * under a budget (`closed`).
+     */
     on_unavailable: oneOf(["open", "closed"], "open"),
-    /** How it is written. */
+    /** Format of the records. */
     persistence: object<NonNullable<StorageValues["persistence"]>>({
-      /** The same as `sync_policy`. */
+      /** Alias of `sync_policy`. */
       sync_policy: policy(),
-      /** The same as `sync_interval`. */
+      /** Alias of `sync_interval`. */
       sync_interval: interval(),
-      /** The encoding. */
+      /** Encoding of the records. */
       format: oneOf(["json", "yaml", "msgpack"], defaultStorage.format),
-      /** Compress it. */
+      /** Whether records are compressed with gzip. */
       compression: flag({ default: false }),
-      /** Encrypt it with the secret `MESH_STORAGE_KEY`. */
+      /** Whether records are encrypted with the secret `MESH_STORAGE_KEY`. */
       encryption: flag({ default: false }),
     }),
-    /** Keeping several instances apart. */
+    /** Locking between processes that share the storage. */
     locking: object<NonNullable<StorageValues["locking"]>>({
-      /** On for the policies of several instances unless given. */
+      /** Whether the record is locked. By default it is under `periodic` and `immediate`. */
       enabled: flag(),
-      /** Longest wait for the lock. */
+      /** Maximum time to wait for the lock. */
       timeout: duration({ default: defaultLocking.timeoutMs }),
-      /** How often it is tried. */
+      /** Interval between attempts to acquire the lock. */
       retry_interval: duration({ default: defaultLocking.retryIntervalMs }),
     }),
   }, {
