@@ -1,4 +1,4 @@
-# The proxy as a small image: built from this checkout, run by Node, without root. docs/container.md says how to use it.
+# A small image of the proxy: built from this checkout, runs on Node without root. See docs/container.md.
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY . .
@@ -10,7 +10,7 @@ FROM node:22-alpine
 COPY --from=build /opt/modelmesh /opt/modelmesh
 RUN install -d -o 1000 -g 1000 -m 700 /var/lib/modelmesh
 ENV NODE_ENV=production MODELMESH_URL=http://127.0.0.1:8080
-# the only place it writes to; a relative path of the configuration begins here
+# the only writable folder; relative paths of the configuration are resolved against it
 VOLUME /var/lib/modelmesh
 WORKDIR /var/lib/modelmesh
 USER 1000:1000

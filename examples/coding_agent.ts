@@ -1,17 +1,17 @@
-// deno-lint-ignore-file no-import-prefix -- in a project of npm: "@anthropic-ai/sdk"
+// deno-lint-ignore-file no-import-prefix -- in an npm project: "@anthropic-ai/sdk"
 /**
- * A coding agent over `/v1/messages`: it lists and reads files of this folder until it can answer. Whichever model of the
- * pool has the turn gets the conversation in its own dialect.
+ * A coding agent over `/v1/messages`: it lists and reads files of this folder until it can answer. The conversation is
+ * translated for whichever model of the pool is selected.
  *
  *     deno run -A examples/coding_agent.ts http://127.0.0.1:8080 "Which example needs a Redis?"
  *
- * The demo's models call no tools; a proxy with a key has models that do.
+ * The demo's models do not call tools; use a proxy with an API key for that.
  */
 import Anthropic from "npm:@anthropic-ai/sdk@1.12.0";
 
 const [address = "http://127.0.0.1:8080", task = "Which example needs a Redis?"] = Deno.args;
 const folder = new URL("./", import.meta.url);
-const client = new Anthropic({ baseURL: address, apiKey: "the token, or anything when none is set" });
+const client = new Anthropic({ baseURL: address, apiKey: "the token, or any text if none is set" });
 
 const tools: Anthropic.Tool[] = [
   { name: "list_files", description: "Names of all files.", input_schema: { type: "object", properties: {} } },
@@ -22,7 +22,7 @@ const tools: Anthropic.Tool[] = [
   },
 ];
 
-/** What a tool returns; the text of an error is for the model, too. */
+/** The result of a tool call; error messages are for the model, too. */
 async function perform({ name, input }: Anthropic.ToolUseBlock): Promise<string> {
   const files = (await Array.fromAsync(Deno.readDir(folder))).filter(({ isFile }) => isFile).map(({ name }) => name);
   if (name === "list_files") return files.toSorted().join("\n");

@@ -1,9 +1,9 @@
 /**
- * A provider of one's own: answers from a table, as the last resort of a pool.
+ * A custom provider: answers from a table, as the last resort of a pool.
  *
  *     deno run -A examples/custom_provider.ts http://127.0.0.1:8080 "When are you open?"
  *
- * While the demo runs, its models answer. Stop it, and the table does.
+ * While the demo runs, its models answer. When it is stopped, the table answers.
  */
 import {
   BaseProvider,
@@ -17,7 +17,7 @@ import {
 
 const [address = "http://127.0.0.1:8080", question = "When are you open?"] = Deno.args;
 
-/** Looks for a word of the question. */
+/** Answers by keywords in the question. */
 class TableProvider extends BaseProvider {
   readonly #answers: Readonly<Record<string, string>>;
 

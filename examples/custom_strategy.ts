@@ -1,9 +1,9 @@
 /**
- * A strategy of one's own: of two models chosen by chance, the less busy one ("the power of two choices").
+ * A custom strategy: the less busy of two randomly selected models ("the power of two choices").
  *
  *     deno run -A examples/custom_strategy.ts http://127.0.0.1:8080
  *
- * It sends twelve requests at once, and prints how many each model has answered.
+ * It sends twelve concurrent requests, and prints how many each model answered.
  */
 import { create, routingOf, type SelectionStrategy } from "@modelmesh/core";
 
@@ -19,7 +19,7 @@ const twoChoices: SelectionStrategy = {
   score: ({ inFlight }) => -inFlight,
 };
 
-const names = ["alpha", "gamma"]; // models of the demo; beta refuses every other request
+const names = ["alpha", "gamma"]; // models of the demo; beta rejects every other request
 await using client = create({
   config: {
     providers: {

@@ -1,6 +1,6 @@
-// deno-lint-ignore-file no-import-prefix -- in a project of npm: "@langchain/openai"
+// deno-lint-ignore-file no-import-prefix -- in an npm project: "@langchain/openai"
 /**
- * LangChain at the proxy.
+ * LangChain with the proxy.
  *
  *     deno run -A examples/langchain.ts http://127.0.0.1:8080
  */
@@ -9,7 +9,7 @@ import { ChatOpenAI } from "npm:@langchain/openai@1.6.0";
 const [address = "http://127.0.0.1:8080"] = Deno.args;
 const model = new ChatOpenAI({
   model: "chat-completion",
-  apiKey: "the token, or anything when none is set",
+  apiKey: "the token, or any text if none is set",
   configuration: { baseURL: `${address}/v1` },
 });
 

@@ -1,9 +1,9 @@
 /**
- * The library: a whole answer, a streamed one, and which models gave them.
+ * The library: a whole response, a streamed one, and the models that answered.
  *
  *     deno run -A examples/library.ts "What is a failover?"
  *
- * Providers are those that have a key in the environment. Without any, the demo serves as a local server:
+ * Providers are detected by their API keys in the environment. Without any, use the demo as a local server:
  * `VLLM_HOST=127.0.0.1:8080`.
  */
 import { create, routingOf } from "@modelmesh/core";

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * The library on Node 20: every event of the routing on standard error, the answer on standard output.
+ * The library on Node 20: routing events on standard error, the answer on standard output.
  *
  *     npm install @modelmesh/core
  *     node library_node.mjs "What is a failover?"
  *
- * Providers are those that have a key in the environment. Without any, the demo serves as a local server:
+ * Providers are detected by their API keys in the environment. Without any, use the demo as a local server:
  * `VLLM_HOST=127.0.0.1:8080`.
  */
 import { create, NoProvidersError, routingOf } from "@modelmesh/core";

@@ -1,10 +1,10 @@
-// deno-lint-ignore-file no-import-prefix -- in a project of npm: "ai"
+// deno-lint-ignore-file no-import-prefix -- in an npm project: "ai"
 /**
- * Vercel's `ai` with ModelMesh in process, without a proxy.
+ * The Vercel AI SDK with ModelMesh in process, without a proxy.
  *
  *     deno run -A examples/vercel_ai.ts
  *
- * Providers are those that have a key in the environment. Without any, the demo serves as a local server:
+ * Providers are detected by their API keys in the environment. Without any, use the demo as a local server:
  * `VLLM_HOST=127.0.0.1:8080`.
  */
 import { mesh } from "@modelmesh/core/ai-sdk";

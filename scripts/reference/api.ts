@@ -1,5 +1,5 @@
 /**
- * Writes `api.md`: what each entry of the package exports, with signatures, from the source.
+ * Generates `api.md` from the source: the exports of each entry of the package, with signatures.
  * @module
  */
 import { type DocEntry, docOf, type DocSymbol, firstSentence, isInternal } from "./api/doc.ts";
@@ -7,20 +7,29 @@ import { symbolLines } from "./api/symbols.ts";
 
 const root = new URL("../../", import.meta.url);
 
-/** What `deno.json` says of the package. */
+/** The members of `deno.json` that describe the package. */
 interface Manifest {
   readonly name: string;
   readonly exports: Readonly<Record<string, string>>;
 }
 
-const intro = `# Public API
+const intro = `# API reference
 
-What each entry of the package exports. This page is written from the source (\`deno task reference\`); editors show the whole
-comments. [docs/library.md](docs/library.md) explains the parts that programs use most.
+The exports of each entry point of the package, with their signatures. This page is generated from the source (\`deno task
+reference\`); editors show the complete comments. [docs/library.md](docs/library.md) introduces the most important symbols.
 `;
 
+/** Headings by what is declared, in the page's order. */
+const headings: Readonly<Record<string, string>> = {
+  function: "Functions",
+  variable: "Constants",
+  class: "Classes",
+  interface: "Interfaces",
+  typeAlias: "Type aliases",
+};
+
 /**
- * The page as it has to be.
+ * The page as the source requires it.
  *
  * @throws {Error} When the source cannot be read.
  */
@@ -34,28 +43,24 @@ export async function apiPage(): Promise<string> {
   );
   const known = new Map<string, string>();
   const parts: string[] = [intro];
-  for (const { title, doc } of entries) parts.push(await entryText(title, doc, known));
+  for (const { title, doc } of entries) parts.push(entryText(title, doc, known));
   return parts.join("\n");
 }
 
-/** An entry's part; what an earlier entry has, too, is named alone. */
-async function entryText(
-  title: string,
-  { module_doc, symbols }: DocEntry,
-  known: Map<string, string>,
-): Promise<string> {
+/** The section of an entry. Symbols that an earlier entry exports, too, are only named. */
+function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<string, string>): string {
   const seen = symbols.filter(({ declarations }) => !declarations.some(({ jsDoc }) => isInternal(jsDoc)));
   const [again, own] = [seen.filter(isIn(known)), seen.filter((symbol) => !isIn(known)(symbol))];
   for (const symbol of own) known.set(placeOf(symbol), title);
   const lines = [`## \`${title}\``, "", firstSentence(module_doc), ""];
-  for (const [file, group] of Map.groupBy(own, fileOf)) {
-    const caption = await captionOf(file);
-    if (own.length > group.length) lines.push(`### ${file}`, "", ...(caption === "" ? [] : [caption, ""]));
-    lines.push("```ts", group.map((symbol) => symbolLines(symbol).join("\n")).join("\n\n"), "```", "");
+  for (const heading of Object.values(headings)) {
+    const group = own.filter((symbol) => headingOf(symbol) === heading).toSorted(byName);
+    if (group.length === 0) continue;
+    lines.push(`### ${heading}`, "", "```ts", group.map((each) => symbolLines(each).join("\n")).join("\n\n"), "```", "");
   }
   for (const [other, group] of Map.groupBy(again, (symbol) => known.get(placeOf(symbol))!)) {
     const names = group.map(({ name }) => name).toSorted().map((name) => `\`${name}\``);
-    lines.push(`### As in \`${other}\``, "", `${names.join(", ")}.`, "");
+    lines.push(`### Also exported by \`${other}\``, "", `${names.join(", ")}.`, "");
   }
   return lines.join("\n");
 }
@@ -64,19 +69,19 @@ function isIn(known: ReadonlyMap<string, string>): (symbol: DocSymbol) => boolea
   return (symbol) => known.has(placeOf(symbol));
 }
 
-/** What is the same in two entries is declared in one place. */
+/** Identifies a symbol by its declaration, which several entries may export. */
 function placeOf({ name, declarations }: DocSymbol): string {
   const { filename, line } = declarations[0]!.location;
   return `${filename}:${line} ${name}`;
 }
 
-function fileOf({ declarations }: DocSymbol): string {
-  return declarations[0]!.location.filename.slice(root.href.length);
+function headingOf({ name, declarations }: DocSymbol): string {
+  const { kind } = declarations[0]!;
+  const heading = headings[kind];
+  if (heading === undefined) throw new Error(`"${name}" is of the kind "${kind}", which has no heading`);
+  return heading;
 }
 
-/** The first sentence of the comment on a file; the entries' own stands under their headings already. */
-async function captionOf(file: string): Promise<string> {
-  if (!file.includes("/")) return "";
-  const [, doc = ""] = /^\/\*\*(.*?)\*\//s.exec(await Deno.readTextFile(new URL(file, root))) ?? [];
-  return doc.includes("@module") ? firstSentence({ doc: doc.replaceAll(/^\s*\*/gm, "").split("@")[0]!.trim() }) : "";
+function byName(one: DocSymbol, other: DocSymbol): number {
+  return one.name.localeCompare(other.name, "en");
 }

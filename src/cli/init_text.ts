@@ -25,47 +25,47 @@ const pools = [
  * @param env Where they were detected.
  */
 export function configText(providers: readonly Detected[], env: Environment): string {
-  return `# A configuration of ModelMesh, written by "modelmesh init". Every key: docs/configuration.md
-#   modelmesh check <this file> --secrets --probe    validates it, and asks each provider once
+  return `# ModelMesh configuration, created by "modelmesh init". Reference of all keys: docs/configuration.md
+#   modelmesh check <this file> --secrets --probe    validates it, and probes each provider once
 #   modelmesh proxy --config <this file>             serves it
 
-# Where \${secrets:NAME} is looked up: here the environment. "modelmesh secrets --help" has other stores.
+# \${secrets:NAME} is read from the environment. "modelmesh secrets --help" describes other stores.
 secrets:
   store: mesh.env.v1
 
 providers:
 ${providers.length === 0 ? exampleProvider : providers.map((one) => providerText(one, env)).join("\n")}
-# What a request names as its "model". A pool has all models that serve its capability; "models: [a, b]" names some.
+# Requests use the name of a pool as "model". A pool contains all models with its capability, or those in "models: [a, b]".
 pools:
 ${poolsText(providers)}
-# What may be spent by all together, in USD. Providers, pools and clients may have limits of their own.
+# Maximum total cost in USD. Providers, pools and clients can have their own budgets.
 # budget:
 #   daily_limit: 20
 #   monthly_limit: 300
 
-# Standby, limits and budgets outlive the process here. Several proxies share a Redis: connector: redis.redis.v1
+# Standby states, limits and budgets persist here. Several proxies can share a Redis: connector: redis.redis.v1
 storage:
   connector: mesh.local-file.v1
   path: ./.modelmesh/state.json
 
-# Records of requests and events, beside the proxy's own lines on standard error.
+# Records of requests and events, in addition to the proxy's output on standard error.
 # observability:
 #   logging:
 #     connector: mesh.local-file.v1
 #     path: ./.modelmesh/requests.jsonl
 
 proxy:
-  host: 127.0.0.1 # 0.0.0.0 for other machines: then require a token
+  host: 127.0.0.1 # 0.0.0.0 for access from other machines: then require a token
   port: 8080
   # auth:
   #   tokens:
-  #     - \${secrets:MESH_TOKEN} # the administrator's
+  #     - \${secrets:MESH_TOKEN} # administrator
   #     - { token: "\${secrets:WEBSITE_TOKEN}", name: website, pools: [chat], rpm: 60, budget: { daily_limit: 5 } }
 `;
 }
 
 const exampleProvider =
-  `  # The environment has no provider's key. Set OPENAI_API_KEY, or write another connector's id here.
+  `  # No provider's API key was found in the environment. Set OPENAI_API_KEY, or use another connector id here.
   openai.llm.v1:
     api_key: \${secrets:OPENAI_API_KEY}
 `;
@@ -80,7 +80,7 @@ function providerText({ connector, entry, source }: Detected, env: Environment):
   });
   if (required.length > 0) lines.push("    config:", ...required);
   if (!connector.local) {
-    lines.push("    # budget: { daily_limit: 5 } # USD; then its models are in standby until the next UTC day");
+    lines.push("    # budget: { daily_limit: 5 } # USD; when exhausted, its models are in standby until the next UTC day");
   }
   return `${lines.join("\n")}\n`;
 }
@@ -103,7 +103,7 @@ ${index > 0 ? "" : chatComments}`
 
 const chatComments =
   `    # others: round-robin, cost-first, latency-first, priority, rate-limit-aware, load-balanced, session-stickiness
-    # retry: { max_attempts: 2 }        # tries of the same model, before the next one is asked
-    # deactivation: { retry_limit: 3 }  # failures in a row that send a model to standby
-    # recovery: { cooldown: 60s }       # for how long
+    # retry: { max_attempts: 2 }        # retries on the same model
+    # deactivation: { retry_limit: 3 }  # consecutive failures before standby
+    # recovery: { cooldown: 60s }       # duration of the standby
 `;

@@ -18,7 +18,7 @@ if (python === undefined) {
     const hello = "Hello from \\w+, a simulated provider\\. You said: What is a failover\\?\n";
     const env = { NO_PROXY: "127.0.0.1", PYTHONIOENCODING: "utf-8" };
     const said = await runExample("python_client.py", { args: [demo.url], env }, [python]);
-    assertMatch(said, new RegExp(`^${hello}— \\w+, models left behind: [01]\n\n${hello}$`));
+    assertMatch(said, new RegExp(`^${hello}— \\w+, fallbacks: [01]\n\n${hello}$`));
   });
 }
 

@@ -1,38 +1,61 @@
 /**
- * The Python of README and of the pages in `docs/`: all of it parses, and what uses the package `openai` alone asks the demo.
- * LangChain's and the Agents SDK's are not run: their packages are large, and their settings are those of `openai`.
+ * The Python of README and of the pages in `docs/`: every block parses, and every block whose package is installed calls the
+ * demo. `.ci/run` installs all of them.
  */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { join } from "node:path";
 import { startDemoProcess } from "../support/_examples.ts";
-import { codeBlocks } from "../support/_page_code.ts";
+import { makeFolder } from "../support/_library.ts";
+import { checkout, codeBlocks } from "../support/_page_code.ts";
 import { findPython } from "../support/_python.ts";
+
+/** Packages of the blocks; one that imports another of them comes first. */
+const packages = ["agents", "langchain_openai", "anthropic", "openai"];
 
 const python = findPython("openai");
 if (python === undefined) {
   describe.skip("Python on pages: needs python3 with openai (pip install openai)", () => {});
 } else {
   const run = async (program: string): Promise<string> => {
-    const env = { NO_PROXY: "127.0.0.1", PYTHONIOENCODING: "utf-8" };
+    const env = { NO_PROXY: "127.0.0.1", PYTHONIOENCODING: "utf-8", OPENAI_AGENTS_DISABLE_TRACING: "1" };
     const { success, stdout, stderr } = await new Deno.Command(python, { args: ["-c", program], env }).output();
     assert(success, new TextDecoder().decode(stderr));
     return new TextDecoder().decode(stdout);
   };
   const blocks = await codeBlocks("py");
-  const isOfOpenAi = ({ text }: { readonly text: string }) => /^from openai import OpenAI$/m.test(text);
+  const packageOf = (text: string) => packages.find((name) => new RegExp(`^from ${name} import `, "m").test(text));
 
   describe("Python on pages", () => {
     for (const { where, text } of blocks) {
       it(`parses: ${where}`, async () => void await run(`import ast\nast.parse(${JSON.stringify(text)})`));
+
+      const name = packageOf(text);
+      assert(name !== undefined, `${where}: no known package`);
+      const test = findPython(name) === undefined ? it.skip : it;
+      test(`calls the demo: ${where} (${name})`, async () => {
+        await using demo = await startDemoProcess();
+        assertMatch(await run(text.replaceAll("127.0.0.1:8080", demo.host)), /^Hello from \w+, a simulated provider/);
+      });
     }
 
-    it("asks the demo, and prints its answer", async () => {
+    const test = findPython("llm") === undefined ? it.skip : it;
+    test("docs/clients.md: `llm` finds the model of its configuration file, and calls the demo", async () => {
       await using demo = await startDemoProcess();
-      const own = blocks.filter(isOfOpenAi);
-      assertEquals(own.length, 2);
-      for (const { text } of own) {
-        assertMatch(await run(text.replaceAll("127.0.0.1:8080", demo.host)), /^Hello from \w+, a simulated provider/);
-      }
+      await using folder = await makeFolder();
+      const page = await Deno.readTextFile(`${checkout}/docs/clients.md`);
+      const [, file = ""] = /```yaml\n(- model_id: mesh\n.*?)```/s.exec(page) ?? [];
+      await Deno.writeTextFile(
+        join(folder.path, "extra-openai-models.yaml"),
+        file.replace("127.0.0.1:8080", demo.host),
+      );
+      const args = ["-m", "llm", "-m", "mesh", "Hello", "--key", "token", "--no-stream"];
+      const { code, stdout, stderr } = await new Deno.Command(python, {
+        args,
+        env: { NO_PROXY: "127.0.0.1", LLM_USER_PATH: folder.path },
+      }).output();
+      assert(code === 0, new TextDecoder().decode(stderr));
+      assertMatch(new TextDecoder().decode(stdout), /^Hello from \w+, a simulated provider/);
     });
   });
 }
