@@ -1,6 +1,6 @@
 /**
- * Writes `api.md`, the options in `docs/cli.md`, and the tables of other pages that come from the source: capabilities and
- * error codes of `README.md`, kinds of events and reasons of `docs/observability.md`. A test fails while they are stale.
+ * Generates `api.md`, the options in `docs/cli.md`, and tables of other pages from the source: capabilities and error codes in
+ * `README.md`, records, events and reasons in `docs/observability.md`. A test fails while they are stale.
  * @module
  */
 import { apiPage } from "./reference/api.ts";
@@ -8,9 +8,10 @@ import { withCommands } from "./reference/command_line.ts";
 import { capabilityTable } from "./reference/capabilities.ts";
 import { programErrors, requestErrors } from "./reference/errors.ts";
 import { eventKinds, standbyReasons } from "./reference/events.ts";
+import { recordTables } from "./reference/records.ts";
 
 /** Tables by page, and by the name in the comments around them. */
-const tables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+const tables: Readonly<Record<string, Readonly<Record<string, () => string | Promise<string>>>>> = {
   "README.md": {
     capabilities: capabilityTable,
     errors: () => table(["Code", "Status", "Cause", "What to do"], lines(requestErrors)),
@@ -19,6 +20,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
   },
   "docs/observability.md": {
     events: () => table(["`event`", "When", "`from`, `to`", "`reason`"], lines(eventKinds)),
+    records: recordTables,
     reasons: () => table(["Reason", "The model is in standby because", "Setting"], lines(standbyReasons)),
   },
 };
@@ -27,18 +29,20 @@ const tables: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
 export const referencePages: readonly string[] = Object.keys(tables);
 
 /**
- * A text with its tables as they have to be.
+ * A page with its tables regenerated.
  *
  * @param page Its path.
- * @param text Has a comment before and after each table: `<!-- errors -->` and `<!-- /errors -->`.
+ * @param text Its text, with a comment before and after each table: `<!-- errors -->` and `<!-- /errors -->`.
  */
-export function withReference(page: string, text: string): string {
-  return Object.entries(tables[page]!).reduce((all, [name, write]) => {
+export async function withReference(page: string, text: string): Promise<string> {
+  let all = text;
+  for (const [name, write] of Object.entries(tables[page]!)) {
     const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
     const [start, stop] = [all.indexOf(begin), all.indexOf(end)];
     if (start < 0 || stop < start) throw new Error(`There is no ${begin} … ${end}`);
-    return `${all.slice(0, start)}${begin}\n${write()}\n${all.slice(stop)}`;
-  }, text);
+    all = `${all.slice(0, start)}${begin}\n${await write()}\n${all.slice(stop)}`;
+  }
+  return all;
 }
 
 function lines(errors: Readonly<Record<string, readonly string[]>>): string[][] {
@@ -52,7 +56,7 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
 if (import.meta.main) {
   for (const page of referencePages) {
     const url = new URL(`../${page}`, import.meta.url);
-    await Deno.writeTextFile(url, withReference(page, await Deno.readTextFile(url)));
+    await Deno.writeTextFile(url, await withReference(page, await Deno.readTextFile(url)));
   }
   await Deno.writeTextFile(new URL("../api.md", import.meta.url), await apiPage());
   const commandLine = new URL("../docs/cli.md", import.meta.url);

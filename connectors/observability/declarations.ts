@@ -31,7 +31,8 @@ export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
       type: "size",
       min: 1024,
       default: "64MiB",
-      about: "Size at which the file is renamed to `<path>.<time>` and a new one is started. The file is also rotated at midnight UTC.",
+      about:
+        "Size at which the file is renamed to `<path>.<time>` and a new one is started. The file is also rotated at midnight UTC.",
     },
     retention: { type: "duration", min: 1, default: "7d", about: "How long rotated files are kept." },
   },
@@ -87,9 +88,13 @@ export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
   attributes: {
     url: {
       type: "url",
-      about: "URL of the collector, without `/v1/…`. Defaults to `OTEL_EXPORTER_OTLP_ENDPOINT`, otherwise port 4318 on this machine.",
+      about:
+        "URL of the collector, without `/v1/…`. Defaults to `OTEL_EXPORTER_OTLP_ENDPOINT`, otherwise port 4318 on this machine.",
     },
     headers: { type: "object", about: "Headers sent with every export, such as a token." },
-    service_name: { type: "text", about: "Value of `service.name`. Defaults to `OTEL_SERVICE_NAME`, otherwise `modelmesh`." },
+    service_name: {
+      type: "text",
+      about: "Value of `service.name`. Defaults to `OTEL_SERVICE_NAME`, otherwise `modelmesh`.",
+    },
   },
 };

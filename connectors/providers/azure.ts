@@ -51,7 +51,8 @@ export const azure: OpenAiCompatible = {
     },
     api_version: {
       type: "text",
-      about: "Dated API version, such as `2024-10-21`, which addresses models by deployment, or `preview`. Defaults to " +
+      about:
+        "Dated API version, such as `2024-10-21`, which addresses models by deployment, or `preview`. Defaults to " +
         "`OPENAI_API_VERSION`, otherwise the v1 API.",
     },
   },

@@ -33,12 +33,16 @@ export const googleDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "google.secret-manager.v1",
   kind: "secretStore",
   attributes: {
-    project: { type: "text", about: "Project id. Defaults to the project of the credentials, or `GOOGLE_CLOUD_PROJECT`." },
+    project: {
+      type: "text",
+      about: "Project id. Defaults to the project of the credentials, or `GOOGLE_CLOUD_PROJECT`.",
+    },
     region: { type: "text", about: "Region, for regional secrets." },
     endpoint: { type: "text", about: "Overrides the address of the service." },
     credentials: {
       type: "text",
-      about: "Path of a key file. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the machine's service account.",
+      about:
+        "Path of a key file. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the machine's service account.",
     },
   },
 };

@@ -11,7 +11,8 @@ export const redisDeclaration: ConnectorDeclaration<"storage"> = {
   attributes: {
     url: {
       type: "text",
-      about: "`redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. Replaces the individual settings below.",
+      about:
+        "`redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. Replaces the individual settings below.",
     },
     host: { type: "text", default: "127.0.0.1", about: "Host name or address." },
     port: { type: "integer", default: 6379, about: "Port." },
@@ -28,7 +29,11 @@ export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
   id: "mesh.local-file.v1",
   kind: "storage",
   attributes: {
-    path: { type: "text", default: "./.modelmesh/state.json", about: "Path of the file. Other records are files next to it." },
+    path: {
+      type: "text",
+      default: "./.modelmesh/state.json",
+      about: "Path of the file. Other records are files next to it.",
+    },
     backup: {
       type: "flag",
       default: false,
@@ -43,9 +48,16 @@ export const s3Declaration: ConnectorDeclaration<"storage"> = {
   kind: "storage",
   attributes: {
     bucket: { type: "text", about: "Name of the bucket. Required." },
-    region: { type: "text", default: "us-east-1", about: "AWS region. `AWS_REGION` or `AWS_DEFAULT_REGION` override the default." },
+    region: {
+      type: "text",
+      default: "us-east-1",
+      about: "AWS region. `AWS_REGION` or `AWS_DEFAULT_REGION` override the default.",
+    },
     endpoint: { type: "text", about: "Address of the service. Defaults to `AWS_ENDPOINT_URL_S3`, otherwise AWS." },
-    path_style: { type: "flag", about: "Whether the bucket is part of the path. Defaults to `true` if `endpoint` is set." },
+    path_style: {
+      type: "flag",
+      about: "Whether the bucket is part of the path. Defaults to `true` if `endpoint` is set.",
+    },
     prefix: { type: "text", default: "modelmesh/", about: "Prefix of object keys." },
     access_key_id: { type: "text", about: "Access key id. Defaults to `AWS_ACCESS_KEY_ID`." },
     secret_access_key: { type: "text", about: "Secret access key. Defaults to `AWS_SECRET_ACCESS_KEY`." },
@@ -59,7 +71,11 @@ export const driveDeclaration: ConnectorDeclaration<"storage"> = {
   id: "google.drive.v1",
   kind: "storage",
   attributes: {
-    folder: { type: "text", default: "appDataFolder", about: "Id of the folder. Defaults to the application's own folder." },
+    folder: {
+      type: "text",
+      default: "appDataFolder",
+      about: "Id of the folder. Defaults to the application's own folder.",
+    },
     prefix: { type: "text", default: "modelmesh", about: "Prefix of file names." },
     client_id: { type: "text", about: "OAuth client id that `refresh_token` was issued to." },
     client_secret: { type: "text", about: "OAuth client secret." },

@@ -56,7 +56,14 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<
   for (const heading of Object.values(headings)) {
     const group = own.filter((symbol) => headingOf(symbol) === heading).toSorted(byName);
     if (group.length === 0) continue;
-    lines.push(`### ${heading}`, "", "```ts", group.map((each) => symbolLines(each).join("\n")).join("\n\n"), "```", "");
+    lines.push(
+      `### ${heading}`,
+      "",
+      "```ts",
+      group.map((each) => symbolLines(each).join("\n")).join("\n\n"),
+      "```",
+      "",
+    );
   }
   for (const [other, group] of Map.groupBy(again, (symbol) => known.get(placeOf(symbol))!)) {
     const names = group.map(({ name }) => name).toSorted().map((name) => `\`${name}\``);

@@ -41,7 +41,13 @@ export function capabilityTable(): string {
   const local =
     "Local servers (Ollama, LM Studio, vLLM, LocalAI) and other OpenAI-compatible servers serve the capabilities of their " +
     "models; set them in `models.<name>.capabilities`.";
-  return ["| Capability | HTTP endpoint | Library method | Vendors with built-in models |", "|---|---|---|---|", ...rows, "", local].join("\n");
+  return [
+    "| Capability | HTTP endpoint | Library method | Vendors with built-in models |",
+    "|---|---|---|---|",
+    ...rows,
+    "",
+    local,
+  ].join("\n");
 }
 
 function vendorsOf(operation: OperationName): string[] {

@@ -7,10 +7,18 @@ import type { StandbyReason } from "../../src/contracts/rotation.ts";
 
 /** When an event is emitted, and the meaning of its members `from`, `to` and `reason`. */
 export const eventKinds: Readonly<Record<EventKind, readonly [when: string, change: string, reason: string]>> = {
-  rotation: ["A pool has changed its current model; once per change.", "models", "[the cause](routing.md#active-and-standby)"],
+  rotation: [
+    "A pool has changed its current model; once per change.",
+    "models",
+    "[the cause](routing.md#active-and-standby)",
+  ],
   deactivation: ["A model or provider goes into standby.", "`active`, `standby`", "one of the reasons below"],
   recovery: ["A model or provider is active again.", "`standby`, `active`", "the reason of the standby"],
-  health: ["A provider starts to fail its probes, or passes them again.", "`healthy`, `unhealthy`", "how the probe failed"],
+  health: [
+    "A provider starts to fail its probes, or passes them again.",
+    "`healthy`, `unhealthy`",
+    "how the probe failed",
+  ],
   budget: [
     "Spending has reached a share of `budget.alert_at`; once per window. `metadata` contains `scope`, `id`, `spent`, `limit`, " +
     "`window_end`.",
@@ -18,7 +26,11 @@ export const eventKinds: Readonly<Record<EventKind, readonly [when: string, chan
     "`alert_at`",
   ],
   outage: ["A pool has no active model left, or has one again.", "`up`, `down`", "the reason of the last change"],
-  batch: ["A batch has ended whose model has `batch.callback`. `metadata` contains its id and counts.", "", "the status of the batch"],
+  batch: [
+    "A batch has ended whose model has `batch.callback`. `metadata` contains its id and counts.",
+    "",
+    "the status of the batch",
+  ],
 };
 
 /** The cause of a standby, and the related setting. */
@@ -28,7 +40,10 @@ export const standbyReasons: Readonly<Record<StandbyReason, readonly [cause: str
   error_code: ["it returned a status that counts as a failure", "`deactivation.error_codes`"],
   request_limit: ["it reached its limit of requests", "`deactivation.request_limit`"],
   token_limit: ["it reached its limit of tokens", "`deactivation.token_limit`"],
-  budget_limit: ["a budget that applies to it is exhausted", "`deactivation.budget_limit`, `pools.<name>.budget`, `budget`"],
+  budget_limit: [
+    "a budget that applies to it is exhausted",
+    "`deactivation.budget_limit`, `pools.<name>.budget`, `budget`",
+  ],
   quota_window: ["it reached its limit for the current window", "`deactivation.quota_window`"],
   maintenance_window: ["a maintenance window is active", "`deactivation.maintenance_window`"],
   provider_budget: ["its provider's budget is exhausted", "`providers.<id>.budget`"],

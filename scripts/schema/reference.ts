@@ -111,7 +111,7 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
 function eitherOf({ options = [] }: Shape, plural: "" | "s"): string {
   const [first, second] = options;
   const isSame = second?.shape.item === first;
-  return isSame ? `${takenBy(first!)}; one, or a list` : options.map((option) => takenBy(option, plural)).join(", or ");
+  return isSame ? `${takenBy(first!)}, or a list` : options.map((option) => takenBy(option, plural)).join(", or ");
 }
 
 function rangeOf({ min, max, above }: Shape): string {

@@ -80,7 +80,9 @@ function providerText({ connector, entry, source }: Detected, env: Environment):
   });
   if (required.length > 0) lines.push("    config:", ...required);
   if (!connector.local) {
-    lines.push("    # budget: { daily_limit: 5 } # USD; when exhausted, its models are in standby until the next UTC day");
+    lines.push(
+      "    # budget: { daily_limit: 5 } # USD; when exhausted, its models are in standby until the next UTC day",
+    );
   }
   return `${lines.join("\n")}\n`;
 }

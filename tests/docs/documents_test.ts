@@ -12,7 +12,7 @@ const pages: readonly string[] = await markdownFiles();
 Deno.test("the tables of pages are those of the source (if not: deno task reference)", async () => {
   for (const page of referencePages) {
     const text = await read(page);
-    assertEquals(withReference(page, text), text);
+    assertEquals(await withReference(page, text), text);
   }
 });
 

@@ -162,9 +162,18 @@ export async function docOf(entry: URL): Promise<DocEntry> {
  * @param comment What stands before a declaration.
  */
 export function firstSentence(comment: DocComment | undefined): string {
-  const text = (comment?.doc ?? "").split("\n\n")[0]!.replaceAll(/\s+/g, " ").trim();
-  const plain = text.replaceAll(/\{@link(?:code)?\s+([^}]+)\}/g, "`$1`");
+  const plain = firstParagraph(comment);
   return /^.*?[.!?:](?=\s+[A-Z`{]|$)/.exec(plain)?.[0] ?? plain;
+}
+
+/**
+ * The first paragraph of a comment, on one line, without tags.
+ *
+ * @param comment The comment of a declaration.
+ */
+export function firstParagraph(comment: DocComment | undefined): string {
+  const text = (comment?.doc ?? "").split("\n\n")[0]!.replaceAll(/\s+/g, " ").trim();
+  return text.replaceAll(/\{@link(?:code)?\s+([^}]+)\}/g, "`$1`");
 }
 
 /**
