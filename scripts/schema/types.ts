@@ -99,7 +99,7 @@ class TypeWriter {
       case "list":
         return `readonly ${parenthesized(this.#type(item!, path))}[]`;
       case "map":
-        return `Readonly<Record<string, ${this.#type(item!, `${path}.*`)}>>`;
+        return mapOf(this.#type(item!, `${path}.*`), path);
       case "either":
         return [...new Set(options.map((option) => this.#type(option, path)))].join(" | ");
       case "instance":
@@ -117,6 +117,14 @@ class TypeWriter {
     this.entries.set(path, shape);
     return section[0];
   }
+}
+
+/** A record by any name. An entry of `providers` is most often named by its connector's id: an editor completes these. */
+function mapOf(type: string, path: string): string {
+  const record = `Readonly<Record<string, ${type}>>`;
+  if (path !== "providers") return record;
+  const ids = serverConnectors.filter(({ kind }) => kind === "provider").map(({ id }) => JSON.stringify(id));
+  return `${record} & Readonly<Partial<Record<${ids.join(" | ")}, ${type}>>>`;
 }
 
 function parenthesized(type: string): string {

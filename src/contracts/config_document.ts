@@ -34,7 +34,49 @@ export interface ConfigDocument {
     readonly [attribute: string]: unknown;
   };
   /** Vendors and servers that serve models. */
-  readonly providers?: Readonly<Record<string, ProviderDocument>>;
+  readonly providers?:
+    & Readonly<Record<string, ProviderDocument>>
+    & Readonly<
+      Partial<
+        Record<
+          | "openai.llm.v1"
+          | "anthropic.claude.v1"
+          | "google.gemini.v1"
+          | "groq.api.v1"
+          | "mistral.api.v1"
+          | "deepseek.api.v1"
+          | "together.api.v1"
+          | "openrouter.gateway.v1"
+          | "xai.grok.v1"
+          | "cohere.nlp.v1"
+          | "perplexity.search.v1"
+          | "cerebras.api.v1"
+          | "fireworks.api.v1"
+          | "sambanova.api.v1"
+          | "nvidia.nim.v1"
+          | "huggingface.inference.v1"
+          | "cloudflare.workers-ai.v1"
+          | "azure.openai.v1"
+          | "aws.bedrock.v1"
+          | "google.vertex.v1"
+          | "elevenlabs.tts.v1"
+          | "azure.tts.v1"
+          | "deepgram.audio.v1"
+          | "assemblyai.stt.v1"
+          | "jina.ai.v1"
+          | "voyage.embeddings.v1"
+          | "tavily.search.v1"
+          | "serper.search.v1"
+          | "firecrawl.scrape.v1"
+          | "ollama.local.v1"
+          | "lmstudio.local.v1"
+          | "vllm.local.v1"
+          | "localai.local.v1"
+          | "openai.compatible.v1",
+          ProviderDocument
+        >
+      >
+    >;
   /** Models in addition to the built-in catalogue, or overrides of its entries. */
   readonly models?: Readonly<Record<string, ModelDocument>>;
   /** Pools: groups of models among which requests are routed. */

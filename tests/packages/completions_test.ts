@@ -44,6 +44,7 @@ const places: Readonly<Record<string, readonly [program: string, ...expected: st
   "a vendor": ['create("chat-completion", { providers: ["|"] })', "openai", "anthropic", "ollama"],
   "a strategy": ['create("chat-completion", { strategy: "|" })', "round-robin", "cost-first", "session-stickiness"],
   "a pool's strategy": ['create({ config: { pools: { p: { strategy: "|" } } } })', "round-robin", "latency-first"],
+  "a provider's entry": ['create({ config: { providers: { "|": {} } } })', "openai.llm.v1", "ollama.local.v1"],
   "a provider's connector": [
     'create({ config: { providers: { own: { connector: "|" } } } })',
     "openai.compatible.v1",
