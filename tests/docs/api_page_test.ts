@@ -27,6 +27,7 @@ Deno.test("types read as they were written", async () => {
     "type F = typeof fetch | (new (...given: string[]) => Date);",
     "type G = { readonly [name in keyof D]?: D[name] };",
     "type H<Value> = Value extends string ? Value : never;",
+    "type I = `${string}.x${number}`;",
   ];
   const source = types.map((type) => `/** A type. */\nexport ${type}`).join("\n");
   assertEquals(await written(source), types.map((type) => `/** A type. */\n${type}`).join("\n"));

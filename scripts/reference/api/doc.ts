@@ -148,6 +148,7 @@ export async function docOf(entry: URL): Promise<DocEntry> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["doc", "--json", entry.href],
     cwd: new URL(".", entry),
+    env: { NO_COLOR: "1" }, // it colors what it says of template literals, in JSON too
   }).output();
   if (!success) throw new Error(`deno doc ${entry.pathname}: ${new TextDecoder().decode(stderr)}`);
   const { nodes } = JSON.parse(new TextDecoder().decode(stdout)) as { nodes: Record<string, DocEntry> };

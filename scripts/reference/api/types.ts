@@ -9,7 +9,12 @@ const writers: Readonly<Record<string, (type: DocType) => string>> = {
   keyword: ({ repr }) => repr!,
   this: () => "this",
   typeRef: ({ value }) => `${value.typeName}${typeArguments(value.typeParams)}`,
-  literal: ({ repr, value }) => value.kind === "string" ? JSON.stringify(value.string) : repr!,
+  literal: ({ repr, value }) =>
+    value.kind === "string"
+      ? JSON.stringify(value.string)
+      : value.kind === "template"
+      ? template(value.tsTypes)
+      : repr!,
   union: ({ value }) => value.map(writeType).join(" | "),
   intersection: ({ value }) => value.map(writeType).join(" & "),
   array: ({ value }) => `${writeType(value)}[]`,
@@ -38,6 +43,12 @@ const writers: Readonly<Record<string, (type: DocType) => string>> = {
       writeType(value.falseType)
     }`,
 };
+
+/** A template literal: its texts as they are, its types in braces. */
+function template(parts: readonly DocType[]): string {
+  const written = parts.map((part) => part.kind === "literal" ? part.value.string : `\${${writeType(part)}}`);
+  return `\`${written.join("")}\``;
+}
 
 /**
  * A type, on one line.
