@@ -1,5 +1,6 @@
 /**
- * Models for the `ai` package, in process: `streamText({ model: mesh("chat-completion") })` without a proxy.
+ * Models for the Vercel AI SDK (package `ai`), in process: `streamText({ model: mesh("chat-completion") })` without a
+ * proxy.
  *
  * @example
  * ```ts ignore
@@ -26,10 +27,10 @@ export type { CreateOptions } from "./src/client/options.ts";
 let ofEnvironment: MeshProvider | undefined;
 
 /**
- * A language model over the providers that have a key in the environment.
+ * Creates a language model backed by the providers that have an API key in the environment.
  *
  * @param name A capability such as `chat-completion`, or a model such as `openai.gpt-5-mini`.
- * @throws {NoProvidersError} When no provider has a key.
+ * @throws {NoProvidersError} If no provider has an API key.
  *
  * @example
  * ```ts ignore
@@ -38,11 +39,12 @@ let ofEnvironment: MeshProvider | undefined;
  */
 export function mesh(name: string): LanguageModel;
 /**
- * A provider of models by name.
+ * Creates an AI SDK provider, which returns models by name.
  *
- * @param clientOrOptions A client, or the options of one; left out, it is over the environment's providers.
- * @throws {NoProvidersError} When no provider has a key.
- * @throws {ConfigError} When an option does not hold.
+ * @param clientOrOptions A client, or options for a new one. When omitted, providers are detected by the API keys in
+ * the environment.
+ * @throws {NoProvidersError} If no provider has an API key.
+ * @throws {ConfigError} If an option is invalid.
  *
  * @example
  * ```ts ignore
@@ -57,7 +59,7 @@ export function mesh(first?: string | MeshClient | CreateOptions): LanguageModel
   return providerOver(isClient(first) ? first : create(first));
 }
 
-/** A client of another copy of the package is one, too. */
+/** Also recognizes a client created by another copy of the package. */
 function isClient(given: MeshClient | CreateOptions): given is MeshClient {
   return typeof (given as Partial<MeshClient>).chat?.completions?.create === "function";
 }

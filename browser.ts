@@ -1,12 +1,12 @@
 /**
- * The same client in a browser, where there is no environment: a page gives the providers it uses. What it does not use
- * is left out by its bundler.
+ * The same client for browsers. A browser has no environment variables, so a page passes its providers explicitly.
+ * Bundlers remove the providers and strategies that a page does not import.
  *
  * @example
  * ```ts
  * import { BrowserBaseProvider, create, createBrowserProviderConfig } from "@modelmesh/core/browser";
  *
- * // through a ModelMesh proxy, which keeps the keys
+ * // through a ModelMesh proxy, which holds the API keys
  * const proxy = new BrowserBaseProvider(
  *   createBrowserProviderConfig({ proxyUrl: "http://127.0.0.1:8080", models: ["chat-completion"] }),
  * );

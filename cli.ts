@@ -1,5 +1,5 @@
 /**
- * The command line.
+ * The command-line interface.
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
@@ -8,10 +8,10 @@ import { serverRuntime } from "./src/runtime/server.ts";
 import { serverShell } from "./src/runtime/server_shell.ts";
 
 /**
- * Runs the command line of this process.
+ * Runs the command-line interface in this process.
  *
- * @param args Its arguments; those of the process unless given.
- * @returns The exit code: 0 ok, 1 failed, 2 usage.
+ * @param args Command-line arguments. @default the arguments of the process
+ * @returns The exit code: 0 success, 1 failure, 2 usage error.
  */
 export async function main(args?: readonly string[]): Promise<number> {
   const shell = serverShell();

@@ -1,12 +1,13 @@
 /**
- * One OpenAI-compatible entry point over many AI providers: name a capability, get an answer from whichever model is
- * up.
+ * An OpenAI-compatible client that routes requests over many AI providers. A request names a capability; ModelMesh
+ * selects
+ * an available model, retries, and fails over to the next one.
  *
  * @example
  * ```ts ignore
  * import { create } from "@modelmesh/core";
  *
- * const client = create("chat-completion"); // providers are found by their keys in the environment
+ * const client = create("chat-completion"); // detects providers by the API keys in the environment
  * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
  * console.log(answer.choices[0]?.message.content);
  * await client.close();
@@ -36,7 +37,7 @@ import type { CapabilityName } from "./src/contracts/names.ts";
 import type { Storage } from "./src/contracts/storage.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
-/** Made on first use: importing the package does nothing yet. */
+/** Created on first use: importing the package has no side effects. */
 let parts: CreateParts | undefined;
 const partsOfHere = (): CreateParts =>
   parts ??= {
@@ -49,13 +50,13 @@ const partsOfHere = (): CreateParts =>
   };
 
 /**
- * Makes a client for a capability. Providers are found by their keys in the environment, unless a configuration says
- * more. Returns at once; what has to be read (a file, secrets) is read by `client.ready()`, which every call awaits.
+ * Creates a client for a capability. Providers are detected by the API keys in the environment, unless options or a
+ * configuration specify them. Returns at once: files and secrets are read by `client.ready()`, which every call awaits.
  *
  * @param capability A short name such as `chat-completion`, a full path or an inner node.
- * @param options Providers, strategy, keys; or a configuration.
- * @throws {NoProvidersError} When no provider has a key.
- * @throws {ConfigError} When the capability is unknown or an option does not hold.
+ * @param options Providers, strategy and API keys, or a configuration.
+ * @throws {NoProvidersError} If no provider has an API key.
+ * @throws {ConfigError} If the capability is unknown or an option is invalid.
  *
  * @example
  * ```ts ignore
@@ -64,11 +65,11 @@ const partsOfHere = (): CreateParts =>
  */
 export function create(capability: CapabilityName, options?: CreateOptions): MeshClient;
 /**
- * Makes a client of a configuration, or of options alone.
+ * Creates a client from a configuration, or from options alone.
  *
- * @param options A configuration's path or document, and more.
- * @throws {NoProvidersError} When no provider has a key.
- * @throws {ConfigError} When an option or the document does not hold; a file is read by `client.ready()`.
+ * @param options A configuration (path or document), and further options.
+ * @throws {NoProvidersError} If no provider has an API key.
+ * @throws {ConfigError} If an option or the document is invalid. A file is read and validated by `client.ready()`.
  *
  * @example
  * ```ts ignore
@@ -82,9 +83,9 @@ export function create(first: string | CreateOptions, second?: CreateOptions): M
 }
 
 /**
- * Makes a client without network, for the tests of programs that use one.
+ * Creates a client with scripted responses and no network access, for tests of programs that use a client.
  *
- * @param options The answers, taken in order; the last one repeats.
+ * @param options The responses, returned in order; the last one repeats.
  *
  * @example
  * ```ts
@@ -103,7 +104,7 @@ export type { RedisOptions };
 export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 
 /**
- * The engine behind clients and proxies, for programs that want it bare.
+ * The engine behind clients and proxies, for programs that use it directly.
  *
  * @example
  * ```ts ignore
@@ -117,22 +118,23 @@ export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_scr
  */
 export class ModelMesh extends ModelMeshBase {
   /**
-   * Makes one.
+   * Creates a mesh; {@linkcode ModelMesh.initialize} starts it.
    *
-   * @param options Environment, HTTP client, time and chance, where they are not the runtime's own; where states are kept.
+   * @param options Replacements for the runtime's environment, HTTP client, clock and random source; the storage of its
+   * state.
    */
   constructor(options: MeshOptions = {}) {
     super(partsOfHere(), options);
   }
 
   /**
-   * Makes one of a file, ready for requests.
+   * Creates a mesh from a configuration file and starts it.
    *
-   * @param path A name that ends in `.yaml`, `.yml` or `.json`.
+   * @param path Path of the file; it ends in `.yaml`, `.yml` or `.json`.
    * @param options As for the constructor.
-   * @throws {ConfigError} With everything that is wrong.
-   * @throws {NoProvidersError} When it has no providers and none is detected.
-   * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+   * @throws {ConfigError} If the configuration is invalid; reports all errors at once.
+   * @throws {NoProvidersError} If it configures no providers and none is detected.
+   * @throws {SecretNotFoundError} If a referenced secret does not exist.
    *
    * @example
    * ```ts ignore
@@ -145,13 +147,13 @@ export class ModelMesh extends ModelMeshBase {
   }
 
   /**
-   * Makes one of a storage: the configuration is its record `config` (JSON, as `saveConfig(storage)` writes it), states
-   * are read from its record `state` and written there from now on.
+   * Creates a mesh from a storage and starts it. The configuration is read from the record `config` (JSON, as
+   * `saveConfig(storage)` writes it). State is restored from the record `state`, and persisted to it.
    *
-   * @param storage Where both are.
+   * @param storage The storage of both records.
    * @param options As for the constructor.
-   * @throws {ConfigError} With everything that is wrong; or when there is no record `config`.
-   * @throws {ConnectorError} When the storage cannot be read.
+   * @throws {ConfigError} If the configuration is invalid, or the record `config` does not exist.
+   * @throws {ConnectorError} If the storage cannot be read.
    *
    * @example
    * ```ts ignore
@@ -168,7 +170,7 @@ export class ModelMesh extends ModelMeshBase {
   }
 }
 
-/** A mesh once it has started; one that cannot is closed. */
+/** Starts a mesh; closes it if the start fails. */
 async function started(mesh: ModelMesh, start: () => Promise<void>): Promise<ModelMesh> {
   try {
     await start();
@@ -180,7 +182,7 @@ async function started(mesh: ModelMesh, start: () => Promise<void>): Promise<Mod
 }
 
 /**
- * A storage in memory, for several meshes of one process and for tests.
+ * Creates an in-memory storage, for tests and for several meshes in one process.
  *
  * @example
  * ```ts ignore
@@ -192,11 +194,11 @@ export function memoryStorage(): Storage {
 }
 
 /**
- * A storage in a Redis (6.2 or later), which several processes share. Needs the package `@redis/client`; connects at
- * first use, and is given back by its `close()`.
+ * Creates a storage in Redis (6.2 or later), which several processes can share. Needs the package `@redis/client`.
+ * Connects on first use; `close()` disconnects.
  *
- * @param options Where it is.
- * @throws {ConfigError} With all that does not hold.
+ * @param options Server address and key prefix.
+ * @throws {ConfigError} If an option is invalid; reports all errors at once.
  *
  * @example
  * ```ts ignore
@@ -212,13 +214,14 @@ export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage
 }
 
 /**
- * Opens the storage that a section `storage` describes: for `saveConfig(storage)`, `ModelMesh.fromStorage(storage)` and
+ * Opens the storage that a `storage` section configures, for `saveConfig(storage)`, `ModelMesh.fromStorage(storage)`
+ * and
  * `stateIn(storage)`.
  *
  * @param section The section, as in a configuration.
- * @param options Environment, HTTP client and time, where they are not the runtime's own.
- * @throws {ConfigError} With everything that is wrong, or when there is no key to encrypt with.
- * @throws {SecretNotFoundError} When a secret it refers to does not exist.
+ * @param options Replacements for the runtime's environment, HTTP client and clock.
+ * @throws {ConfigError} If the section is invalid, or the encryption key is missing.
+ * @throws {SecretNotFoundError} If a referenced secret does not exist.
  *
  * @example
  * ```ts ignore
@@ -230,14 +233,14 @@ export async function openStorage(
   section: Readonly<Record<string, unknown>>,
   options: Pick<MeshOptions, "env" | "fetch" | "clock"> = {},
 ): Promise<Storage> {
-  const { storageOfSection } = await import("./src/client/open_storage.ts"); // most programs open none
+  const { storageOfSection } = await import("./src/client/open_storage.ts"); // imported on demand: most programs need none
   return await storageOfSection(partsOfHere(), section, options);
 }
 
 const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });
 
 /**
- * A configuration as a value: loaded or parsed, checked whole, and written again.
+ * A validated configuration: loaded from a file or parsed from an object, and serialized again.
  *
  * @example
  * ```ts ignore
@@ -247,20 +250,20 @@ const configEnvironment = () => ({ known: knownConnectors(serverConnectors), fil
  */
 export class MeshConfig extends MeshConfigBase {
   /**
-   * Reads and checks a file.
+   * Loads and validates a configuration file.
    *
-   * @param path A name that ends in `.yaml`, `.yml` or `.json`.
-   * @throws {ConfigError} With everything that is wrong.
+   * @param path Path of the file; it ends in `.yaml`, `.yml` or `.json`.
+   * @throws {ConfigError} If the configuration is invalid; reports all errors at once.
    */
   static async load(path: string): Promise<MeshConfig> {
     return new MeshConfig(await loadConfig(path, configEnvironment()));
   }
 
   /**
-   * Checks a document.
+   * Validates a configuration object.
    *
-   * @param document A configuration as an object.
-   * @throws {ConfigError} With everything that is wrong.
+   * @param document The configuration as an object.
+   * @throws {ConfigError} If the configuration is invalid; reports all errors at once.
    */
   static parse(document: unknown): MeshConfig {
     return new MeshConfig(checkDocument(document, configEnvironment()));

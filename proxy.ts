@@ -1,6 +1,6 @@
 /**
- * The HTTP proxy: any OpenAI SDK can point at it. Run it (`deno run -A jsr:@modelmesh/core/proxy --port 8080`) or put
- * its handler into a server of your own.
+ * The HTTP proxy, an OpenAI-compatible server for any OpenAI SDK. Run it with
+ * `deno run -A jsr:@modelmesh/core/proxy --port 8080`, or mount its handler in a server of your own.
  *
  * @example
  * ```ts ignore
@@ -35,23 +35,23 @@ export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
 
 /**
- * Starts a proxy. Everything is checked and read before the port is bound.
+ * Starts a proxy. The configuration is validated and all files are read before the port is bound.
  *
- * @param options Configuration, address, tokens; without a configuration providers are detected.
- * @throws {NoProvidersError} When no provider has a key.
- * @throws {ConfigError} With all that is wrong.
- * @throws {MeshError} `port_in_use` and the like.
+ * @param options Configuration, address and tokens. Without a configuration, providers are detected.
+ * @throws {NoProvidersError} If no provider has an API key.
+ * @throws {ConfigError} If the configuration is invalid; reports all errors at once.
+ * @throws {MeshError} If it cannot listen: `port_in_use`, `port_not_permitted` or `cannot_listen`.
  */
 export function serve(options: ServeOptions = {}): Promise<RunningProxy> {
   return startProxy({ connectors: serverConnectors, runtime: serverRuntime(), shell: serverShell() }, options);
 }
 
 /**
- * Puts a server around a handler: `Deno.serve` on Deno, `node:http` on Node. It is what {@linkcode serve} uses.
+ * Starts an HTTP server for a handler, as {@linkcode serve} does: `Deno.serve` on Deno, `node:http` on Node.
  *
- * @param handler From {@linkcode createHandler}, or one around it.
- * @param options Where to listen.
- * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ * @param handler A handler from {@linkcode createHandler}, or one that wraps it.
+ * @param options The address to listen on; the host defaults to `127.0.0.1`.
+ * @throws {MeshError} If it cannot listen: `port_in_use`, `port_not_permitted` or `cannot_listen`.
  *
  * @example
  * ```ts ignore

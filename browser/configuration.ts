@@ -1,5 +1,5 @@
 /**
- * `MeshConfig` and `ModelMesh` in a page: what may name any connector that a page can have.
+ * `MeshConfig` and `ModelMesh` for pages, with all connectors that run in browsers.
  * @module
  */
 import { browserConnectors } from "../connectors/browser_connectors.ts";
@@ -16,14 +16,14 @@ import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 
 export { MeshConfigBase, ModelMeshBase };
 
-/** What {@linkcode MeshConfig.parse} takes beside a document. */
+/** Options of {@linkcode MeshConfig.parse}. */
 export interface ParseOptions {
-  /** Where its secret references are looked up, when a client becomes ready. */
+  /** Store that resolves secret references when a client becomes ready. */
   readonly secrets?: SecretStore;
 }
 
 /**
- * A configuration as a value: parsed, checked whole, and written again. There are no files in a browser.
+ * A validated configuration, parsed from an object. Browsers have no files to load it from.
  *
  * @example
  * ```ts ignore
@@ -38,18 +38,18 @@ export class MeshConfig extends MeshConfigBase {
   }
 
   /**
-   * Checks a document.
+   * Validates a configuration object.
    *
-   * @param document A configuration as an object.
-   * @param options Where its secrets are.
-   * @throws {ConfigError} With everything that is wrong.
+   * @param document The configuration as an object.
+   * @param options The secret store of its references.
+   * @throws {ConfigError} If the configuration is invalid; reports all errors at once.
    */
   static parse(document: unknown, { secrets }: ParseOptions = {}): MeshConfig {
     return new MeshConfig(checkDocument(document, { known: knownConnectors(browserConnectors()) }), secrets);
   }
 }
 
-/** What a client is made of. */
+/** The plan from which a client is created. */
 function planOf({ settings }: CheckedDocument, secrets: SecretStore | undefined): SettingsPlan {
   if (settings.providers.size === 0) {
     throw new NoProvidersError('The configuration has no "providers", and a browser has no environment to find any in');
@@ -61,7 +61,7 @@ function planOf({ settings }: CheckedDocument, secrets: SecretStore | undefined)
 }
 
 /**
- * The engine behind clients, for pages that want it bare: its statistics, states, and what an operator may do.
+ * The engine behind clients, for pages that use it directly: statistics, states and operator actions.
  *
  * @example
  * ```ts ignore
@@ -72,9 +72,9 @@ function planOf({ settings }: CheckedDocument, secrets: SecretStore | undefined)
  */
 export class ModelMesh extends ModelMeshBase {
   /**
-   * Makes one.
+   * Creates a mesh; {@linkcode ModelMesh.initialize} starts it.
    *
-   * @param options HTTP client, time and chance, where they are not the browser's own; where states are kept.
+   * @param options Replacements for the browser's HTTP client, clock and random source; the storage of its state.
    */
   constructor(options: MeshOptions = {}) {
     super({ connectors: browserConnectors(), runtime: browserRuntime(), sendWith }, options);

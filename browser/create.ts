@@ -1,5 +1,5 @@
 /**
- * `create` in a page, with what a page has: no environment, no files, and the connectors that it imports.
+ * `create` for pages: no environment variables, no files, and only the connectors that the page imports.
  * @module
  */
 import { stickUntilFailure } from "../connectors/strategies/stick_until_failure.ts";
@@ -18,7 +18,7 @@ import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 
 export type { MockBody, MockOptions, MockResponse } from "../src/client/_mock_script.ts";
 
-/** Made when it is used: importing the package does nothing. */
+/** Created on use: importing the package has no side effects. */
 const partsOfHere = (): CreateParts => ({
   connectors: [],
   runtime: browserRuntime(),
@@ -29,8 +29,8 @@ const partsOfHere = (): CreateParts => ({
 });
 
 /**
- * A `MeshConfig` brings what has read its document. What reads a bare one is imported when the client gets ready, so that
- * a page without one does not load it.
+ * A `MeshConfig` brings its own parser. The parser of a plain document is imported when the client becomes ready, so
+ * that pages without one do not load it.
  */
 function configureInPage(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
   const { config } = options;
@@ -53,12 +53,12 @@ function configureInPage(engine: Engine, options: CreateOptions): (() => Promise
 }
 
 /**
- * Makes a client for a capability.
+ * Creates a client for a capability.
  *
  * @param capability A short name such as `chat-completion`, a full path or an inner node.
- * @param options The providers, the strategy.
- * @throws {NoProvidersError} When no provider is given.
- * @throws {ConfigError} When the capability is unknown, or an option does not hold.
+ * @param options Providers and strategy.
+ * @throws {NoProvidersError} If no provider is passed.
+ * @throws {ConfigError} If the capability is unknown or an option is invalid.
  *
  * @example
  * ```ts ignore
@@ -70,18 +70,18 @@ function configureInPage(engine: Engine, options: CreateOptions): (() => Promise
  */
 export function create(capability: CapabilityName, options: CreateOptions): MeshClient;
 /**
- * Makes a client of providers, with a pool for each capability of theirs, or of a configuration.
+ * Creates a client from providers, with one pool per capability, or from a configuration.
  *
- * @param options The providers, or a configuration.
- * @throws {NoProvidersError} When no provider is given.
- * @throws {ConfigError} When an option does not hold. What is wrong in a document is thrown by `ready()` and by calls.
+ * @param options Providers, or a configuration.
+ * @throws {NoProvidersError} If no provider is passed.
+ * @throws {ConfigError} If an option is invalid. An invalid document is reported by `ready()` and by calls.
  *
  * @example
  * ```ts ignore
  * const client = create({ config: await (await fetch("/modelmesh.json")).json() });
  * ```
  *
- * @example With a store for its secrets
+ * @example With a secret store
  * ```ts ignore
  * const secrets = memorySecrets({ OPENAI_API_KEY: keyOfThisUser });
  * const client = create({ config: MeshConfig.parse(document, { secrets }) });
@@ -93,9 +93,9 @@ export function create(first: CapabilityName | CreateOptions, second?: CreateOpt
 }
 
 /**
- * Makes a client without network, for the tests of pages that use one.
+ * Creates a client with scripted responses and no network access, for tests of pages that use a client.
  *
- * @param options The answers, taken in order; the last one repeats.
+ * @param options The responses, returned in order; the last one repeats.
  *
  * @example
  * ```ts

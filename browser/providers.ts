@@ -1,5 +1,5 @@
 /**
- * Providers at an address of the page's own.
+ * Providers at a custom URL.
  * @module
  */
 export { providerOf } from "../connectors/providers/_instance.ts";

@@ -1,5 +1,5 @@
 /**
- * Where a page keeps its state, and keys.
+ * Storages and secret stores for pages.
  * @module
  */
 import { type IndexedDbOptions, IndexedDbStorage } from "../connectors/storage/indexeddb.ts";
@@ -16,10 +16,10 @@ export type { IndexedDbOptions, LocalStorageOptions };
 export { stateIn, type StateInOptions } from "../src/state/persistence/state_in.ts";
 
 /**
- * State in the page's `localStorage`: standbys, spent budgets and counts of limits outlive a reload. For small sites;
- * {@linkcode indexedDbStorage} has exact locks and more room.
+ * Creates a storage in the page's `localStorage`. Standbys, spent budgets and rate limit counters persist across
+ * reloads. For small sites; {@linkcode indexedDbStorage} has exact locks and a larger quota.
  *
- * @param options Prefix of its items.
+ * @param options Prefix of the item keys.
  *
  * @example
  * ```ts ignore
@@ -31,9 +31,9 @@ export function localStorageStorage(options?: LocalStorageOptions): Storage {
 }
 
 /**
- * State in the page's IndexedDB: standbys, spent budgets and counts of limits outlive a reload.
+ * Creates a storage in the page's IndexedDB. Standbys, spent budgets and rate limit counters persist across reloads.
  *
- * @param options The database's name.
+ * @param options Name of the database.
  *
  * @example
  * ```ts ignore
@@ -45,7 +45,7 @@ export function indexedDbStorage(options?: IndexedDbOptions): Storage {
 }
 
 /**
- * State in memory, for several clients of one page and for tests.
+ * Creates an in-memory storage, for tests and for several clients in one page.
  *
  * @example
  * ```ts ignore

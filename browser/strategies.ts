@@ -1,5 +1,5 @@
 /**
- * Selection strategies. A page has those that it imports.
+ * Selection strategies. Bundlers include only those that a page imports.
  * @module
  */
 export { costFirst } from "../connectors/strategies/cost_first.ts";

@@ -1,5 +1,5 @@
 /**
- * Vendors whose API answers web pages.
+ * Vendors whose APIs allow cross-origin requests (CORS).
  * @module
  */
 export { anthropic, gemini, groq, mistral, ollama, openai, openrouter } from "../connectors/browser.ts";

@@ -1,43 +1,43 @@
 /**
- * Signature Version 4, by which AWS and what speaks its protocols know who calls.
+ * AWS Signature Version 4, which authenticates requests to AWS and to compatible services.
  *
  * Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html, read 2026-11-22.
  * @module
  */
 
-/** Who calls. */
+/** AWS credentials. */
 export interface AwsKeys {
-  /** The key's id. */
+  /** Access key id. */
   readonly accessKeyId: string;
-  /** The key. */
+  /** Secret access key. */
   readonly secretAccessKey: string;
-  /** Of a key for a time. */
+  /** Session token of temporary credentials. */
   readonly sessionToken?: string | undefined;
 }
 
-/** A call to be signed. */
+/** A request to sign. */
 export interface UnsignedCall {
-  /** Of HTTP. */
+  /** HTTP method. */
   readonly method: string;
-  /** Absolute, its path and query encoded. */
+  /** Absolute URL; path and query are percent-encoded. */
   readonly url: string;
-  /** All of them are signed; names in lower case, `host` is added. */
+  /** Headers; all of them are signed. Names in lower case; `host` is added. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, whole. */
+  /** The complete request body. */
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** What a signature is for. */
+/** Parameters of a signature. */
 interface SigningFacts {
-  /** Who calls. */
+  /** The credentials to sign with. */
   readonly keys: AwsKeys;
-  /** Such as `eu-central-1`. */
+  /** AWS region, such as `eu-central-1`. */
   readonly region: string;
-  /** The service's name in signatures, such as `s3`. */
+  /** Service name in the credential scope, such as `s3`. */
   readonly service: string;
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms since the Unix epoch. */
   readonly now: number;
-  /** Whether the path is signed as it is sent: S3 does so, all others encode it once more. */
+  /** Whether the path is signed as sent. True for S3; other services sign the path encoded once more. */
   readonly signsPathAsSent?: boolean;
 }
 
@@ -45,10 +45,11 @@ const algorithm = "AWS4-HMAC-SHA256";
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 /**
- * The headers of a call with its signature.
+ * Signs a request.
  *
- * @param call What is called; not changed.
- * @param facts What the signature is for.
+ * @param call The request; not modified.
+ * @param facts Credentials, scope and time.
+ * @returns The headers, including the signature.
  *
  * @example
  * ```ts ignore
@@ -87,16 +88,16 @@ export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<R
 }
 
 /**
- * SHA-256 in hexadecimal digits.
+ * SHA-256 in hexadecimal.
  *
- * @param data Bytes, or text as UTF-8.
+ * @param data Bytes, or a string encoded as UTF-8.
  */
 export async function sha256Of(data: string | Uint8Array): Promise<string> {
   const bytes = typeof data === "string" ? encoder.encode(data) : data;
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource)));
 }
 
-/** The key of a day, region and service, made of the secret one. */
+/** Derives the signing key of a date, region and service from the secret access key. */
 async function signingKey(secret: string, scope: string): Promise<Uint8Array> {
   let key = encoder.encode(`AWS4${secret}`);
   for (const part of scope.split("/")) key = await hmac(key, part);
@@ -129,7 +130,7 @@ function order(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** What no decoder takes stands for itself. */
+/** Text that is not valid percent-encoding is returned unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -138,7 +139,7 @@ function decoded(text: string): string {
   }
 }
 
-/** All but the unreserved characters of RFC 3986. */
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,5 +1,5 @@
 /**
- * Vendors for pages: those whose API answers web pages, that is, sends CORS headers.
+ * Vendors for pages: their APIs send CORS headers, so that pages can call them.
  * @module
  */
 import type { GivenProvider, VendorOptions } from "../src/contracts/browser_provider.ts";
@@ -14,10 +14,10 @@ import { openai as openaiVendor } from "./providers/openai.ts";
 import { openrouter as openrouterVendor } from "./providers/openrouter.ts";
 
 /**
- * OpenAI.
+ * Creates a provider for OpenAI.
  *
- * @param options The visitor's key, the models.
- * @throws {ConfigError} When there is no key.
+ * @param options The visitor's API key, and models.
+ * @throws {ConfigError} If there is no API key.
  *
  * @example
  * ```ts ignore
@@ -29,59 +29,59 @@ export function openai(options: VendorOptions): GivenProvider {
 }
 
 /**
- * Anthropic: Claude.
+ * Creates a provider for Anthropic (Claude).
  *
- * @param options The visitor's key, the models.
- * @throws {ConfigError} When there is no key.
+ * @param options The visitor's API key, and models.
+ * @throws {ConfigError} If there is no API key.
  */
 export function anthropic(options: VendorOptions): GivenProvider {
   return providerOf(anthropicConnector, options);
 }
 
 /**
- * Google Gemini; its id is `google` unless given.
+ * Creates a provider for Google Gemini; its id defaults to `google`.
  *
- * @param options The visitor's key, the models.
- * @throws {ConfigError} When there is no key.
+ * @param options The visitor's API key, and models.
+ * @throws {ConfigError} If there is no API key.
  */
 export function gemini(options: VendorOptions): GivenProvider {
   return providerOf(geminiConnector, options);
 }
 
 /**
- * Groq.
+ * Creates a provider for Groq.
  *
- * @param options The visitor's key, the models.
- * @throws {ConfigError} When there is no key.
+ * @param options The visitor's API key, and models.
+ * @throws {ConfigError} If there is no API key.
  */
 export function groq(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(groqVendor), options);
 }
 
 /**
- * Mistral.
+ * Creates a provider for Mistral.
  *
- * @param options The visitor's key, the models.
- * @throws {ConfigError} When there is no key.
+ * @param options The visitor's API key, and models.
+ * @throws {ConfigError} If there is no API key.
  */
 export function mistral(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(mistralVendor), options);
 }
 
 /**
- * OpenRouter, a gateway to many vendors.
+ * Creates a provider for OpenRouter, a gateway to many vendors.
  *
- * @param options The visitor's key, the models.
- * @throws {ConfigError} When there is no key.
+ * @param options The visitor's API key, and models.
+ * @throws {ConfigError} If there is no API key.
  */
 export function openrouter(options: VendorOptions): GivenProvider {
   return providerOf(openAiCompatible(openrouterVendor), options);
 }
 
 /**
- * Ollama on the visitor's own machine, asked for its models unless they are given.
+ * Creates a provider for Ollama on the visitor's machine. Its models are listed by the server unless specified.
  *
- * @param options Its address and models.
+ * @param options Base URL and models.
  *
  * @example
  * ```ts ignore

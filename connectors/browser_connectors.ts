@@ -1,5 +1,5 @@
 /**
- * All connectors of a page. A page that has a configuration loads them, since that may name any.
+ * All connectors for pages. Loaded by pages with a configuration, which may name any connector.
  * @module
  */
 import type { Connector } from "../src/contracts/connector.ts";
@@ -28,7 +28,10 @@ import { roundRobin } from "./strategies/round_robin.ts";
 import { sessionStickiness } from "./strategies/session_stickiness.ts";
 import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
 
-/** All that a configuration may name, providers in order of preference. A function, so that importing it makes none. */
+/**
+ * All connectors that a configuration may name, providers in order of preference. A function, so that the import has no
+ * side effects.
+ */
 export function browserConnectors(): readonly Connector[] {
   return [
     configured(openai),
@@ -55,7 +58,7 @@ export function browserConnectors(): readonly Connector[] {
   ];
 }
 
-/** A vendor of OpenAI's dialect, with all that a configuration may say of it. */
+/** The connector of a vendor with OpenAI's dialect, with all settings of a configuration. */
 function configured(vendor: OpenAiCompatible): Connector {
   return openAiCompatible(withDialectAttributes(vendor));
 }

@@ -1,5 +1,5 @@
 /**
- * The connectors that come with the package on servers.
+ * The built-in connectors for servers.
  * @module
  */
 import type { PluggableConnector } from "../src/contracts/connector.ts";
@@ -49,8 +49,8 @@ import { memoryStorageConnector } from "./storage/memory.ts";
 import { allStrategies } from "./strategies/all.ts";
 
 /**
- * All connectors; the providers in the order in which they are detected and take their place in a pool. What has a
- * `load` is imported once it is named.
+ * All connectors. Providers are detected, and placed in pools, in this order. Connectors with `load` are imported only
+ * when a configuration names them.
  */
 export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(openai),

@@ -1,5 +1,5 @@
 /**
- * Tokens in place of keys: they are fetched when calls need them.
+ * OAuth access tokens instead of API keys. Tokens are fetched on demand.
  * @module
  */
 import type { TokenSettings } from "../config/settings/settings.ts";
@@ -14,22 +14,22 @@ import { type Grant, grantOf } from "./grants.ts";
 import { secretsOf } from "./secrets_of.ts";
 
 export interface TokenParts {
-  /** Entry id. */
+  /** The provider's entry id. */
   readonly id: string;
   readonly tokens: TokenSettings;
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Gets secrets and tokens, so that no record shows them. */
+  /** Receives secrets and tokens, so that records do not contain them. */
   readonly redactor: Redactor;
 }
 
-/** A provider whose calls carry a token. */
+/** Wraps a provider so that its calls are authorized with access tokens. */
 export function authorized(provider: Provider, parts: TokenParts): Provider {
   for (const secret of secretsOf(parts.tokens)) parts.redactor.add(secret);
   return new AuthorizedProvider(provider, new TokenCache(reported(parts), parts.runtime.clock));
 }
 
-/** A grant whose tokens are known to the redactor, and whose failures are logged. */
+/** A grant that registers its tokens with the redactor and logs failures. */
 function reported({ id, tokens, runtime, hub, redactor }: TokenParts): Grant {
   const grant = grantOf(tokens, runtime);
   return async () => {

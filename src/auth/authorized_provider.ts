@@ -1,5 +1,5 @@
 /**
- * A provider whose calls carry a token that is fetched, in place of a key. Its connector knows nothing of that.
+ * A provider that authorizes its calls with OAuth access tokens instead of an API key, transparently to its connector.
  * @module
  */
 import type { Infrastructure } from "../contracts/infrastructure.ts";
@@ -27,9 +27,7 @@ export class AuthorizedProvider implements Provider {
   readonly #inner: Provider;
   readonly #tokens: TokenCache;
 
-  /**
-   * @param inner Has no credential of its own.
-   */
+  /** @param inner A provider without a credential. */
   constructor(inner: Provider, tokens: TokenCache) {
     this.#inner = inner;
     this.#tokens = tokens;
@@ -100,7 +98,7 @@ export class AuthorizedProvider implements Provider {
     return this.#inner.isRetryable(error);
   }
 
-  /** The call's options are the last parameter of each. */
+  /** The call options are the last parameter of each method. */
   #authorizedInfrastructure(inner: Infrastructure): Infrastructure {
     return new Proxy(inner, {
       get: (target, name) => {
@@ -120,12 +118,15 @@ export class AuthorizedProvider implements Provider {
     };
   }
 
-  /** Sends a request; a refused token may have been revoked early: it is replaced once. */
+  /**
+   * Sends a request. A 401 may mean that the token was revoked early: the token is then renewed once, and the request
+   * retried.
+   */
   async #send(request: UpstreamRequest, options: CallOptions): Promise<UpstreamResponse> {
     const token = await this.#tokens.get({ signal: options.signal });
     const response = await options.send(withToken(request, token));
     if (response.status !== 401) return response;
-    await response.reader()?.cancel().catch(() => {}); // its status is enough
+    await response.reader()?.cancel().catch(() => {}); // only its status matters
     const other = await this.#tokens.renew(token, { signal: options.signal });
     return await options.send(withToken(request, other));
   }

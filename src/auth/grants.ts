@@ -1,6 +1,6 @@
 /**
- * What a token is asked for with: client credentials or a refresh token (RFC 6749), or an assertion that a service
- * account signs (RFC 7523).
+ * OAuth grants: client credentials and refresh token (RFC 6749), and JWT assertions signed by a service account (RFC
+ * 7523).
  * @module
  */
 import type { TokenSettings } from "../config/settings/settings.ts";
@@ -9,10 +9,10 @@ import { UpstreamError } from "../errors.ts";
 import { assertionSigner, readServiceAccount } from "../util/service_account.ts";
 import { type FetchedToken, fetchToken } from "./token_endpoint.ts";
 
-/** Fetches one token. Throws an `UpstreamError`. */
+/** Fetches an access token. Throws an `UpstreamError`. */
 export type Grant = () => Promise<FetchedToken>;
 
-/** The grant that checked settings ask for. */
+/** The grant that the settings configure. */
 export function grantOf(settings: TokenSettings, runtime: Runtime): Grant {
   return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
 }
@@ -25,7 +25,7 @@ function oauth({ tokenUrl, clientId, clientSecret, refreshToken, scope }: TokenS
       ? { grant_type: "client_credentials", ...client }
       : { grant_type: "refresh_token", refresh_token: refresh, ...client };
     const token = await fetchToken(tokenUrl!, form, runtime);
-    if (refresh !== undefined) refresh = token.refreshToken ?? refresh; // some are valid once
+    if (refresh !== undefined) refresh = token.refreshToken ?? refresh; // some refresh tokens are valid only once
     return token;
   };
 }
@@ -37,7 +37,7 @@ function serviceAccount({ credentials, tokenUrl, scope }: TokenSettings, runtime
   const { clock }: { clock: Clock } = runtime;
   return async () => {
     const assertion = await sign(clock.now()).catch(() => {
-      throw new UpstreamError("The service account's private key cannot be used: it is no RSA key", { kind: "auth" });
+      throw new UpstreamError("The service account's private key cannot be used: it is not an RSA key", { kind: "auth" });
     });
     return await fetchToken(url, { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }, runtime);
   };

@@ -1,6 +1,5 @@
 /**
- * Asking a token endpoint (RFC 6749, section 5): one form, one JSON object, and failures that are described
- * without quoting anything secret.
+ * Token requests (RFC 6749, section 5): one form POST, one JSON response. Error messages contain no secrets.
  * @module
  */
 import type { FailureKind } from "../contracts/provider.ts";
@@ -9,25 +8,25 @@ import { MeshError, UpstreamError } from "../errors.ts";
 import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
-/** ms. */
+/** Timeout of a token request, ms. */
 const maxWaitMs = 10_000;
 
-/** A token takes a few kilobytes at most. */
+/** Maximum size of a response, bytes; a token takes a few kilobytes at most. */
 const maxResponseBytes = 64 * 1024;
 
 export interface FetchedToken {
   readonly value: string;
-  /** Lifetime, ms; undefined when the endpoint reports none. */
+  /** Lifetime of the token, ms; undefined if the endpoint reports none. */
   readonly lifetimeMs?: number;
-  /** The refresh token to use from now on, where it changes. */
+  /** The refresh token to use from now on, if it was rotated. */
   readonly refreshToken?: string;
 }
 
 /**
- * Fetches a token by one POST request.
+ * Fetches a token with one POST request.
  *
- * @throws {UpstreamError} `server` and `network` when another try may help; `auth` when the endpoint refuses what it
- * was sent; `invalid_response` for a response without a token.
+ * @throws {UpstreamError} `server` or `network` if a retry may help; `auth` if the endpoint rejects the credentials;
+ * `invalid_response` if the response contains no token.
  */
 export async function fetchToken(
   url: string,
@@ -43,10 +42,10 @@ export async function fetchToken(
     return await untilAborted(ask(url, form, runtime, controller.signal), controller.signal);
   } catch (error) {
     if (UpstreamError.isInstance(error)) throw error;
-    throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its answer");
+    throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its response");
   } finally {
     cancel();
-    controller.abort(); // a response that is not read to its end holds no socket
+    controller.abort(); // frees the socket of a response that is not read to its end
   }
 }
 
@@ -70,7 +69,7 @@ async function ask(
 }
 
 function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<string, unknown>>): FetchedToken {
-  // it goes into a header as it is
+  // the token becomes a header value unchanged
   if (typeof access_token !== "string" || !/^[\x21-\x7e]+$/.test(access_token)) {
     throw failure("invalid_response", "answered without a token");
   }
@@ -85,7 +84,7 @@ function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<st
 function refusal({ status }: UpstreamResponse, { error }: Readonly<Record<string, unknown>>): UpstreamError {
   const code = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : "";
   if (status >= 500 || status === 408 || status === 429) return failure("server", `answered ${status}${code}`);
-  if (status < 400) return failure("misconfigured", `answered ${status}: its address is probably wrong`);
+  if (status < 400) return failure("misconfigured", `answered ${status}: its URL is probably wrong`);
   return failure("auth", `refused the credentials configured for it: ${status}${code}`);
 }
 
@@ -100,6 +99,6 @@ async function readJson(response: UpstreamResponse): Promise<Readonly<Record<str
     const value = JSON.parse(new TextDecoder().decode(bytes));
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return {}; // its status is enough: a response without a token is refused anyway
+    return {}; // only its status matters: a response without a token is rejected anyway
   }
 }

@@ -18,7 +18,7 @@ const batchable: ReadonlySet<CapabilityPath> = new Set([
 ]);
 
 /**
- * The delivery modes of a capability. A model's own settings restrict them, never extend them.
+ * The delivery modes of a capability. A model's settings can restrict, but not extend them.
  *
  * @param path Full path of a leaf.
  *

@@ -1,16 +1,17 @@
 /**
- * Capabilities that an unknown name may have meant.
+ * Suggestions for unknown capability names.
  * @module
  */
 import { nearest } from "../util/nearest.ts";
 import type { CapabilityTree } from "./tree.ts";
 
 /**
- * The capabilities nearest to a name, nearest first: short names for a short name, else full paths.
+ * The capabilities most similar to a name, most similar first. Returns short names for a short name, otherwise full
+ * paths.
  *
  * @param tree The tree of capabilities.
- * @param name What was written.
- * @param limit Most results.
+ * @param name The unknown name.
+ * @param limit Maximum number of results.
  *
  * @example
  * ```ts

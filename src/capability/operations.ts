@@ -1,11 +1,11 @@
 /**
- * Which capabilities an endpoint serves.
+ * Maps operations to the capabilities that they serve.
  * @module
  */
 import type { CapabilityPath, OperationName } from "../contracts/provider.ts";
 import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 
-/** The operations that have an endpoint and a method: their leaves get pools by themselves. */
+/** Operations with an endpoint and a client method. Pools are created automatically for the leaves they serve. */
 export const servedOperations: readonly OperationName[] = [
   "chat",
   "embeddings",
@@ -20,7 +20,7 @@ export const servedOperations: readonly OperationName[] = [
   "audio-translation",
 ];
 
-/** The nodes whose leaves a call of an operation serves, save the exceptions. */
+/** The nodes whose leaves an operation serves, except those below. */
 const nodes: Readonly<Record<OperationName, readonly CapabilityPath[]>> = {
   chat: [
     "generation.text-generation",
@@ -47,17 +47,17 @@ const nodes: Readonly<Record<OperationName, readonly CapabilityPath[]>> = {
   documents: ["document-understanding.document-parsing"],
 };
 
-/** Nodes among them that have an endpoint of their own. */
+/** Excluded nodes: they have an endpoint of their own. */
 const exceptions: Readonly<Partial<Record<OperationName, readonly CapabilityPath[]>>> = {
   chat: [...nodes.documents, ...nodes.moderation],
   image: nodes["image-edit"],
 };
 
 /**
- * Whether a call of an operation serves a leaf, in any delivery mode. A custom leaf counts by the nodes above it.
+ * Whether an operation serves a leaf, in any delivery mode. A custom leaf inherits this from its ancestors.
  *
  * @param leaf Full path of a leaf.
- * @param operation What the call does.
+ * @param operation The operation.
  *
  * @example
  * ```ts ignore
@@ -70,10 +70,10 @@ export function servesOperation(leaf: CapabilityPath, operation: OperationName):
 }
 
 /**
- * The leaves a call of an operation serves, in the tree's order.
+ * The leaves that an operation serves, in tree order.
  *
  * @param tree The tree of capabilities.
- * @param operation What the call does.
+ * @param operation The operation.
  */
 export function operationLeaves(tree: CapabilityTree, operation: OperationName): readonly CapabilityPath[] {
   return tree.leaves().filter((leaf) => servesOperation(leaf, operation));

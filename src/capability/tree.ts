@@ -1,5 +1,5 @@
 /**
- * What models can be asked for: a dotted tree. Models register at its leaves and belong to every node above.
+ * The capability tree. Models register at its leaves, and belong to every ancestor of these.
  * @module
  */
 import type { CapabilityPath } from "../contracts/provider.ts";
@@ -25,21 +25,21 @@ const builtIn = "generation{text-generation{chat-completion,text-completion,code
 
 const customPath = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*$/;
 
-/** The tree without custom leaves, made at first use: it is immutable and shared. */
+/** The tree without custom leaves, created on first use; immutable and shared. */
 let builtInOnce: CapabilityTree | undefined;
 
-/** The paths under their parents, by parent; the empty parent holds the roots. */
+/** Child paths by parent path; the empty path is the parent of the roots. */
 type Children = Map<CapabilityPath, CapabilityPath[]>;
 
-/** An immutable tree of capabilities. Every path it takes is a full one, save where a name is asked for. */
+/** An immutable tree of capabilities. Paths are full paths, unless a parameter is documented as a name. */
 export class CapabilityTree {
   readonly #children: ReadonlyMap<CapabilityPath, readonly CapabilityPath[]>;
   readonly #byTail = new Map<string, CapabilityPath[]>();
 
   /**
-   * Takes what a validated configuration has; {@linkcode capabilityTree} checks it first.
+   * Does not validate its argument; {@linkcode capabilityTree} does.
    *
-   * @param custom Full paths of further leaves; the nodes above them come into being with them.
+   * @param custom Full paths of further leaves; missing ancestors are created.
    */
   constructor(custom: readonly CapabilityPath[] = []) {
     const children = builtInChildren();
@@ -57,30 +57,32 @@ export class CapabilityTree {
     return [...this.#children.keys()].slice(1);
   }
 
-  /** Whether this is a node's full path. */
+  /** Whether a node with this full path exists. */
   has(path: string): boolean {
     return path !== "" && this.#children.has(path);
   }
 
-  /** The one node a name stands for: its full path, a dotted tail or its last segment; else undefined. */
+  /**
+   * Resolves a name to its node: a full path, a dotted suffix or the last segment. Undefined if unknown or ambiguous.
+   */
   resolve(name: string): CapabilityPath | undefined {
     const [path, another] = this.matches(name);
     return another === undefined ? path : undefined;
   }
 
-  /** Every node a name may stand for: none when it is unknown, several when it is ambiguous. */
+  /** All nodes that a name may refer to: none if it is unknown, several if it is ambiguous. */
   matches(name: string): readonly CapabilityPath[] {
     return this.has(name) ? [name] : [...this.#byTail.get(name) ?? []];
   }
 
-  /** The leaves below a node, itself when it is one; all of the tree's without a path; none when unknown. */
+  /** The leaves at or below a node; all leaves when `path` is omitted; none if the node is unknown. */
   leaves(path: CapabilityPath = ""): readonly CapabilityPath[] {
     const below = this.#children.get(path);
     if (below === undefined) return [];
     return below.length === 0 ? [path] : below.flatMap((child) => this.leaves(child));
   }
 
-  /** The nodes above one, its parent first. */
+  /** The ancestors of a node, its parent first. */
   ancestors(path: CapabilityPath): readonly CapabilityPath[] {
     const above: CapabilityPath[] = [];
     if (!this.has(path)) return above;
@@ -88,22 +90,22 @@ export class CapabilityTree {
     return above;
   }
 
-  /** Whether models can register here. */
+  /** Whether a node is a leaf, at which models can register. */
   isLeaf(path: CapabilityPath): boolean {
     return this.#children.get(path)?.length === 0;
   }
 
-  /** Whether a node is another one or above it. */
+  /** Whether a node equals another one or is its ancestor. */
   contains(ancestor: CapabilityPath, path: CapabilityPath): boolean {
     return this.has(ancestor) && this.has(path) && isAtOrBelow(path, ancestor);
   }
 
-  /** The shortest dotted tail that stands for this node alone; the path itself when it is unknown. */
+  /** The shortest dotted suffix that identifies the node; the path itself if it is unknown. */
   shortName(path: CapabilityPath): string {
     return tailsOf(path).find((tail) => this.resolve(tail) === path) ?? path;
   }
 
-  /** The deepest node that all paths are at or below; null when there is none. */
+  /** The deepest node at or above all paths; null if there is none. */
   commonAncestor(paths: readonly CapabilityPath[]): CapabilityPath | null {
     const [first, ...others] = paths;
     if (first === undefined || !this.has(first)) return null;
@@ -115,8 +117,8 @@ export class CapabilityTree {
 /**
  * The tree of capabilities.
  *
- * @param custom Full paths of further leaves, from the configuration. Throws a `ConfigError` for one that is no
- * dotted path or that would turn a built-in leaf into an inner node.
+ * @param custom Full paths of further leaves, from the configuration.
+ * @throws {ConfigError} If a path is not dotted, or would turn a built-in leaf into an inner node.
  *
  * @example
  * ```ts
@@ -139,7 +141,7 @@ export function capabilityTree(custom: readonly CapabilityPath[] = []): Capabili
   return new CapabilityTree(custom);
 }
 
-/** Whether a path is a node or below it, by its text alone. */
+/** Whether a path is a node or a descendant of it, compared as strings. */
 export function isAtOrBelow(path: CapabilityPath, node: CapabilityPath): boolean {
   return path === node || path.startsWith(`${node}.`);
 }
@@ -172,7 +174,7 @@ function problemOf(path: unknown, reserved: readonly CapabilityPath[]): string |
     }`;
   }
   const leaf = reserved.find((node) => path.startsWith(`${node}.`));
-  return leaf === undefined ? undefined : `"${leaf}" is a leaf and takes no node below it: "${path}"`;
+  return leaf === undefined ? undefined : `"${leaf}" is a leaf and cannot have child nodes: "${path}"`;
 }
 
 function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
@@ -185,7 +187,7 @@ function parentOf(path: CapabilityPath): CapabilityPath {
   return path.slice(0, Math.max(0, path.lastIndexOf(".")));
 }
 
-/** The last segment, the last two, …, the whole path. */
+/** All suffixes: the last segment, the last two, …, the whole path. */
 function tailsOf(path: CapabilityPath): readonly string[] {
   const segments = path.split(".");
   return segments.map((_, index) => segments.slice(segments.length - 1 - index).join("."));

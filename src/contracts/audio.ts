@@ -1,5 +1,5 @@
 /**
- * Requests and responses with sound: in OpenAI's shape, and as the specification's audio types in `extra`.
+ * Audio requests and responses: OpenAI's wire shapes, and the specification's audio types carried in `extra`.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
@@ -8,93 +8,93 @@ import type { JsonObject, RequestBody } from "./openai.ts";
 
 /** The body of `POST /v1/audio/speech`. */
 export interface SpeechRequest extends RequestBody {
-  /** The text that is spoken. */
+  /** The text to speak. */
   input: string;
-  /** The voice: a name, which `models.<name>.voices` maps to the vendor's own, or a custom voice's id. */
+  /** The voice: a name that `models.<name>.voices` maps to one of the vendor's, or the id of a custom voice. */
   voice: string | { id: string };
-  /** How it is spoken, where the model takes such a wish. */
+  /** Instructions for the delivery, such as tone, on models that support them. */
   instructions?: string | null;
-  /** Format of the sound: `mp3`, `opus`, `aac`, `flac`, `wav` or `pcm`. @default {"mp3"} */
+  /** Audio format: `mp3`, `opus`, `aac`, `flac`, `wav` or `pcm`. @default {"mp3"} */
   response_format?: string | null;
-  /** 0.25 to 4. @default {1} */
+  /** Speed factor, 0.25 to 4. @default {1} */
   speed?: number | null;
-  /** Plain sound, or server-sent events with chunks of it in base64. @default {"audio"} */
+  /** Raw audio bytes, or server-sent events with base64 chunks. @default {"audio"} */
   stream_format?: "audio" | "sse" | null;
 }
 
-/** The text fields of `POST /v1/audio/transcriptions`; the sound is a file of the form. */
+/** The text fields of `POST /v1/audio/transcriptions`; the audio is a file of the form. */
 export interface TranscriptionFields extends RequestBody {
-  /** Language of the sound, ISO 639-1. */
+  /** Language of the audio, ISO 639-1. */
   language?: string | null;
-  /** Text that precedes the sound, or words that occur in it. */
+  /** Text that precedes the audio, or vocabulary that occurs in it. */
   prompt?: string | null;
   /** `json`, `text`, `srt`, `vtt`, `verbose_json`, or one of the vendor's own. @default {"json"} */
   response_format?: string | null;
-  /** 0 to 1. */
+  /** Sampling temperature, 0 to 1. */
   temperature?: number | null;
-  /** What `verbose_json` has times of: `word`, `segment`. */
+  /** Granularities of the timestamps in `verbose_json`: `word`, `segment`. */
   timestamp_granularities?: string[] | null;
 }
 
-/** What a transcript is billed by: the duration of the sound, or tokens. */
+/** The billed usage of a transcription: seconds of audio, or tokens. */
 export type TranscriptionUsage =
   | { type: "duration"; seconds: number; [key: string]: unknown }
   | { type: "tokens"; input_tokens: number; output_tokens: number; total_tokens: number; [key: string]: unknown };
 
-/** A transcript, and what else its format has: `json` has the text alone. */
+/** A transcript. Fields beyond `text` depend on the response format; `json` has `text` only. */
 export interface Transcription {
-  /** What was said. */
+  /** The transcribed text. */
   text: string;
-  /** Language of the sound, in `verbose_json`. */
+  /** Language of the audio; `verbose_json` only. */
   language?: string;
-  /** Duration of the sound, seconds, in `verbose_json`. */
+  /** Duration of the audio, seconds; `verbose_json` only. */
   duration?: number;
-  /** Segments with times, in `verbose_json`. */
+  /** Segments with timestamps; `verbose_json` only. */
   segments?: TranscriptSegment[];
-  /** Words with times, in `verbose_json`. */
+  /** Words with timestamps, seconds; `verbose_json` only. */
   words?: { word: string; start: number; end: number }[];
-  /** What was billed, where it was reported. */
+  /** The billed usage, if the provider reported it. */
   usage?: TranscriptionUsage;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** A part of a transcript; times in seconds from the beginning. */
+/** A segment of a transcript. Times are in seconds from the start of the audio. */
 export interface TranscriptSegment {
-  /** Index, from 0. */
+  /** Index of the segment, from 0. */
   id: number;
-  /** When it begins. */
+  /** Start time, seconds. */
   start: number;
-  /** When it ends. */
+  /** End time, seconds. */
   end: number;
-  /** What was said. */
+  /** The transcribed text. */
   text: string;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** Spec: AudioRequest. What a request for or with sound asks, in `extra` of a completion request. */
+/** Spec: AudioRequest. The audio part of a request, in `extra` of a completion request. */
 export interface AudioRequest {
-  /** The text to be spoken, or the sound to be transcribed. */
+  /** The text to speak, or the audio to transcribe. */
   readonly input: string | Uint8Array;
-  /** The voice, in the vendor's words. */
+  /** The voice, by the vendor's name. */
   readonly voice?: string;
-  /** The format of the sound, or of the transcript. */
+  /** Format of the audio, or of the transcript. */
   readonly format: string;
-  /** The model, as its provider names it. */
+  /** The upstream model id. */
   readonly model: string;
-  /** Language of the sound, where the request names it. */
+  /** Language of the audio, if the request specifies it. */
   readonly language?: string;
 }
 
-/** Spec: AudioResponse. A provider may answer with this alone, in `extra` of its completion response. */
+/** Spec: AudioResponse. A provider may return this alone, in `extra` of its completion response. */
 export interface AudioResponse {
-  /** Speech: all of it, or as it arrives. */
+  /** The speech: complete, or a stream of chunks. */
   readonly audio?: Uint8Array | AsyncIterable<Uint8Array>;
-  /** The transcript, in the format asked for. */
+  /** The transcript, in the requested format. */
   readonly text?: string;
-  /** Duration of the sound, seconds. */
+  /** Duration of the audio, seconds. */
   readonly duration?: number;
-  /** What it took, as for {@linkcode Transcription.usage}. */
+  /** The billed usage, as in {@linkcode Transcription.usage}. */
   readonly usage?: JsonObject;
 }

@@ -1,19 +1,19 @@
 /**
- * What the bodies of all operations have in common.
+ * Fields that the request bodies of all operations share.
  * @module
  */
 
 /** Any JSON object. */
 export type JsonObject = Record<string, unknown>;
 
-/** What the bodies of all operations have in common. */
+/** Fields that the request bodies of all operations share. */
 export interface RequestBody {
-  /** A pool, capability, alias or model name; the client's own pool when left out. */
+  /** A pool, capability, alias or model name. When omitted, the client's default pool is used. */
   model?: string;
-  /** A list of further models or pools to try after `model`. */
+  /** Further models or pools, tried in order after `model`. */
   models?: string[];
-  /** The end user, as the client names them. */
+  /** The end user, as the client identifies them. */
   user?: string;
-  /** What else an operation or a vendor has. */
+  /** Fields of the operation, and vendor extensions. */
   [key: string]: unknown;
 }

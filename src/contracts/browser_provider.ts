@@ -1,6 +1,6 @@
 /**
- * Providers that a program makes itself, as programs in browsers do. They carry the settings that a configuration would
- * have of them.
+ * Providers that a program constructs itself, as programs in browsers do. Such a provider carries the settings which a
+ * configuration would otherwise hold for it.
  * @module
  */
 import type { ProviderDeclaration } from "./connector.ts";
@@ -8,108 +8,111 @@ import type { CapabilityPath, ModelInfo, Provider } from "./provider.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * A key, or what finds it when a client becomes ready, such as `() => secrets.get("OPENAI_API_KEY")`. Everyone who has
- * the page has the key: use one of its visitor's.
+ * An API key, or a function that looks it up when a client becomes ready, such as
+ * `() => secrets.get("OPENAI_API_KEY")`.
+ * Every visitor of a page can read its key: use the visitor's own, not yours.
  */
 export type ApiKey = string | (() => Promise<string | undefined>);
 
-/** Settings of a provider instance; those left out have the built-in defaults. */
+/** Settings of a provider instance. Omitted settings take the built-in defaults. */
 export interface InstanceSettings {
   /**
-   * Its models, in order of preference; those with an empty `defaultFor` are asked only when they are named. A server
-   * on one's own machine is asked for them when it has none here.
+   * The models, in order of preference. A model with an empty `defaultFor` is used only when requested by name. When
+   * omitted, a local server is asked for its model list.
    */
   readonly models?: readonly ModelInfo[];
-  /** Its key: sent with every call, and redacted from records and messages. */
+  /** The API key. It is sent with every call, and redacted from records and messages. */
   readonly apiKey?: ApiKey;
-  /** What its vendor's connector declares, such as the rewording that all its models need. */
+  /** Facts from the vendor's connector declaration, such as parameter rules that apply to all of its models. */
   readonly facts?: Partial<ProviderDeclaration>;
-  /** Limit of a complete response, and of idle time in a stream, ms. */
+  /** Timeout of a complete response, and idle timeout of a stream, ms. */
   readonly timeout?: number;
-  /** Retries on the same model, beyond the first try. */
+  /** Maximum retries on the same model after the first attempt. */
   readonly maxRetries?: number;
-  /** Statuses that are retried whatever their class. */
+  /** HTTP statuses that are always retried, whatever their failure class. */
   readonly retryableCodes?: readonly number[];
-  /** Statuses that are not retried whatever their class. */
+  /** HTTP statuses that are never retried, whatever their failure class. */
   readonly nonRetryableCodes?: readonly number[];
 }
 
-/** A provider made by the program. Any {@linkcode Provider} is one. */
+/** A provider that the program constructed. Any {@linkcode Provider} qualifies. */
 export interface GivenProvider extends Provider {
-  /** Its settings. */
+  /** The settings of this instance. */
   readonly instanceSettings?: InstanceSettings;
-  /** Called with the runtime before the first call. */
+  /** Called once with the runtime, before the first call. */
   attach?(runtime: Runtime): void;
 }
 
-/** What a vendor's function, such as `openai`, takes. */
+/** Options of a vendor's factory function, such as `openai`. */
 export interface VendorOptions {
-  /** The key. A vendor needs one, unless it is a server on one's own machine or at a `baseUrl` that adds the key. */
+  /** The API key. Required by vendors, except for a local server or a `baseUrl` that adds the key itself. */
   readonly apiKey?: ApiKey;
-  /** The only models, in order of preference: ids, or what is known of them; the vendor's defaults when left out. */
+  /** The only models to use, in order of preference: ids, or model facts. When omitted, the vendor's default models. */
   readonly models?: readonly (string | ModelInfo)[];
-  /** Replaces the vendor's address; with the version prefix, such as `https://api.acme.example/v1`. */
+  /** Overrides the vendor's base URL. Includes the version prefix, such as `https://api.acme.example/v1`. */
   readonly baseUrl?: string;
-  /** Its id, and the prefix of its models' names; by default the vendor's name, such as `openai`. */
+  /** The provider's id, which prefixes its model names. Defaults to the vendor's name, such as `openai`. */
   readonly id?: string;
 }
 
 /**
- * How a key is sent: `api_key` as `Authorization: Bearer`, `x-api-key` and `api-key` in the header of that name, `none`
- * not at all.
+ * How the API key is sent: `api_key` as `Authorization: Bearer`; `x-api-key` and `api-key` in the header of that name;
+ * `none` sends no key.
  */
 export type AuthMethod = "api_key" | "x-api-key" | "api-key" | "none";
 
-/** What `createBrowserProviderConfig` takes. */
+/** Options of `createBrowserProviderConfig`. */
 export interface BrowserProviderOptions {
-  /** Its id, and the prefix of its models' names; by default the host it is at, such as `api.acme.example`. */
+  /** The provider's id, which prefixes its model names. Defaults to the host of its URL, such as `api.acme.example`. */
   readonly id?: string;
   /**
-   * Its address with the version prefix, such as `https://api.acme.example/v1`. Not needed where a subclass has an
-   * endpoint of its own, or where `proxyUrl` is a ModelMesh proxy.
+   * The base URL with the version prefix, such as `https://api.acme.example/v1`. Optional if a subclass defines its own
+   * endpoint, or if `proxyUrl` is a ModelMesh proxy.
    */
   readonly baseUrl?: string;
-  /** The key, or what finds it; or the token of the proxy. */
+  /** The API key, or a function that looks it up; for a ModelMesh proxy, its token. */
   readonly apiKey?: ApiKey;
-  /** The ids of its models, or what is known of them. Behind a ModelMesh proxy: names of its pools or models. */
+  /** Model ids, or model facts. Behind a ModelMesh proxy: names of its pools or models. */
   readonly models: readonly (string | ModelInfo)[];
-  /** Capabilities of those models that name none; `chat-completion` by default. Short names or full paths. */
+  /** Capabilities of models that declare none, as short names or full paths; `chat-completion` by default. */
   readonly capabilities?: readonly CapabilityPath[];
-  /** Limit of a complete response, and of idle time in a stream, ms; by default 240 000 and 60 000. */
+  /** Timeout of a complete response, and idle timeout of a stream, ms; by default 240 000 and 60 000. */
   readonly timeout?: number;
-  /** Retries on the same model, beyond the first try; 2 by default. */
+  /** Maximum retries on the same model after the first attempt; 2 by default. */
   readonly maxRetries?: number;
-  /** How the key is sent; `api_key` by default. */
+  /** How the API key is sent; `api_key` by default. */
   readonly authMethod?: AuthMethod;
-  /** Statuses that are retried, in place of the built-in ones. */
+  /** HTTP statuses that are retried; replaces the built-in list. */
   readonly retryableCodes?: readonly number[];
-  /** Statuses that are not retried, in place of the built-in ones. */
+  /** HTTP statuses that are not retried; replaces the built-in list. */
   readonly nonRetryableCodes?: readonly number[];
   /**
-   * Alone: the address of a ModelMesh proxy, which keeps the keys. With another address: a forwarder in front of it,
-   * which is asked for `<proxyUrl>/<address>`.
+   * Without `baseUrl`: the URL of a ModelMesh proxy, which holds the API keys. With `baseUrl`: the URL of a forwarding
+   * proxy, which is requested as `<proxyUrl>/<baseUrl>`.
    */
   readonly proxyUrl?: string;
 }
 
-/** A checked configuration of a browser provider: complete, frozen. `createBrowserProviderConfig` makes it. */
+/**
+ * A validated, complete and frozen configuration of a browser provider, as `createBrowserProviderConfig` returns it.
+ */
 export interface BrowserProviderConfig extends InstanceSettings {
-  /** Its id, where the program chose one. */
+  /** The provider's id, if the program set one. */
   readonly id?: string;
-  /** Its address, without a slash at the end; empty when only a subclass knows it. */
+  /** The base URL without a trailing slash; empty if only a subclass defines the endpoint. */
   readonly baseUrl: string;
-  /** Its models; each with its capabilities. */
+  /** The models, each with its capabilities. */
   readonly models: readonly ModelInfo[];
-  /** Capabilities of those models that name none. */
+  /** Capabilities of models that declare none. */
   readonly capabilities: readonly CapabilityPath[];
-  /** Retries on the same model, beyond the first try. */
+  /** Maximum retries on the same model after the first attempt. */
   readonly maxRetries: number;
-  /** How the key is sent. */
+  /** How the API key is sent. */
   readonly authMethod: AuthMethod;
-  /** Statuses that are retried whatever their class. */
+  /** HTTP statuses that are always retried, whatever their failure class. */
   readonly retryableCodes: readonly number[];
-  /** Statuses that are not retried whatever their class. */
+  /** HTTP statuses that are never retried, whatever their failure class. */
   readonly nonRetryableCodes: readonly number[];
-  /** The proxy or forwarder, without a slash at the end. */
+  /** URL of the ModelMesh or forwarding proxy, without a trailing slash. */
   readonly proxyUrl?: string;
 }

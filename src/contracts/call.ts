@@ -1,14 +1,14 @@
 /**
- * One call to a provider: what it is made with, and content that comes of it.
+ * One call to a provider: its options, and response content other than JSON.
  * @module
  */
 import type { UpstreamRequest, UpstreamResponse } from "./runtime.ts";
 
-/** A response that is no JSON. */
+/** A response body that is not JSON. */
 export interface ResponseContent {
   /** Media type, such as `audio/mpeg` or `text/vtt`. */
   readonly type: string;
-  /** All of it, or as it arrives. Leaving the loop early ends the call. */
+  /** The response body: complete, or a stream of chunks. Ending the iteration early aborts the call. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -16,26 +16,28 @@ export interface ResponseContent {
 export interface ServedBy {
   /** The model's name. */
   readonly model: string;
-  /** Its provider's entry id, where the proxy reports it. */
+  /** The entry id of its provider, if the proxy reports it. */
   readonly provider?: string;
 }
 
-/** What a provider needs for one call. */
+/** Options of one call to a provider. */
 export interface CallOptions {
   /** Aborts the call. */
   readonly signal: AbortSignal;
-  /** The API key or token of this call, undefined where none is configured. */
+  /** The API key or token for this call; undefined if none is configured. */
   readonly credential?: string | undefined;
   /**
-   * The HTTP client of this call. It enforces time and idle limits, and records what was sent and received.
-   * Throws a `NetworkError` or the signal's reason.
+   * Sends an HTTP request. Enforces the timeouts, and records request and response.
+   *
+   * @throws A `NetworkError`, or the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
   /**
-   * Names parameters that the provider leaves out of what it sends, for `x-mesh-dropped-params`. To be called before
-   * {@linkcode CallOptions.send}; the last call counts.
+   * Reports parameters that the provider omits from the upstream request; they appear in `x-mesh-dropped-params`. Call
+   * it
+   * before {@linkcode CallOptions.send}; the last call takes effect.
    */
   reportDropped?(parameters: readonly string[]): void;
-  /** Reports the model that served the request behind a provider that is a ModelMesh proxy; the last call counts. */
+  /** Reports the model that served the request, if the provider is a ModelMesh proxy. The last call takes effect. */
   reportServedBy?(served: ServedBy): void;
 }

@@ -1,5 +1,5 @@
 /**
- * What can be plugged in, and how it is described.
+ * Connectors: what can be plugged in, and how a connector declares itself.
  * @module
  */
 import type { Discovery } from "./discovery.ts";
@@ -11,148 +11,154 @@ import type { Runtime } from "./runtime.ts";
 import type { SecretStore } from "./secret_store.ts";
 import type { Storage } from "./storage.ts";
 
-/** `<vendor>.<kind>.v1`. */
+/** The id of a connector: `<vendor>.<kind>.v1`. */
 export type ConnectorId = string;
 
-/** The kinds of connectors and what each one makes. */
+/** The kinds of connectors, and the type that each kind creates. */
 export interface ConnectorKinds {
-  /** A vendor of models. */
+  /** Gives access to a vendor's models. */
   provider: Provider;
-  /** A way to choose among candidates. */
+  /** Selects one of the candidates for a request. */
   strategy: SelectionStrategy;
-  /** A place secrets come from. */
+  /** Supplies secrets. */
   secretStore: SecretStore;
-  /** A place that state outlives a process in. */
+  /** Persists state across restarts. */
   storage: Storage;
-  /** A place records go to. */
+  /** Receives events, logs, statistics and traces. */
   observability: Observability;
-  /** Keeps the list of models up to date, or watches over providers. */
+  /** Syncs the model registry, or monitors the health of providers. */
   discovery: Discovery;
 }
 
 /**
- * What an attribute takes. A duration is written with its unit and given to the connector in ms, a size in bytes; a URL
- * is http or https.
+ * The type of an attribute's value. A `duration` is configured with a unit and passed to the connector in ms, a `size`
+ * in bytes. A `url` is http or https.
  */
 export type AttributeType = "text" | "flag" | "integer" | "object" | "duration" | "size" | "url";
 
-/** An attribute that a connector reads from its settings. */
+/** An attribute that a connector reads from its configuration. */
 export interface Attribute {
-  /** The type; a list for one of several. A secret reference may replace a string. */
+  /** The accepted type, or a list of accepted types. A secret reference may replace a string. */
   readonly type: AttributeType | readonly AttributeType[];
-  /** The only strings it takes. */
+  /** The accepted strings; any string when omitted. */
   readonly values?: readonly string[];
-  /** Least integer, ms or bytes. */
+  /** Minimum value: an integer, ms or bytes. */
   readonly min?: number;
-  /** Whether it has to be given. */
+  /** Whether the attribute is required. */
   readonly isRequired?: boolean;
-  /** The default. */
+  /** The default value. */
   readonly default?: string | number | boolean;
-  /** What it is for. */
+  /** Description, shown in the documentation. */
   readonly about: string;
 }
 
 /** Attributes by name. */
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** What is known of a connector before it is used. */
+/** What is known about a connector before its code is loaded. */
 export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
-  /** Its name in configuration. */
+  /** The id by which a configuration refers to it. */
   readonly id: ConnectorId;
-  /** What it makes. */
+  /** The kind of connector. */
   readonly kind: Kind;
   /**
-   * The attributes it reads: of `secrets`, `storage`, an entry of `observability`, or the `config` of a provider's
-   * entry. All others are refused, with the nearest name. Without a declaration everything is passed through.
+   * The attributes that it reads: those of `secrets`, of `storage`, of an entry of `observability`, or of `config` in a
+   * provider's entry. Other attributes are rejected, with the nearest name as a suggestion. When omitted, every
+   * attribute is passed through.
    */
   readonly attributes?: Attributes;
   /**
-   * The sections of `observability` that a sink has an effect in; it is refused in others.
+   * The sections of `observability` that this sink supports; other sections reject it.
    * @default all
    */
   readonly sections?: readonly ("routing" | "logging" | "statistics" | "tracing")[];
-  /** Whether it writes to the storage of the mesh, so that a configuration with it needs a section `storage`. */
+  /** Whether it writes to the storage of the mesh. If so, the configuration needs a `storage` section. */
   readonly needsStorage?: boolean;
 }
 
-/** What a mesh gives its sinks. */
+/** Parts of the mesh that a sink may use. */
 export interface MeshParts {
-  /** The storage of its section `storage`, once it is open. */
+  /** The storage of the `storage` section; undefined until it is open. */
   storage(): Storage | undefined;
 }
 
-/** What makes the instances of a connector. */
+/** Creates the instances of a connector. */
 export interface ConnectorImplementation<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
-  /** Makes an instance; only sinks are given parts of the mesh. Throws a `ConfigError` when the settings do not fit. */
+  /**
+   * Creates an instance. Only sinks receive `mesh`.
+   *
+   * @throws A `ConfigError` if the settings are invalid.
+   */
   create(settings: Readonly<Record<string, unknown>>, runtime: Runtime, mesh?: MeshParts): ConnectorKinds[Kind];
   /**
-   * Loads the packages that its instances import lazily, where there are any, so that `modelmesh check` reports one
-   * that is missing. Throws a `ConnectorError` that says how to install it.
+   * Loads the packages that instances import lazily, so that `modelmesh check` reports a missing package.
+   *
+   * @throws A `ConnectorError` that names the install command.
    */
   loadPackages?(): Promise<unknown>;
 }
 
-/** Something that can be plugged in: an id, a kind and a factory. */
+/** A connector: its declaration, and a factory of instances. */
 export interface Connector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds>
   extends ConnectorDeclaration<Kind>, ConnectorImplementation<Kind> {}
 
-/** A connector whose code is imported by `ready()`, and only where a configuration names it. */
+/** A connector whose implementation `ready()` imports, and only if a configuration names it. */
 export interface LazyConnector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds>
   extends ConnectorDeclaration<Kind> {
-  /** Imports its implementation. */
+  /** Imports the implementation. */
   load(): Promise<ConnectorImplementation<Kind>>;
 }
 
-/** A connector, loaded or yet to be loaded. */
+/** A connector, either loaded or lazy. */
 export type PluggableConnector<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> =
   | Connector<Kind>
   | LazyConnector<Kind>;
 
-/** What a provider's connector is given. */
+/** The settings that a provider's connector receives. */
 export interface ProviderSettings extends Readonly<Record<string, unknown>> {
-  /** The entry's id. */
+  /** The entry id of the provider. */
   readonly id: string;
-  /** Replaces the vendor's own address. */
+  /** Overrides the vendor's base URL. */
   readonly baseUrl?: string;
 }
 
-/** How a provider is found in the environment. Names in order of precedence. */
+/** Environment variables that reveal a provider. Names are in order of precedence. */
 export interface Detection {
-  /** Variables that hold the key. */
+  /** Variables that hold the API key. */
   readonly keys: readonly string[];
-  /** Variables that hold the address; always beat the default one. */
+  /** Variables that hold the base URL; they override the default URL. */
   readonly baseUrl?: readonly string[];
-  /** Variables whose presence alone makes a server without a key count as there. */
+  /** Variables whose presence alone enables a server that needs no key. */
   readonly host?: readonly string[];
-  /** Port of such a host that names none. */
+  /** Port used if such a host variable has none. */
   readonly port?: number;
-  /** Further variables that must be set, by the setting each one fills. */
+  /** Further required variables, by the setting that each one fills. */
   readonly requires?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is known of a provider's connector: the vendor's facts are data, so that they can be read without a call. */
+/** What is known about a provider's connector. A vendor's facts are data, so that they can be read without a call. */
 export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
-  /** Short vendor name, the prefix of its models' names. */
+  /** The vendor's short name, which prefixes its model names. */
   readonly vendor: string;
-  /** How it is found in the environment. */
+  /** Environment variables that reveal it. */
   readonly detection?: Detection;
-  /** Known models. */
+  /** The catalogue of known models. */
   readonly models: readonly ModelInfo[];
-  /** Rewording that all its models need. */
+  /** Parameter rules that apply to all of its models. */
   readonly parameters?: ParameterRules;
-  /** Its models are free and listed by the server itself (a server on one's own machine). */
+  /** Whether it is a local server: its models are free, and the server itself lists them. */
   readonly local?: boolean;
-  /** No address of its own: `base_url` has to be configured. */
+  /** Whether it has no default URL: `base_url` must be configured. */
   readonly needsBaseUrl?: boolean;
-  /** Works without a key. */
+  /** Whether it works without an API key. */
   readonly keyless?: boolean;
-  /** Names in `extra_content` of state that its models accept from earlier responses. @default its vendor alone */
+  /** Keys of `extra_content` whose state its models accept from earlier responses. @default its vendor alone */
   readonly ownState?: readonly string[];
-  /** What its tokens are asked for, unless `auth.scope` says otherwise. */
+  /** The OAuth scope of its access tokens, unless `auth.scope` overrides it. */
   readonly tokenScope?: string;
   /**
-   * What of files, batches and fine-tuning it has, empty where that depends on the server; left out where its connector
-   * cannot ask for any.
+   * The file, batch and fine-tuning features that it supports. Empty if that depends on the server; omitted if the
+   * connector supports none.
    */
   readonly infrastructure?: InfrastructureFacts;
 }
@@ -160,5 +166,5 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
 /** A provider's connector. */
 export interface ProviderConnector extends ProviderDeclaration, ConnectorImplementation<"provider"> {}
 
-/** A provider's connector whose code is imported by `ready()`. */
+/** A provider's connector whose implementation `ready()` imports. */
 export interface LazyProviderConnector extends ProviderDeclaration, LazyConnector<"provider"> {}

@@ -1,98 +1,100 @@
 /**
- * Discovery: which models providers have by now, and whether they are there.
+ * Discovery: syncing the model registry with providers' model lists, and health monitoring.
  * @module
  */
 import type { ModelInfo } from "./provider.ts";
 
-/** What a registry sync sees of a mesh, and does to it. */
+/** The view of a mesh that a registry sync reads and updates. */
 export interface SyncHost {
-  /** Entry ids of the providers to ask. */
+  /** Entry ids of the providers to query. */
   readonly providers: readonly string[];
-  /** Upstream ids of the models that the mesh has of a provider. */
+  /** Upstream ids of the provider's models in the registry. */
   modelsOf(provider: string): ReadonlySet<string>;
-  /** Upstream ids that the provider listed when the mesh started; undefined where it was not asked. */
+  /** Upstream ids that the provider listed at startup; undefined if it was not queried. */
   listedAtStart(provider: string): ReadonlySet<string> | undefined;
   /**
-   * Asks a provider for its list.
+   * Requests a provider's model list.
    *
-   * @throws {Error} With a message without secrets, when there is no answer, or none that is a list.
+   * @throws {Error} If the request fails or the response is not a list. The message contains no secrets.
    */
   listModels(provider: string): Promise<readonly ModelInfo[]>;
-  /** Adds models: they are reached by name, and take their places in pools behind those that are there. */
+  /** Registers models. They can be requested by name, and are appended to the pools that match. */
   register(provider: string, models: readonly ModelInfo[]): Promise<void>;
-  /** Deactivates a model in every pool until {@linkcode SyncHost.restore}. It stays in the registry. */
+  /**
+   * Deactivates a model in every pool until {@linkcode SyncHost.restore} is called. The model stays in the registry.
+   */
   deactivate(provider: string, model: string): void;
-  /** Ends what {@linkcode SyncHost.deactivate} did. */
+  /** Reverts {@linkcode SyncHost.deactivate}. */
   restore(provider: string, model: string): void;
-  /** Writes a line of the log and a trace of the component `registry`. */
+  /** Emits a log line, and a trace entry of the component `registry`. */
   notify(notice: RegistryNotice): void;
 }
 
-/** What a registry sync has to say of one model. */
+/** A notice of a registry sync about one model. */
 export interface RegistryNotice {
-  /** How bad. */
+  /** Severity of the notice. */
   readonly severity: "info" | "warning";
   /** The provider's entry id. */
   readonly provider: string;
-  /** The upstream id. */
+  /** The upstream model id. */
   readonly model: string;
-  /** What happened. */
+  /** Description of the change. */
   readonly message: string;
 }
 
-/** What the latest sync of a provider did. */
+/** Result of the latest sync of one provider. */
 export interface SyncStatus {
   /** The provider's entry id. */
   readonly provider: string;
-  /** When, ms since 1970. */
+  /** Time of the sync, ms since the Unix epoch. */
   readonly at: number;
-  /** Models in its list; undefined when there was none to go by. */
+  /** Number of models in the provider's list; undefined if no usable list was returned. */
   readonly listed?: number;
-  /** Upstream ids that the list had for the first time, and that the mesh had not. */
+  /** Upstream ids that appeared in the list for the first time and were not registered. */
   readonly added: readonly string[];
-  /** Upstream ids of models of the mesh that an earlier list had, and this one has not. */
+  /** Upstream ids of registered models that an earlier list contained and this one does not. */
   readonly deprecated: readonly string[];
-  /** Why nothing was changed. */
+  /** Why the sync changed nothing, if it did not. */
   readonly problem?: string;
 }
 
 /** Spec: Registry Sync. */
 export interface RegistrySync {
   /**
-   * Asks providers for their lists, and brings a mesh up to date. A list that fails or is empty changes nothing.
+   * Queries the providers' model lists and updates the mesh. A failed or empty list changes nothing.
    *
    * @param host The mesh.
-   * @returns What was done, for each provider asked.
+   * @returns One result per queried provider.
    */
   sync(host: SyncHost): Promise<readonly SyncStatus[]>;
-  /** The latest of every provider. */
+  /** The latest result of every provider. */
   getSyncStatus(): readonly SyncStatus[];
 }
 
-/** What a health monitor sees of a mesh. */
+/** The view of a mesh that a health monitor uses. */
 export interface ProbeHost {
   /**
-   * Asks a provider for something cheap.
+   * Sends an inexpensive request to a provider.
    *
-   * @param timeoutMs Longest wait, ms.
-   * @returns How it failed, such as `timeout`; undefined when it answered.
+   * @param timeoutMs Timeout, ms.
+   * @returns The failure, such as `timeout`; undefined on success.
    */
   ask(provider: string, timeoutMs: number): Promise<string | undefined>;
 }
 
-/** A provider's health. */
+/** The health of one provider. */
 export interface ProviderHealth {
   /** The provider's entry id. */
   readonly provider: string;
-  /** `unhealthy` once it failed too many probes in a row: its models are in standby while it is. */
+  /** `unhealthy` after too many consecutive failed probes; the provider's models stay in standby meanwhile. */
   readonly status: "healthy" | "unhealthy";
-  /** Failed probes in a row. */
+  /** Number of consecutive failed probes. */
   readonly failures: number;
-  /** When it was probed last, ms since 1970. */
+  /** Time of the latest probe, ms since the Unix epoch. */
   readonly at: number;
-  /** How long the probe took, ms. */
+  /** Duration of the latest probe, ms. */
   readonly latencyMs: number;
-  /** How the probe failed, such as `timeout`. */
+  /** The failure of the latest probe, such as `timeout`. */
   readonly failure?: string;
 }
 
@@ -101,13 +103,16 @@ export interface HealthMonitoring {
   /**
    * Probes a provider once.
    *
-   * @param provider Its entry id.
-   * @param host Asks it.
+   * @param provider The provider's entry id.
+   * @param host Sends the probe.
    */
   probe(provider: string, host: ProbeHost): Promise<ProviderHealth>;
-  /** The latest of every provider that was probed. */
+  /** The latest health of every probed provider. */
   getHealthReport(): readonly ProviderHealth[];
 }
 
-/** Spec: Discovery. What `discovery.sync.connector` names has to sync, what `discovery.health.connector` names to probe. */
+/**
+ * Spec: Discovery. The connector named by `discovery.sync.connector` implements the sync methods, the one named by
+ * `discovery.health.connector` the probe methods.
+ */
 export type Discovery = Partial<RegistrySync & HealthMonitoring>;

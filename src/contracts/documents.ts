@@ -4,9 +4,9 @@
  */
 import type { RequestBody } from "./body.ts";
 
-/** The body of `POST /v1/documents/parse`, beside a file. */
+/** The body of `POST /v1/documents/parse`, next to an optional file. */
 export interface DocumentRequest extends RequestBody {
-  /** Where the document is, http or https; left out where a file is given. The provider fetches it. */
+  /** URL of the document, http or https, which the provider fetches; omitted if a file is uploaded. */
   url?: string;
 }
 
@@ -14,12 +14,12 @@ export interface DocumentRequest extends RequestBody {
 export interface DocumentResponse {
   /** Always `document`. */
   object: "document";
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
   /** The Markdown of all pages. */
   text: string;
-  /** Each page by itself, the first one is 1. */
+  /** The pages, numbered from 1. */
   pages: { page: number; markdown: string }[];
-  /** What a provider reports as billed; callers do not see it. */
+  /** The billed usage that the provider reports; not returned to callers. */
   usage?: { total_tokens?: number };
 }

@@ -6,12 +6,12 @@ import type { RequestBody } from "./body.ts";
 
 /** The body of `POST /v1/embeddings`. */
 export interface EmbeddingRequest extends RequestBody {
-  /** One text or several, or their tokens in the vocabulary of OpenAI's models. */
+  /** One or several strings, or their token ids in the vocabulary of OpenAI's models. */
   input: string | string[] | number[] | number[][];
-  /** Numbers per vector, where the model lets one choose. */
+  /** Number of dimensions per vector, on models that support a choice. */
   dimensions?: number;
   /**
-   * How vectors are written: lists of numbers, or base64 of their little-endian 32-bit floats.
+   * Encoding of the vectors: arrays of numbers, or base64 of little-endian 32-bit floats.
    * @default {"float"}
    */
   encoding_format?: "float" | "base64";
@@ -21,9 +21,9 @@ export interface EmbeddingRequest extends RequestBody {
 export interface Embedding {
   /** Always `embedding`. */
   object: "embedding";
-  /** Index of its input, from 0. */
+  /** Index of the input, from 0. */
   index: number;
-  /** The vector; with `encoding_format: "base64"` a string. */
+  /** The vector; a base64 string if `encoding_format` is `base64`. */
   embedding: number[];
 }
 
@@ -31,12 +31,12 @@ export interface Embedding {
 export interface EmbeddingResponse {
   /** Always `list`. */
   object: "list";
-  /** A vector for each input, in order. */
+  /** One vector per input, in input order. */
   data: Embedding[];
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** Token counts, where the provider reported them. */
+  /** Token counts, if the provider reported them. */
   usage: { prompt_tokens: number; total_tokens: number };
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }

@@ -1,9 +1,9 @@
 /**
- * Codes of errors.
+ * Error codes.
  * @module
  */
 
-/** What a client may get from the proxy, and a program as `code` of a {@linkcode MeshError}. */
+/** Codes that a client may receive from the proxy, and a program as `code` of a {@linkcode MeshError}. */
 export type RequestErrorCode =
   | "all_attempts_failed"
   | "budget_exceeded"
@@ -34,7 +34,7 @@ export type RequestErrorCode =
   | "unsupported_media_type"
   | "upstream_auth_error";
 
-/** What stops a start or a call of the library, and what connectors throw. */
+/** Codes of errors at startup, of library calls, and of connectors. */
 export type ProgramErrorCode =
   | "cannot_listen"
   | "config_not_saved"
@@ -55,9 +55,9 @@ export type ProgramErrorCode =
   | "unsupported_runtime"
   | "upstream_error";
 
-/** Every code of this package's own. */
+/** Every error code of this package. */
 export type ErrorCode = RequestErrorCode | ProgramErrorCode;
 
-/** A code of this package's, or one that a provider gave for a fault of the request. */
-// deno-lint-ignore ban-types -- keeps the names above for completion beside any other text
+/** An error code of this package, or one that a provider returned for an invalid request. */
+// deno-lint-ignore ban-types -- editors keep completing the known codes although any string is accepted
 export type AnyErrorCode = ErrorCode | (string & {});

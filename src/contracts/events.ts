@@ -1,5 +1,5 @@
 /**
- * The records ModelMesh writes, as contract and spec lay them out: JSON lines, `type` first.
+ * The records that ModelMesh writes, as JSON lines with `type` first.
  * @module
  */
 import type { Delivery, OperationName, ServedBy } from "./provider.ts";
@@ -7,279 +7,296 @@ import type { Delivery, OperationName, ServedBy } from "./provider.ts";
 /** Kinds of events. */
 export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch";
 
-/** Something changed. */
+/** A change of state. */
 export interface MeshEvent {
   /** Always `event`. */
   readonly type: "event";
-  /** What kind of change. */
+  /** The kind of change. */
   readonly event: EventKind;
-  /** Unique id. */
+  /** Unique id of the event. */
   readonly id: string;
-  /** ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly timestamp: string;
-  /** The pool, where one is concerned. */
+  /** The affected pool, if any. */
   readonly pool?: string;
-  /** The model, where one is concerned. */
+  /** The affected model, if any. */
   readonly model?: string;
   /** The provider's entry id. */
   readonly provider: string;
-  /** What it was before: a state, or the model left behind. */
+  /** The previous value: a state, or the model that was replaced. */
   readonly from?: string;
-  /** What it is now. */
+  /** The new value. */
   readonly to?: string;
-  /** Why. */
+  /** The reason for the change. */
   readonly reason: string;
-  /** Further facts. */
+  /** Further details. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** One model's attempts for a request. */
+/** All attempts of one model for a request. */
 export interface FallbackStep {
   /** The model's name. */
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
-  /** `ok`, or what failed. */
+  /** `ok`, or the kind of failure. */
   readonly outcome: string;
-  /** The last HTTP status it answered. */
+  /** The last HTTP status that the model returned. */
   readonly status?: number;
-  /** Time spent on it, ms. */
+  /** Time spent on the model, ms. */
   readonly ms: number;
 }
 
-/** One try of a model for a request. */
+/** One attempt of a model for a request. */
 export interface ModelTry {
   /** The model's name. */
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
-  /** `ok`, `empty`, `aborted`, or what failed. */
+  /** `ok`, `empty`, `aborted`, or the kind of failure. */
   readonly outcome: string;
-  /** The HTTP status of a failure, where one came. */
+  /** The HTTP status of a failure, if a response arrived. */
   readonly status?: number | undefined;
-  /** When it was sent, wall clock, ms since 1970. */
+  /** Time the attempt was sent, ms since the Unix epoch. */
   readonly startedAt: number;
-  /** Up to the response, or to a stream's first content, ms. */
+  /** Time to the complete response, or to the first content of a stream, ms. */
   readonly ms: number;
 }
 
-/** Why a request went where it went, and what came of it; emitted when it is over, a stream's with its end. */
+/**
+ * A routing decision: why a request was routed as it was, and its result. Emitted when the request ends; for a stream,
+ * when the stream ends.
+ */
 export interface RoutingRecord {
   /** Always `routing`. */
   readonly type: "routing";
-  /** ISO 8601. */
+  /** Time of the record, ISO 8601. */
   readonly timestamp: string;
   /** The request's id. */
   readonly request_id: string;
-  /** What kind of endpoint was asked. */
+  /** The requested operation. */
   readonly operation?: OperationName;
-  /** In whose words, where not OpenAI's for the operation: the endpoint, such as `messages` or `completions`. */
+  /**
+   * The API dialect of the request, if it is not OpenAI's default for the operation, such as `messages` or
+   * `completions`.
+   */
   readonly dialect?: string;
-  /** The pool's capability; null for a fixed list with nothing in common. */
+  /** The pool's capability; null for a fixed list of models with none in common. */
   readonly capability: string | null;
-  /** The pool. */
+  /** The pool's name. */
   readonly pool: string;
-  /** The model that answered, or was tried last. */
+  /** The model that answered, or the last one tried. */
   readonly model: string | null;
-  /** Its provider's entry id. */
+  /** The entry id of its provider. */
   readonly provider: string | null;
-  /** The model that served it behind the provider, where that is a ModelMesh proxy, as in a page. */
+  /** The model that served the request behind a ModelMesh proxy, as in a page. */
   readonly served_by?: ServedBy;
-  /** How the answer was delivered. */
+  /** The delivery mode of the response. */
   readonly delivery: Delivery;
-  /** The provider left behind, when the request was rotated. */
+  /** The provider that was replaced, if the request was rotated. */
   readonly replaced_provider?: string;
-  /** Why it was left. */
+  /** The reason for the rotation. */
   readonly rotation_reason?: string;
   /** Every model tried, in order. */
   readonly fallback_chain: readonly FallbackStep[];
-  /** Overhead: time without providers and back-off, ms. */
+  /** Routing overhead, ms: total time less provider calls and backoff. */
   readonly routing_latency_ms: number;
-  /** Upstream calls sent. */
+  /** Number of upstream calls. */
   readonly attempts: number;
-  /** A call may have been billed although its response never arrived. */
+  /** Whether a call may have been billed although its response never arrived. */
   readonly possibly_billed?: boolean;
-  /** The client that sent it, where clients have names. */
+  /** The client's name, if clients are named. */
   readonly client?: string;
-  /** The caller's trace, as its header of this name has it (W3C Trace Context). */
+  /** The caller's `traceparent` header (W3C Trace Context). */
   readonly traceparent?: string;
-  /** HTTP status of the response, in a library the one that a proxy would send; 499: the client left or gave it up. */
+  /**
+   * HTTP status of the response; in the library, the status that a proxy would return. 499: the client closed or
+   * aborted the request.
+   */
   readonly status?: number;
-  /** From the request's arrival to a stream's first content, ms. */
+  /** Time from the arrival of the request to the first content of a stream, ms. */
   readonly ttft_ms?: number;
-  /** From the request's arrival to the end of its response, ms; absent while it is under way. */
+  /** Time from the arrival of the request to the end of the response, ms; absent while the request is in progress. */
   readonly duration_ms?: number;
-  /** Tokens read, where that is known. */
+  /** Input tokens, if known. */
   readonly tokens_in?: number;
-  /** Tokens written, where that is known. */
+  /** Output tokens, if known. */
   readonly tokens_out?: number;
-  /** What it cost, USD, where that is known. */
+  /** Cost in USD, if known. */
   readonly cost_usd?: number;
-  /** The provider did not report all token counts. */
+  /** Whether token counts are estimated, since the provider did not report all of them. */
   readonly estimated?: boolean;
 }
 
 /** Severity of a trace entry. */
 export type Severity = "debug" | "info" | "warning" | "error" | "critical";
 
-/** A log entry of a component. */
+/** A trace entry of a component. */
 export interface TraceEntry {
   /** Always `trace`. */
   readonly type: "trace";
-  /** ISO 8601. */
+  /** Time of the entry, ISO 8601. */
   readonly timestamp: string;
-  /** How bad. */
+  /** Severity of the entry. */
   readonly severity: Severity;
-  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider`, `registry`. */
+  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider` or `registry`. */
   readonly component: string;
-  /** What. */
+  /** The message. */
   readonly message: string;
-  /** Further facts. */
+  /** Further details. */
   readonly [key: string]: unknown;
 }
 
-/** A line about a request that was refused before it was routed. */
+/** A log record of a request that was rejected before routing. */
 export interface LogRecord {
   /** Always `log`. */
   readonly type: "log";
-  /** ISO 8601. */
+  /** Time of the record, ISO 8601. */
   readonly timestamp: string;
-  /** How bad. */
+  /** Severity of the record. */
   readonly level: Severity;
   /** The request's id. */
   readonly request_id: string;
-  /** The client that sent it, where clients have names. */
+  /** The client's name, if clients are named. */
   readonly client?: string;
-  /** Of HTTP. */
+  /** HTTP method. */
   readonly method: string;
-  /** Of the URL, without its query. */
+  /** Path of the URL, without the query. */
   readonly path: string;
-  /** Of HTTP. */
+  /** HTTP status of the response. */
   readonly status: number;
-  /** A word of the error table. */
+  /** The error code. */
   readonly code: string;
-  /** Refused requests since the last line that got none of their own: there are at most 10 lines a second. */
+  /**
+   * Number of rejected requests since the last record which were not logged themselves: logging is limited to 10
+   * records a second.
+   */
   readonly suppressed?: number;
 }
 
-/** A line about something else than a request, such as a model that a provider does not list any more. */
+/** A log record about something other than a request, such as a model that its provider no longer lists. */
 export interface NoticeRecord {
   /** Always `log`. */
   readonly type: "log";
-  /** ISO 8601. */
+  /** Time of the record, ISO 8601. */
   readonly timestamp: string;
-  /** How bad. */
+  /** Severity of the record. */
   readonly level: Severity;
   /** The component: `registry`. */
   readonly component: string;
-  /** What. */
+  /** The message. */
   readonly message: string;
-  /** Its provider's entry id. */
+  /** The provider's entry id. */
   readonly provider: string;
-  /** The model, by its upstream id. */
+  /** The upstream model id. */
   readonly model: string;
 }
 
-/** How much of a request is logged: its facts, 200 characters of its payloads too, or all of them. */
+/** How much of a request is logged: metadata only, also 200 characters of each payload, or complete payloads. */
 export type LogLevel = "metadata" | "summary" | "full";
 
-/** A line of the request log, about a request that was routed; written when it is over. */
+/** A record of the request log about a routed request, written when the request ends. */
 export interface RequestLogRecord {
   /** Always `log`. */
   readonly type: "log";
-  /** ISO 8601. */
+  /** Time of the record, ISO 8601. */
   readonly timestamp: string;
-  /** How much of the request is in it. */
+  /** How much of the request the record contains. */
   readonly level: LogLevel;
   /** The request's id. */
   readonly request_id: string;
-  /** The client that sent it, where clients have names. */
+  /** The client's name, if clients are named. */
   readonly client?: string;
-  /** The request's own `user`. */
+  /** The request's `user`. */
   readonly user?: string;
-  /** The request's own `mesh.tags`. */
+  /** The request's `mesh.tags`. */
   readonly tags?: Readonly<Record<string, string>> | readonly string[];
-  /** The pool. */
+  /** The pool's name. */
   readonly pool: string;
-  /** The model that answered, or was tried last. */
+  /** The model that answered, or the last one tried. */
   readonly model: string | null;
-  /** Its provider's entry id. */
+  /** The entry id of its provider. */
   readonly provider: string | null;
   /** HTTP status of the response. */
   readonly status: number;
-  /** From the request's arrival to the end of its response, ms. */
+  /** Time from the arrival of the request to the end of the response, ms. */
   readonly latency_ms: number;
-  /** From the request's arrival to a stream's first content, ms. */
+  /** Time from the arrival of the request to the first content of a stream, ms. */
   readonly ttft_ms?: number;
-  /** Tokens read; null when unknown. */
+  /** Input tokens; null if unknown. */
   readonly tokens_in: number | null;
-  /** Tokens written; null when unknown. */
+  /** Output tokens; null if unknown. */
   readonly tokens_out: number | null;
-  /** Tokens read from the provider's cache, where it said so. */
+  /** Input tokens that the provider read from its prompt cache, if reported. */
   readonly tokens_cached?: number;
-  /** USD; null when unknown. */
+  /** Cost in USD; null if unknown. */
   readonly cost: number | null;
-  /** The request's body, shortened. */
+  /** The request body, truncated. */
   readonly request?: string;
-  /** The response's body, or the events of its stream, shortened. */
+  /** The response body, or the events of the stream, truncated. */
   readonly response?: string;
 }
 
-/** What a {@linkcode StatsRecord} is about. A model's numbers are those of all its pools together. */
+/** The subject of a {@linkcode StatsRecord}. A model's figures cover all of its pools. */
 export type StatsScope = "model" | "provider" | "pool";
 
-/** Spec: Statistics metrics. All count since the start of the record's window. */
+/** Spec: Statistics metrics. All figures count from the start of the record's window. */
 export interface StatsMetrics {
-  /** Requests that came to it and are over, a stream with its end; each once, however often it was asked. */
+  /**
+   * Completed requests that were routed to it. A stream completes when it ends. A request counts once, however many
+   * attempts it took.
+   */
   readonly requests_total: number;
-  /** Those it answered. */
+  /** Requests that it answered. */
   readonly requests_success: number;
   /**
-   * Those it did not answer, or broke off; for a model or provider also those that another one answered after it. What
-   * the client gave up, and what it answered with nothing while another was asked, is neither success nor failure.
+   * Requests that it failed to answer or to complete; for a model or provider also those that another one answered
+   * afterwards. Neither success nor failure: requests that the client aborted, and empty responses after which another
+   * model was tried.
    */
   readonly requests_failed: number;
-  /** Tokens read, as providers reported them, else estimated. */
+  /** Input tokens as providers reported them, otherwise estimated. */
   readonly tokens_in: number;
-  /** Tokens written, likewise. */
+  /** Output tokens as providers reported them, otherwise estimated. */
   readonly tokens_out: number;
-  /** USD, as far as prices are known; a sum of whole nano-dollars, exact up to 9 million. */
+  /** Cost in USD, as far as prices are known. The sum of whole nano-dollars, exact up to 9 million USD. */
   readonly cost_total: number;
   /**
-   * Mean time to a response, or to a stream's first content, ms: of a pool from a request's arrival on, of a model or
-   * provider the time spent on the model that answered. Null before the first response.
+   * Mean time to a complete response, or to the first content of a stream, ms. For a pool it is measured from the
+   * arrival of the request; for a model or provider it is the time spent on the model that answered. Null before the
+   * first response.
    */
   readonly latency_avg: number | null;
-  /** The 95th percentile of the same times by nearest rank, ms, within 4.5 % (below 1 ms: within 0.5 ms). */
+  /** 95th percentile of the same times by nearest rank, ms. Error at most 4.5 %; below 1 ms, at most 0.5 ms. */
   readonly latency_p95: number | null;
-  /** Time it had no active model, ms; of a model: the time it was in standby in every pool it is in. */
+  /** Time without an active model, ms. For a model: time in standby in all of its pools at once. */
   readonly downtime_total: number;
   /**
-   * Times it, or some of its models, moved to standby. A provider's move counts once for itself, each of its models and
-   * each of their pools.
+   * Transitions of it, or of its models, to standby. A provider's transition counts once for the provider, for each of
+   * its models, and for each of their pools.
    */
   readonly standby_events: number;
-  /** Standbys that ended because a quota, a limit or a budget began anew, counted alike. */
+  /** Standbys that ended because a quota, limit or budget window restarted, counted the same way. */
   readonly quota_resets: number;
-  /** Times a request left it, or a model of it, for another model. */
+  /** Requests that rotated from it, or from one of its models, to another model. */
   readonly rotation_events: number;
 }
 
-/** The numbers of one model, provider or pool. */
+/** The statistics of one model, provider or pool. */
 export interface StatsRecord extends StatsMetrics {
   /** Always `stats`. */
   readonly type: "stats";
-  /** ISO 8601; the end of the window. */
+  /** End of the window, ISO 8601. */
   readonly timestamp: string;
-  /** What it is about. */
+  /** The kind of subject. */
   readonly scope: StatsScope;
   /** The model's or pool's name, or the provider's entry id. */
   readonly id: string;
-  /** What was counted: from the start of the process until the record was made. */
+  /** The window: from the start of the process until the record was created. */
   readonly window: {
-    /** ISO 8601. */
+    /** Start, ISO 8601. */
     readonly from: string;
-    /** ISO 8601. */
+    /** End, ISO 8601. */
     readonly to: string;
   };
 }

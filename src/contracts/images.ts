@@ -1,77 +1,77 @@
 /**
- * Requests for images and their responses, in OpenAI's shape.
+ * Image requests and responses, in OpenAI's shape.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
  */
 import type { RequestBody } from "./openai.ts";
 
-/** What requests for new and for edited images have in common. */
+/** Options that image generation and image editing share. */
 export interface ImageOptions extends RequestBody {
-  /** What the images show, or how they are changed. */
+  /** Description of the images, or of the edit. */
   prompt: string;
-  /** How many, 1 to 10. @default {1} */
+  /** Number of images, 1 to 10. @default {1} */
   n?: number | null;
   /** Width and height in pixels, such as `1024x1024`, or `auto`. */
   size?: string | null;
-  /** `low`, `medium`, `high`, `auto`, or one of the vendor's own. */
+  /** `low`, `medium`, `high`, `auto`, or a value of the vendor's own. */
   quality?: string | null;
-  /** How images come back. As the model does it, when left out: models differ. */
+  /** Whether images are returned as URLs or inline. The default depends on the model. */
   response_format?: "url" | "b64_json" | null;
-  /** `png`, `jpeg` or `webp`. */
+  /** Image format: `png`, `jpeg` or `webp`. */
   output_format?: string | null;
-  /** For `jpeg` and `webp`, percent: 100 is the best. */
+  /** Quality of `jpeg` and `webp`, 0 to 100 percent; 100 is the best. */
   output_compression?: number | null;
-  /** `transparent`, `opaque` or `auto`. */
+  /** Background: `transparent`, `opaque` or `auto`. */
   background?: string | null;
 }
 
 /** The body of `POST /v1/images/generations`. */
 export interface ImageRequest extends ImageOptions {
-  /** `vivid`, `natural`, or one of the vendor's own. */
+  /** `vivid`, `natural`, or a value of the vendor's own. */
   style?: string | null;
 }
 
 /** The request of `client.images.edit`. */
 export interface ImageEditRequest extends ImageOptions {
-  /** The image to edit, or several; a `File` is sent with its name. */
+  /** The image to edit, or several. A `File` is uploaded with its name. */
   image: Blob | readonly Blob[];
-  /** An image whose transparent areas are where the first one is edited. */
+  /** Mask image: its transparent areas mark where the first image is edited. */
   mask?: Blob;
 }
 
-/** An image. */
+/** A generated image. */
 export interface GeneratedImage {
-  /** Where it can be fetched, for a while. */
+  /** URL of the image, valid for a limited time. */
   url?: string;
-  /** Its bytes, in Base64. */
+  /** The image bytes, base64. */
   b64_json?: string;
-  /** The prompt as the model understood it. */
+  /** The prompt as the model revised it. */
   revised_prompt?: string;
 }
 
-/** Tokens that images took. */
+/** Token usage of an image request. */
 export interface ImagesUsage {
-  /** Tokens read. */
+  /** Input tokens. */
   input_tokens: number;
-  /** Tokens of the images made. */
+  /** Output tokens. */
   output_tokens: number;
-  /** Both together. */
+  /** Input and output tokens. */
   total_tokens: number;
-  /** Of those read: how many were of images, and how many of the text. */
+  /** Input tokens by modality. */
   input_tokens_details: { image_tokens: number; text_tokens: number };
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** The response to a request for images. */
+/** The response to an image request. */
 export interface ImagesResponse {
   /** Unix time, seconds. */
   created: number;
   /** The images. */
   data: GeneratedImage[];
-  /** `{input_tokens, output_tokens, total_tokens, …}`, where the model counts tokens. */
+  /** Token usage, on models that count tokens. */
   usage?: ImagesUsage;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }

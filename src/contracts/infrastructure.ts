@@ -1,5 +1,5 @@
 /**
- * Files, batches and fine-tuning jobs: what a vendor keeps between calls. Shapes are OpenAI's.
+ * Files, batches and fine-tuning jobs: objects that a vendor stores between calls. Shapes are OpenAI's.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
@@ -7,7 +7,7 @@
 import type { CallOptions, ResponseContent } from "./call.ts";
 import type { JsonObject } from "./openai.ts";
 
-/** What a file is for. */
+/** The purpose of a file. */
 export type FilePurpose =
   | "assistants"
   | "assistants_output"
@@ -24,21 +24,21 @@ export interface FileObject extends JsonObject {
   id: string;
   /** Always `file`. */
   object: "file";
-  /** Its size. */
+  /** Size, bytes. */
   bytes: number;
-  /** Seconds since 1970. */
+  /** Creation time, Unix seconds. */
   created_at: number;
-  /** Its name. */
+  /** File name. */
   filename: string;
-  /** What it is for. */
+  /** The purpose of the file. */
   purpose: FilePurpose;
-  /** `processed`, where a provider does not say. */
+  /** Processing state; `processed` if the provider reports none. */
   status: "uploaded" | "processed" | "error";
-  /** Seconds since 1970. */
+  /** Expiry time, Unix seconds. */
   expires_at?: number;
 }
 
-/** The states of a batch; the last four are its end. */
+/** The states of a batch; the last four are final. */
 export type BatchStatus =
   | "validating"
   | "in_progress"
@@ -49,15 +49,15 @@ export type BatchStatus =
   | "expired"
   | "cancelled";
 
-/** What is wrong with a batch. */
+/** An error of a batch. */
 export interface BatchError {
-  /** Its name. */
+  /** Error code. */
   code?: string;
-  /** In words. */
+  /** Error message. */
   message?: string;
-  /** The parameter at fault. */
+  /** The invalid parameter. */
   param?: string | null;
-  /** The line of the file, the first one being 1. */
+  /** Line of the input file, from 1. */
   line?: number | null;
 }
 
@@ -67,29 +67,29 @@ export interface Batch extends JsonObject {
   id: string;
   /** Always `batch`. */
   object: "batch";
-  /** What its lines ask for, such as `/v1/chat/completions`. */
+  /** The endpoint of its requests, such as `/v1/chat/completions`. */
   endpoint: string;
-  /** The file with its requests. */
+  /** Id of the input file. */
   input_file_id: string;
-  /** Within which time it is to be done, such as `24h`. */
+  /** Time within which the batch is to complete, such as `24h`. */
   completion_window: string;
-  /** Its state. */
+  /** The state of the batch. */
   status: BatchStatus;
-  /** Seconds since 1970. */
+  /** Creation time, Unix seconds. */
   created_at: number;
-  /** The file with its responses, once there are any. */
+  /** Id of the file with the responses, once it exists. */
   output_file_id?: string;
-  /** The file with its failed requests, once there are any. */
+  /** Id of the file with the failed requests, once it exists. */
   error_file_id?: string;
-  /** Why it failed as a whole. */
+  /** Errors that failed the batch as a whole. */
   errors?: { object?: string; data?: BatchError[] };
-  /** How many requests it has, and what became of them. */
+  /** Number of requests in total, completed and failed. */
   request_counts?: { total: number; completed: number; failed: number };
-  /** The caller's own facts. */
+  /** Caller-defined key-value pairs. */
   metadata?: Record<string, string> | null;
 }
 
-/** The states of a fine-tuning job; the last three are its end. */
+/** The states of a fine-tuning job; the last three are final. */
 export type FineTuningStatus = "validating_files" | "queued" | "running" | "succeeded" | "failed" | "cancelled";
 
 /** A fine-tuning job at a provider. */
@@ -98,35 +98,35 @@ export interface FineTuningJob extends JsonObject {
   id: string;
   /** Always `fine_tuning.job`. */
   object: "fine_tuning.job";
-  /** The model that is tuned. */
+  /** The base model. */
   model: string;
-  /** The tuned model's id, once it exists. */
+  /** Id of the fine-tuned model, once it exists. */
   fine_tuned_model: string | null;
-  /** The file it learns from. */
+  /** Id of the training file. */
   training_file: string;
-  /** The file it is tested with. */
+  /** Id of the validation file. */
   validation_file: string | null;
-  /** Files with its results. */
+  /** Ids of the result files. */
   result_files: string[];
-  /** Its state. */
+  /** The state of the job. */
   status: FineTuningStatus;
-  /** Seconds since 1970. */
+  /** Creation time, Unix seconds. */
   created_at: number;
-  /** Its end, seconds since 1970. */
+  /** End time, Unix seconds. */
   finished_at: number | null;
-  /** Why it failed. */
+  /** The error that failed the job. */
   error: { code: string; message: string; param: string | null } | null;
-  /** How it learns. */
+  /** Hyperparameters of the training. */
   hyperparameters: {
     batch_size?: "auto" | number | null;
     learning_rate_multiplier?: "auto" | number;
     n_epochs?: "auto" | number;
   };
-  /** Tokens it has learnt from, once it is over. */
+  /** Number of trained tokens, once the job has ended. */
   trained_tokens: number | null;
-  /** What makes it repeatable. */
+  /** Seed, for reproducible runs. */
   seed: number;
-  /** The account's organization at the vendor. */
+  /** The vendor's organization id. */
   organization_id: string;
 }
 
@@ -134,124 +134,124 @@ export interface FineTuningJob extends JsonObject {
 export interface ObjectPage<Item = JsonObject> extends JsonObject {
   /** Always `list`. */
   object: "list";
-  /** The page. */
+  /** The items of the page. */
   data: Item[];
-  /** The id of the first one. */
+  /** Id of the first item. */
   first_id?: string | null;
-  /** The id of the last one: what the next page comes after. */
+  /** Id of the last item: the cursor of the next page. */
   last_id?: string | null;
-  /** Whether there are more. */
+  /** Whether further pages follow. */
   has_more: boolean;
 }
 
-/** What is uploaded; no more of its content is in memory than what is on its way. */
+/** A file upload. The content is streamed: memory holds only the chunks in transit. */
 export interface FileUpload {
-  /** Its name. */
+  /** File name. */
   readonly name: string;
   /** Media type. */
   readonly type: string;
-  /** Read once, no faster than the provider takes it. */
+  /** The content: iterated once, with backpressure from the provider. */
   readonly content: AsyncIterable<Uint8Array>;
-  /** Further fields of the form, such as `purpose`: those that are known before the content is read. */
+  /** Form fields that are known before the content is read, such as `purpose`. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Those that are known afterwards; called once. */
+  /** Returns form fields that are known only after the content is read; called once. */
   readonly laterFields: () => Promise<Readonly<Record<string, string>>>;
 }
 
-/** What is asked for when a batch is made; files by the provider's own ids. */
+/** The request to create a batch. File ids are the provider's own. */
 export interface BatchRequest {
-  /** The file with its requests. */
+  /** Id of the input file. */
   input_file_id: string;
-  /** What its lines ask for. */
+  /** The endpoint of its requests. */
   endpoint: string;
-  /** Within which time it is to be done. */
+  /** Time within which the batch is to complete. */
   completion_window: string;
-  /** The caller's own facts. */
+  /** Caller-defined key-value pairs. */
   metadata?: Record<string, string> | null;
-  /** When the files with its results expire, seconds after they were made. */
+  /** Expiry of the output files, seconds after their creation. */
   output_expires_after?: { anchor: "created_at"; seconds: number };
 }
 
-/** What is asked for when a model is tuned; files and model by the provider's own ids. */
+/** The request to create a fine-tuning job. File and model ids are the provider's own. */
 export interface FineTuneRequest {
-  /** The model. */
+  /** The base model. */
   model: string;
-  /** What it learns from. */
+  /** Id of the training file. */
   training_file: string;
-  /** What it is tested with. */
+  /** Id of the validation file. */
   validation_file?: string | null;
-  /** How it learns: `supervised`, `dpo` or `reinforcement`, with its settings. */
+  /** The training method and its settings. */
   method?: { type: "supervised" | "dpo" | "reinforcement" };
-  /** How it learns, where `method` does not say. */
+  /** Hyperparameters, unless `method` sets them. */
   hyperparameters?: {
     batch_size?: "auto" | number;
     learning_rate_multiplier?: "auto" | number;
     n_epochs?: "auto" | number;
   };
-  /** Services that get its progress, too. */
+  /** Services that receive progress reports. */
   integrations?: readonly { type: string }[] | null;
-  /** What makes it repeatable. */
+  /** Seed, for reproducible runs. */
   seed?: number | null;
-  /** Part of the tuned model's name. */
+  /** Suffix of the fine-tuned model's name. */
   suffix?: string | null;
-  /** The caller's own facts. */
+  /** Caller-defined key-value pairs. */
   metadata?: Record<string, string> | null;
 }
 
-/** What can be done to a fine-tuning job. */
+/** Actions on a fine-tuning job. */
 export type FineTuneAction = "cancel" | "pause" | "resume";
 
-/** What a vendor keeps: data, so that it can be read without a call. */
+/** The infrastructure features of a vendor. They are data, so that they can be read without a call. */
 export interface InfrastructureFacts {
-  /** It keeps files. */
+  /** File storage, if supported. */
   readonly files?: {
-    /** Of one file, bytes. */
+    /** Maximum size of a file, bytes. */
     readonly maxBytes?: number;
   };
-  /** It takes batches. */
+  /** Batches, if supported. */
   readonly batch?: {
-    /** Requests of one batch. */
+    /** Maximum number of requests in a batch. */
     readonly maxItems?: number;
-    /** Of one batch's file, bytes. */
+    /** Maximum size of an input file, bytes. */
     readonly maxBytes?: number;
-    /** Price relative to that of single requests. @default {1} */
+    /** Price relative to single requests. @default {1} */
     readonly priceFactor?: number;
   };
-  /** It tunes models. */
+  /** Whether fine-tuning is supported. */
   readonly fineTuning?: true;
 }
 
 /**
- * Spec: Infrastructure. Its calls throw as `complete` of a provider does. Ids are the provider's own; an account sees its
- * own objects only.
+ * Spec: Infrastructure. Methods throw as `complete` of a provider does. Ids are the provider's own; an account accesses
+ * only its own objects.
  */
 export interface Infrastructure {
-  /** What it has. */
+  /** The supported features. */
   readonly facts: InfrastructureFacts;
   /** Uploads a file. */
   uploadFile(upload: FileUpload, options: CallOptions): Promise<FileObject>;
-  /** A file's facts. */
+  /** Retrieves a file's metadata. */
   retrieveFile(id: string, options: CallOptions): Promise<FileObject>;
-  /** A file's content, as it arrives. */
+  /** Streams a file's content. */
   fileContent(id: string, options: CallOptions): Promise<ResponseContent>;
   /** Deletes a file. */
   deleteFile(id: string, options: CallOptions): Promise<void>;
-  /** Makes a batch. */
+  /** Creates a batch. */
   submitBatch(request: BatchRequest, options: CallOptions): Promise<Batch>;
-  /** A batch as it is now. */
+  /** Retrieves the current state of a batch. */
   retrieveBatch(id: string, options: CallOptions): Promise<Batch>;
-  /** Asks for the end of a batch. */
+  /** Requests the cancellation of a batch. */
   cancelBatch(id: string, options: CallOptions): Promise<Batch>;
-  /** Starts a fine-tuning job. */
+  /** Creates a fine-tuning job. */
   createFineTune(request: FineTuneRequest, options: CallOptions): Promise<FineTuningJob>;
-  /** A job as it is now. */
+  /** Retrieves the current state of a fine-tuning job. */
   retrieveFineTune(id: string, options: CallOptions): Promise<FineTuningJob>;
   /** Cancels, pauses or resumes a job. */
   changeFineTune(id: string, action: FineTuneAction, options: CallOptions): Promise<FineTuningJob>;
   /**
-   * What a job has done, or its checkpoints.
+   * Lists a job's events or checkpoints.
    *
-   * @param path Its id, what of it, and the query as it came: `ftjob-1/events?limit=2`.
+   * @param path The job id, the list and the query, such as `ftjob-1/events?limit=2`.
    */
   listOfFineTune(path: string, options: CallOptions): Promise<ObjectPage>;
 }

@@ -1,39 +1,39 @@
 /**
- * Labelled metrics as they are printed: by `/metrics`, and by sinks that take statistics.
+ * Labelled metrics, as `/metrics` and statistics sinks export them.
  * @module
  */
 
 /** Label values by label name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** One counter or gauge. */
+/** A sample of a counter or gauge. */
 export interface Sample {
-  /** What distinguishes it within its family. */
+  /** The labels that identify the sample within its family. */
   readonly labels: Labels;
-  /** Of a counter, since the start of the process. */
+  /** The value; a counter counts from the start of the process. */
   readonly value: number;
 }
 
-/** One histogram. */
+/** A sample of a histogram. */
 export interface HistogramSample {
-  /** What distinguishes it within its family. */
+  /** The labels that identify the sample within its family. */
   readonly labels: Labels;
-  /** Upper bounds, inclusive, ascending; what is above the last one has a bucket of its own. */
+  /** Inclusive upper bounds of the buckets, ascending; a last bucket without a bound follows. */
   readonly bounds: readonly number[];
-  /** Observations by bucket, one more than there are bounds. */
+  /** Observations per bucket, not cumulative; one more entry than `bounds`. */
   readonly counts: readonly number[];
-  /** Of all observations. */
+  /** Sum of all observations. */
   readonly sum: number;
-  /** Of observations. */
+  /** Number of observations. */
   readonly count: number;
 }
 
-/** All metrics of one name. */
+/** All samples of one metric. */
 export type MetricFamily =
   & {
-    /** Such as `modelmesh_requests_total`. */
+    /** Metric name, such as `modelmesh_requests_total`. */
     readonly name: string;
-    /** What it counts, in a sentence. */
+    /** Help text: one sentence. */
     readonly help: string;
   }
   & (

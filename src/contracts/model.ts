@@ -1,9 +1,9 @@
 /**
- * What is known of a model: what it can do, its sizes, limits and prices.
+ * Model facts: capabilities, features, constraints, rate limits and prices.
  * @module
  */
 
-/** What a request asks for: one for each kind of endpoint. */
+/** The requested operation: one per kind of endpoint. */
 export type OperationName =
   | "chat"
   | "embeddings"
@@ -23,57 +23,57 @@ export type CapabilityPath = string;
 /** How a response is delivered. */
 export type Delivery = "sync" | "stream" | "batch";
 
-/** What a model can do; an explicit `false` rules it out for a request that needs it. */
+/** The features of a model. A feature set to `false` excludes the model from requests that need it. */
 export interface ModelFeatures {
-  /** Calls functions. */
+  /** Supports tool (function) calling. */
   readonly tool_calling?: boolean;
-  /** Answers by a JSON Schema. */
+  /** Supports output constrained by a JSON Schema. */
   readonly structured_output?: boolean;
-  /** Answers in some JSON. */
+  /** Supports JSON mode. */
   readonly json_mode?: boolean;
-  /** Takes a system prompt. */
+  /** Supports a system prompt. */
   readonly system_prompt?: boolean;
-  /** Grounds responses in sources. */
+  /** Supports grounding in sources. */
   readonly grounding?: boolean;
-  /** Reports log probabilities. */
+  /** Supports log probabilities. */
   readonly logprobs?: boolean;
   /** Can be fine-tuned. */
   readonly fine_tunable?: boolean;
-  /** Reads images. */
+  /** Accepts image input. */
   readonly vision?: boolean;
-  /** Reads sound. */
+  /** Accepts audio input. */
   readonly audio_input?: boolean;
-  /** Thinks before it answers. */
+  /** Reasons before it answers. */
   readonly reasoning?: boolean;
 }
 
-/** Sizes a model works within. */
+/** Size constraints of a model. */
 export interface ModelConstraints {
-  /** Tokens read and written together. */
+  /** Context window: input and output tokens together. */
   readonly context_window?: number;
-  /** Tokens written per request. */
+  /** Maximum output tokens per request. */
   readonly max_output_tokens?: number;
-  /** Images per request. */
+  /** Maximum images per request. */
   readonly max_images?: number;
-  /** Largest input file, bytes. */
+  /** Maximum size of an input file, bytes. */
   readonly max_file_size?: number;
-  /** ISO language codes. */
+  /** Supported languages, ISO language codes. */
   readonly supported_languages?: readonly string[];
 }
 
-/** Prices in USD; tokens per million. Unknown prices are left out, never 0. */
+/** Prices in USD. An unknown price is omitted, never 0. */
 export interface Pricing {
-  /** Per million tokens read. */
+  /** Per million input tokens. */
   readonly input?: number;
-  /** Per million tokens written. */
+  /** Per million output tokens. */
   readonly output?: number;
-  /** Per million tokens read from a cache. */
+  /** Per million input tokens read from a prompt cache. */
   readonly cached_input?: number;
-  /** Per million tokens written into a cache. */
+  /** Per million tokens written to a prompt cache. */
   readonly cache_write?: number;
-  /** Per million tokens of sound read. */
+  /** Per million input audio tokens. */
   readonly audio_input?: number;
-  /** Per million tokens of sound written. */
+  /** Per million output audio tokens. */
   readonly audio_output?: number;
   /** Per request. */
   readonly per_request?: number;
@@ -81,89 +81,95 @@ export interface Pricing {
   readonly per_image?: number;
   /** Per search. */
   readonly per_search?: number;
-  /** Per minute of sound. */
+  /** Per minute of audio. */
   readonly per_minute?: number;
-  /** Per million characters. */
+  /** Per million characters of text. */
   readonly per_million_characters?: number;
 }
 
-/** A price from a date and a prompt size on. The last one that applies is used. */
+/** A price with the date and the prompt size from which it applies. The last entry that applies is used. */
 export interface DatedPricing extends Pricing {
-  /** ISO date the price applies from; always, when left out. */
+  /** ISO date from which the price applies; no lower bound when omitted. */
   readonly from?: string;
-  /** The price applies to prompts over this many tokens. */
+  /** The price applies to prompts with more tokens than this. */
   readonly above_tokens?: number;
 }
 
-/** How a request has to be reworded for a model. */
+/** Parameter rules: how a request is adapted to a model. */
 export interface ParameterRules {
-  /** Other name for a field, such as `max_tokens` for `max_completion_tokens`. */
+  /** Fields to rename, such as `max_completion_tokens` to `max_tokens`. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Sampling parameters the model refuses: dropped and named in `x-mesh-dropped-params`. */
+  /** Sampling parameters that the model rejects. They are removed and reported in `x-mesh-dropped-params`. */
   readonly drop?: readonly string[];
-  /** Parameters that matter and that the model refuses: it is skipped for a request that carries one. */
+  /**
+   * Parameters that the model rejects and that must not be dropped silently: a request with one of them skips the
+   * model.
+   */
   readonly refuse?: readonly string[];
-  /** Filled in when the request has none. */
+  /** Default values, set if the request has none. */
   readonly fill?: Readonly<Record<string, unknown>>;
-  /** The same, for requests that carry tools. */
+  /** Default values for requests with tools. */
   readonly fill_with_tools?: Readonly<Record<string, unknown>>;
-  /** What takes the place of a `reasoning_effort`, by that effort, where the model has other words for it. */
+  /** Replacement of `reasoning_effort`, by effort, on models with other parameters for it. */
   readonly efforts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /**
-   * How thoughts of earlier answers go back to it: under the name `reasoning`, or not at all, where it refuses a request
-   * for them. As they came, which is `reasoning_content` for answers of ours, when left out.
+   * How the reasoning of earlier responses is sent back: in the field `reasoning`, or not at all on models that reject
+   * it. When omitted, the field is passed through; responses of this package have `reasoning_content`.
    */
   readonly thoughts?: "reasoning" | "none";
   /**
-   * Whether it takes marks of what to cache, `cache_control` in messages, parts and tools, as they came; false: they are left
-   * out, since it refuses a request for them.
+   * Whether cache marks, `cache_control` in messages, parts and tools, are passed through. If `false`, they are
+   * removed, since the model rejects them.
    * @default {true}
    */
   readonly cache_control?: boolean;
 }
 
-/** How much a model takes per time. */
+/** Rate limits of a model. */
 export interface RateLimits {
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly rpm?: number;
-  /** Tokens a minute. */
+  /** Tokens per minute. */
   readonly tpm?: number;
-  /** Requests a day. */
+  /** Requests per day. */
   readonly rpd?: number;
-  /** Requests at once. */
+  /** Maximum concurrent requests. */
   readonly concurrent?: number;
 }
 
-/** What is known of a model from the catalogue, the configuration or its provider. */
+/** Facts about a model, from the catalogue, the configuration or its provider. */
 export interface ModelInfo {
-  /** The id its provider knows it by. */
+  /** The upstream model id. */
   readonly id: string;
-  /** Capability leaves, as full paths or short names. */
+  /** Capability leaves that it serves, as full paths or short names. */
   readonly capabilities?: readonly CapabilityPath[];
-  /** What it can do. */
+  /** Supported features. */
   readonly features?: ModelFeatures;
-  /** What it works within. */
+  /** Size constraints. */
   readonly constraints?: ModelConstraints;
-  /** What it costs, oldest price first. */
+  /** Prices, in order of their start dates. */
   readonly pricing?: readonly DatedPricing[];
-  /** How requests are reworded for it. */
+  /** Parameter rules for requests to it. */
   readonly parameters?: ParameterRules;
-  /** Capabilities (short names) this model is its provider's default choice for. */
+  /** Capabilities (short names) for which it is its provider's default model. */
   readonly defaultFor?: readonly string[];
-  /** Numbers in an embedding, unless a request asks for fewer. */
+  /** Dimensions of an embedding, unless a request asks for fewer. */
   readonly dimensions?: number;
-  /** Response formats of a transcription or of images, or formats of the sound of a speech. */
+  /** Supported response formats of transcriptions or images, or audio formats of speech. */
   readonly response_formats?: readonly string[];
-  /** Embeddings of one space can be compared; models of one space replace one another. */
+  /**
+   * Identifier of the embedding space. Only vectors of the same space are comparable, so only models of the same space
+   * replace each other.
+   */
   readonly embedding_space?: string;
-  /** The vendor's voice for each voice asked for; `default` for any other. */
+  /** The vendor's voice for each requested voice; `default` for any other. */
   readonly voices?: Readonly<Record<string, string>>;
-  /** Operations of its leaves that it does not perform, such as `audio-translation`. */
+  /** Operations of its capabilities that it does not support, such as `audio-translation`. */
   readonly lacks?: readonly OperationName[];
-  /** ISO date from which its provider does not answer for it any more, where one is announced. */
+  /** ISO date from which the provider no longer serves it, if announced. */
   readonly retires?: string;
-  /** Where the facts come from. */
+  /** Source of the facts. */
   readonly source?: string;
-  /** ISO date on which the source was read. */
+  /** ISO date on which the source was retrieved. */
   readonly asOf?: string;
 }

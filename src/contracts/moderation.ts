@@ -6,11 +6,11 @@ import type { RequestBody } from "./body.ts";
 
 /** The body of `POST /v1/moderations`. */
 export interface ModerationRequest extends RequestBody {
-  /** One text or several, or the texts and images of one input. */
+  /** One or several strings, or the text and image parts of one input. */
   input: string | (string | { type: string; text?: string; image_url?: { url: string } })[];
 }
 
-/** What only texts are examined for. */
+/** Categories that are scored for text only. */
 export type TextHarm =
   | "harassment"
   | "harassment/threatening"
@@ -20,7 +20,7 @@ export type TextHarm =
   | "illicit/violent"
   | "sexual/minors";
 
-/** What images are examined for, too. */
+/** Categories that are scored for text and images. */
 export type ImageHarm =
   | "self-harm"
   | "self-harm/instructions"
@@ -29,15 +29,15 @@ export type ImageHarm =
   | "violence"
   | "violence/graphic";
 
-/** What in one input is harmful. */
+/** The moderation result of one input. */
 export interface Moderation {
-  /** Whether any category applies. */
+  /** Whether any category is flagged. */
   flagged: boolean;
-  /** Whether a category applies, by its name. */
+  /** Whether each category is flagged. */
   categories: Record<TextHarm | ImageHarm, boolean>;
-  /** How sure that is, 0 to 1, by the same names. */
+  /** Score of each category, 0 to 1. */
   category_scores: Record<TextHarm | ImageHarm, number>;
-  /** To which kinds of input a score applies. */
+  /** The input types to which each score applies. */
   category_applied_input_types: Record<TextHarm, "text"[]> & Record<ImageHarm, ("text" | "image")[]>;
 }
 
@@ -45,10 +45,10 @@ export interface Moderation {
 export interface ModerationResponse {
   /** The response's id. */
   id: string;
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** One for each input. */
+  /** One result per input. */
   results: Moderation[];
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }

@@ -1,5 +1,5 @@
 /**
- * Where records go.
+ * Observability: sinks that receive records.
  * @module
  */
 import type {
@@ -15,37 +15,38 @@ import type {
 } from "./events.ts";
 import type { MetricFamily } from "./metrics.ts";
 
-/** The numbers of a mesh, for a sink that takes statistics. */
+/** A statistics report, for sinks that take statistics. */
 export interface StatisticsReport {
-  /** Of the configured scopes. */
+  /** Statistics of the configured scopes. */
   readonly records: readonly StatsRecord[];
-  /** Labelled metrics, as `/metrics` prints them; computed by the call. */
+  /** Labelled metrics, as `/metrics` exports them. Each call computes them. */
   readonly families: () => readonly MetricFamily[];
 }
 
-/** Spec: Observability. A sink; it may throw or hang, a request never notices. */
+/** Spec: Observability. A sink. An exception or a hanging call in it does not affect requests. */
 export interface Observability {
-  /** The least severe trace it takes, over what is configured. */
+  /** Minimum severity of trace entries, in addition to the configured one. */
   readonly minSeverity?: Severity | undefined;
-  /** Whether it writes to the storage of the mesh: it is flushed before that is closed. */
+  /** Whether it writes to the storage of the mesh: if so, it is flushed before the storage closes. */
   readonly usesStorage?: boolean;
-  /** Records it took and could not deliver. What it throws is counted beside this. */
+  /** Number of accepted records that it failed to deliver. Records rejected by an exception are counted separately. */
   readonly lost?: number;
   /**
-   * Takes an event or a routing decision.
+   * Accepts an event or a routing decision.
    *
-   * @param record What happened.
-   * @param tries Every try of a model, of a routing decision.
+   * @param record The event or routing decision.
+   * @param tries For a routing decision: every attempt.
    */
   emit(record: MeshEvent | RoutingRecord, tries?: readonly ModelTry[]): void;
-  /** Takes a line of the request log; a sink without it gets none. */
+  /** Accepts a record of the request log. A sink without this method receives none. */
   log?(record: LogRecord | RequestLogRecord | NoticeRecord): void;
-  /** Takes a trace entry. */
+  /** Accepts a trace entry. */
   trace(entry: TraceEntry): void;
   /**
-   * Resolves when all that was taken is written.
+   * Resolves when all accepted records are written.
    *
-   * @param report The present numbers, each time the interval of a sink of `observability.statistics` is over.
+   * @param report The current statistics; passed when the flush interval of a sink in `observability.statistics`
+   * elapses.
    */
   flush(report?: StatisticsReport): Promise<void>;
 }

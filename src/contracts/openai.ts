@@ -1,6 +1,6 @@
 /**
- * The OpenAI wire shapes that every dialect is translated to and from. Field names are OpenAI's own.
- * Objects are open: a field this file does not name passes through untouched.
+ * The OpenAI wire shapes, to and from which every dialect is translated. Field names are OpenAI's own. Objects are
+ * open: fields that this file does not declare pass through unchanged.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
@@ -14,114 +14,114 @@ export type * from "./moderation.ts";
 export type * from "./rerank.ts";
 export type * from "./search.ts";
 
-/** One part of a message whose content is a list. */
+/** A content part of a message. */
 export interface ContentPart {
-  /** `text`, `image_url`, `input_audio`, `file`, `refusal` or what a vendor adds. */
+  /** `text`, `image_url`, `input_audio`, `file`, `refusal`, or a vendor's own type. */
   type: string;
   /** The text of a `text` part. */
   text?: string;
   /** The image of an `image_url` part: an `https:` or `data:` URL. */
   image_url?: { url: string; detail?: string };
-  /** The sound of an `input_audio` part, base64. */
+  /** The audio of an `input_audio` part, base64. */
   input_audio?: { data: string; format: string };
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** A tool call that a model asks for. */
+/** A tool call requested by a model. */
 export interface ToolCall {
-  /** Id to answer with, in a `tool` message's `tool_call_id`. */
+  /** Id of the call; the result refers to it as `tool_call_id` of a `tool` message. */
   id: string;
-  /** Always `function` today. */
+  /** Always `function`. */
   type: "function";
-  /** The function and its arguments, a JSON text. */
+  /** The function, and its arguments as a JSON string. */
   function: { name: string; arguments: string };
-  /** Vendor-bound state that has to come back with the call, keyed by vendor. */
+  /** Vendor-specific state to send back with the call, keyed by vendor. */
   extra_content?: JsonObject;
 }
 
-/** Who says a message; `function` is OpenAI's older form of `tool`. */
+/** The role of a message's author; `function` is OpenAI's older form of `tool`. */
 export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool" | "function";
 
 /** A message of a conversation. */
 export interface ChatMessage {
-  /** Who says it. */
+  /** Role of the author. */
   role: ChatRole;
-  /** The text, the parts, or null beside tool calls. */
+  /** The text, the content parts, or null next to tool calls. */
   content?: string | ContentPart[] | null;
-  /** Calls an assistant message asked for. */
+  /** Tool calls of an assistant message. */
   tool_calls?: ToolCall[];
-  /** In a `tool` message: the call it answers. */
+  /** In a `tool` message: id of the call that it answers. */
   tool_call_id?: string;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** A function the model may call. */
+/** A tool that the model may call. */
 export interface Tool {
-  /** `function`; other types are vendors' hosted tools. */
+  /** `function`, or the type of a vendor's hosted tool. */
   type: string;
-  /** The function's name, purpose and JSON Schema. */
+  /** The function's name, description, and parameters as JSON Schema. */
   function?: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
 /** The body of `POST /v1/chat/completions`. */
 export interface ChatCompletionRequest extends RequestBody {
-  /** The conversation so far, oldest first. */
+  /** The conversation so far, oldest message first. */
   messages: ChatMessage[];
   /** Whether the response is a stream of chunks. */
   stream?: boolean | null;
-  /** Options of a streamed response. */
+  /** Options of a streaming response. */
   stream_options?: { include_usage?: boolean; [key: string]: unknown } | null;
-  /** Functions the model may call. */
+  /** Tools that the model may call. */
   tools?: Tool[];
-  /** `none`, `auto`, `required` or one function. */
+  /** `none`, `auto`, `required`, or a specific function. */
   tool_choice?: string | { type: string; function?: { name: string } };
-  /** Whether several tool calls may come in one response. */
+  /** Whether one response may contain several tool calls. */
   parallel_tool_calls?: boolean;
-  /** Token limit of the response, in tokens (older name). */
+  /** Maximum output tokens (older name). */
   max_tokens?: number | null;
-  /** Token limit of the response, reasoning included, in tokens. */
+  /** Maximum output tokens, including reasoning. */
   max_completion_tokens?: number | null;
-  /** 0 to 2. */
+  /** Sampling temperature, 0 to 2. */
   temperature?: number | null;
-  /** 0 to 1. */
+  /** Nucleus sampling: cumulative probability, 0 to 1. */
   top_p?: number | null;
-  /** How many choices. @default {1} */
+  /** Number of choices. @default {1} */
   n?: number | null;
-  /** Up to four strings that end the response. */
+  /** Up to four stop sequences. */
   stop?: string | string[] | null;
-  /** The response's form: `text`, `json_object` or `json_schema`. */
+  /** The response format: `text`, `json_object` or `json_schema`. */
   response_format?: { type: string; json_schema?: JsonObject };
-  /** `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
+  /** Reasoning effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
   reasoning_effort?: string | null;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** How likely a token was. */
+/** Log probability of a token. */
 export interface TokenLogprob {
   /** The token. */
   token: string;
-  /** Its natural logarithm. */
+  /** Natural logarithm of its probability. */
   logprob: number;
   /** Its UTF-8 bytes. */
   bytes: number[] | null;
-  /** The likeliest tokens in its place. */
+  /** The most likely tokens at this position. */
   top_logprobs: { token: string; logprob: number; bytes: number[] | null }[];
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
 /** Log probabilities of a choice. */
 export interface ChoiceLogprobs {
-  /** Of the text. */
+  /** Log probabilities of the content tokens. */
   content: TokenLogprob[] | null;
-  /** Of a refusal. */
+  /** Log probabilities of the refusal tokens. */
   refusal: TokenLogprob[] | null;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
@@ -130,17 +130,17 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" |
 
 /** Token counts of one request. */
 export interface CompletionUsage {
-  /** Tokens read. */
+  /** Input tokens. */
   prompt_tokens: number;
-  /** Tokens written. */
+  /** Output tokens. */
   completion_tokens: number;
-  /** Both together. */
+  /** Input and output tokens. */
   total_tokens: number;
-  /** Of the tokens read: how many came from, or went into, a cache. */
+  /** Details of the input tokens: read from a cache, audio, written to a cache. */
   prompt_tokens_details?: { cached_tokens?: number; audio_tokens?: number; cache_write_tokens?: number };
-  /** Of the tokens written: how many were reasoning. */
+  /** Details of the output tokens: reasoning, audio. */
   completion_tokens_details?: { reasoning_tokens?: number; audio_tokens?: number; [key: string]: unknown };
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
@@ -148,29 +148,29 @@ export interface CompletionUsage {
 export interface AssistantMessage {
   /** Always `assistant`. */
   role: "assistant";
-  /** The text, or null when there is none. */
+  /** The text; null if there is none. */
   content: string | null;
-  /** A refusal in the model's words, or null. */
+  /** The refusal message; null if there is none. */
   refusal: string | null;
-  /** Tools the model wants called. */
+  /** Tool calls that the model requests. */
   tool_calls?: ToolCall[];
-  /** The model's thoughts, where its vendor shows them. */
+  /** The model's reasoning, if the vendor exposes it. */
   reasoning_content?: string | null;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** One of the choices asked for with `n`. */
+/** One of the `n` choices. */
 export interface Choice {
-  /** Its place, from 0. */
+  /** Index of the choice, from 0. */
   index: number;
-  /** The answer. */
+  /** The message. */
   message: AssistantMessage;
-  /** Why it ended. */
+  /** Why generation ended. */
   finish_reason: FinishReason;
-  /** Log probabilities, when asked for. */
+  /** Log probabilities, if requested. */
   logprobs: ChoiceLogprobs | null;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
@@ -182,85 +182,85 @@ export interface ChatCompletion {
   object: "chat.completion";
   /** Unix time, seconds. */
   created: number;
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** The answers. */
+  /** The choices. */
   choices: Choice[];
-  /** Token counts, where the provider reported them. */
+  /** Token counts, if the provider reported them. */
   usage?: CompletionUsage;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** A chunk of a streamed tool call. */
+/** A delta of a streamed tool call. */
 export interface ToolCallDelta {
-  /** Index of the call that this chunk belongs to, from 0. */
+  /** Index of the tool call that this delta belongs to, from 0. */
   index: number;
-  /** The call's id, in its first chunk. */
+  /** Id of the call; in its first delta only. */
   id?: string;
-  /** `function`, in its first chunk. */
+  /** `function`; in the first delta of the call only. */
   type?: "function";
-  /** The name, in the first chunk, and more of the arguments' text. */
+  /** The name, in the first delta, and a fragment of the arguments' JSON. */
   function?: { name?: string; arguments?: string };
-  /** Vendor-bound state, keyed by vendor. */
+  /** Vendor-specific state, keyed by vendor. */
   extra_content?: JsonObject;
 }
 
-/** What a chunk adds to a choice. */
+/** The delta of a choice. */
 export interface Delta {
-  /** In the first chunk. */
+  /** The role; in the first chunk only. */
   role?: "assistant";
-  /** More text. */
+  /** Text to append. */
   content?: string | null;
-  /** More of a refusal. */
+  /** Refusal text to append. */
   refusal?: string | null;
-  /** More of tool calls. */
+  /** Tool call deltas. */
   tool_calls?: ToolCallDelta[];
-  /** More of the thoughts. */
+  /** Reasoning text to append. */
   reasoning_content?: string | null;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
-/** One event of a streamed chat response. */
+/** A chunk of a streaming chat response. */
 export interface ChatCompletionChunk {
-  /** The same in every chunk of a response. */
+  /** The response's id, the same in every chunk. */
   id: string;
   /** Always `chat.completion.chunk`. */
   object: "chat.completion.chunk";
   /** Unix time, seconds. */
   created: number;
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** What is new; empty in the chunk that carries the usage. */
+  /** Deltas per choice; empty in the chunk that carries the usage. */
   choices: {
     index: number;
     delta: Delta;
     finish_reason: FinishReason | null;
     logprobs?: ChoiceLogprobs | null;
-    /** What else a vendor adds. */
+    /** Vendor extensions. */
     [key: string]: unknown;
   }[];
-  /** Token counts: in the last chunk, when asked for. */
+  /** Token counts; in the last chunk, if requested. */
   usage?: CompletionUsage | null;
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }
 
 /** The body of every error response: `{ "error": … }`. */
 export interface ErrorBody {
-  /** What went wrong. */
+  /** The error. */
   error: OpenAiError;
 }
 
-/** The facts of an error response. */
+/** The error object of an error response. */
 export interface OpenAiError {
-  /** What happened and what to do. */
+  /** The message: what happened, and how to fix it. */
   message: string;
-  /** The class, such as `invalid_request_error`. */
+  /** The error type, such as `invalid_request_error`. */
   type: string;
-  /** The request's field at fault. */
+  /** The invalid request parameter. */
   param: string | null;
-  /** The exact condition, such as `model_not_found`. */
+  /** The error code, such as `model_not_found`. */
   code: string | null;
 }

@@ -1,177 +1,177 @@
 /**
- * Requests as programs write them: every member by its name, so that a misspelt one does not compile. What is typed with the
- * package `openai` fits, too. Requests on their way through middleware and connectors are open (`ChatCompletionRequest`, …):
- * what a vendor adds passes through, and a program adds it by a spread.
+ * Request parameters as programs write them. Every member is declared by name, so that a misspelled one fails to
+ * compile; values typed with the package `openai` are assignable. Inside middleware and connectors, request types are
+ * open (`ChatCompletionRequest`, …): vendor extensions pass through, and a program adds one by spreading an object.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
  */
 import type { ChatRole, RequestBody } from "./openai.ts";
 
-/** How a request narrows its own routing. */
+/** Routing constraints of a request. */
 export interface MeshParams {
-  /** Only these: names of models, provider entries or vendors of the pool. */
+  /** Allowlist: names of models, provider entries or vendors of the pool. */
   only?: readonly string[];
-  /** Not these. */
+  /** Denylist: names of models, provider entries or vendors. */
   ignore?: readonly string[];
-  /** These first, in this order; the others after them. */
+  /** Preferred models, provider entries or vendors, in order. Others follow. */
   order?: readonly string[];
-  /** Most that the request may cost by estimate, USD. */
+  /** Maximum estimated cost of the request, USD. */
   max_price?: number;
-  /** Longest time to an answer, such as `20s`. */
+  /** Deadline for the response, such as `20s`. */
   deadline?: string;
-  /** Whose request it is, for session-stickiness. */
+  /** Session id, for the session-stickiness strategy. */
   session?: string;
-  /** What its records are marked with. */
+  /** Tags added to the records of the request. */
   tags?: readonly string[] | Readonly<Record<string, string>>;
 }
 
-/** What the requests of all operations have in common. */
+/** Parameters that the requests of all operations share. */
 export interface CommonParams {
-  /** A pool, capability, alias or model name; the client's own pool when left out. */
+  /** A pool, capability, alias or model name. When omitted, the client's default pool is used. */
   model?: string;
-  /** A list of further models or pools to try after `model`. */
+  /** Further models or pools, tried in order after `model`. */
   models?: readonly string[];
-  /** Routing of this request; it is not sent to a provider. */
+  /** Routing constraints; not sent to a provider. */
   mesh?: MeshParams;
-  /** The end user, as the client names them. */
+  /** The end user, as the client identifies them. */
   user?: string;
 }
 
-/** A request of an operation, with its members by name alone. */
+/** The request of an operation, with declared members only. */
 export type Params<Body extends RequestBody> = CommonParams & OwnMembers<Body>;
 
-/** A request for images: OpenAI's may say `model: null` for none. */
+/** An image request. OpenAI's type allows `model: null`. */
 export type ImageParams<Body extends RequestBody> = Omit<Params<Body>, "model"> & {
-  /** A pool, capability, alias or model name; the client's own pool when left out or null. */
+  /** A pool, capability, alias or model name. When omitted or null, the client's default pool is used. */
   model?: string | null;
 };
 
-/** The members that a request names, but for those that every request has. */
+/** The declared members of a request, except those that all requests share. */
 export type OwnMembers<Body> = {
   [Key in keyof Body as string extends Key ? never : Key extends keyof CommonParams ? never : Key]: Body[Key];
 };
 
-/** A part of a message whose content is a list. */
+/** A content part of a message. */
 export interface ContentPartParam {
   /** `text`, `image_url`, `input_audio`, `file` or `refusal`. */
   type: string;
-  /** Of a `text` part. */
+  /** The text of a `text` part. */
   text?: string;
-  /** Of an `image_url` part: an `https:` or `data:` URL. */
+  /** The image of an `image_url` part: an `https:` or `data:` URL. */
   image_url?: { url: string; detail?: string };
-  /** Of an `input_audio` part, base64. */
+  /** The audio of an `input_audio` part, base64. */
   input_audio?: { data: string; format: string };
-  /** Of a `file` part. */
+  /** The file of a `file` part. */
   file?: { file_data?: string; file_id?: string; filename?: string };
-  /** Of a `refusal` part. */
+  /** The refusal of a `refusal` part. */
   refusal?: string;
-  /** What a vendor with a prompt cache keeps up to here. */
+  /** Prompt cache breakpoint: the vendor caches the prompt up to here. */
   cache_control?: object | null;
 }
 
 /** A message of a conversation. */
 export interface ChatMessageParam {
-  /** Who says it. */
+  /** Role of the author. */
   role: ChatRole;
-  /** The text, the parts, or null beside tool calls. */
+  /** The text, the content parts, or null next to tool calls. */
   content?: string | readonly ContentPartParam[] | null;
   /** The participant's name. */
   name?: string;
-  /** Calls an assistant message asked for. */
+  /** Tool calls of an assistant message. */
   tool_calls?: readonly object[];
-  /** In a `tool` message: the call it answers. */
+  /** In a `tool` message: id of the call that it answers. */
   tool_call_id?: string;
-  /** A refusal of an assistant message. */
+  /** The refusal of an assistant message. */
   refusal?: string | null;
-  /** A spoken answer of an assistant message. */
+  /** A spoken response of an assistant message. */
   audio?: { id: string } | null;
-  /** OpenAI's older form of a call. */
+  /** OpenAI's older form of a tool call. */
   function_call?: { name: string; arguments: string } | null;
-  /** Thoughts of an assistant message, where its vendor takes them back. */
+  /** The reasoning of an assistant message, on vendors that accept it back. */
   reasoning_content?: string | null;
 }
 
-/** A function the model may call. */
+/** A tool that the model may call. */
 export interface ToolParam {
-  /** `function`; other types are vendors' hosted tools. */
+  /** `function`, or the type of a vendor's hosted tool. */
   type: string;
-  /** The function's name, purpose and JSON Schema. */
+  /** The function's name, description, and parameters as JSON Schema. */
   function?: { name: string; description?: string; parameters?: object; strict?: boolean | null };
-  /** A tool whose input is free text. */
+  /** A custom tool, whose input is free text. */
   custom?: object;
-  /** What a vendor with a prompt cache keeps up to here. */
+  /** Prompt cache breakpoint: the vendor caches the prompt up to here. */
   cache_control?: object | null;
 }
 
 /** The request of `client.chat.completions.create`. */
 export interface ChatParams extends CommonParams {
-  /** The conversation so far, oldest first. */
+  /** The conversation so far, oldest message first. */
   messages: readonly ChatMessageParam[];
   /** Whether the response is a stream of chunks. */
   stream?: boolean | null;
-  /** Options of a streamed response. */
+  /** Options of a streaming response. */
   stream_options?: { include_usage?: boolean; include_obfuscation?: boolean } | null;
-  /** Functions the model may call. */
+  /** Tools that the model may call. */
   tools?: readonly ToolParam[];
-  /** `none`, `auto`, `required` or one function. */
+  /** `none`, `auto`, `required`, or a specific function. */
   tool_choice?: string | object;
-  /** Whether several tool calls may come in one response. */
+  /** Whether one response may contain several tool calls. */
   parallel_tool_calls?: boolean;
   /** OpenAI's older form of `tools`. */
   functions?: readonly object[];
   /** OpenAI's older form of `tool_choice`. */
   function_call?: string | object;
-  /** Token limit of the response, in tokens (older name). */
+  /** Maximum output tokens (older name). */
   max_tokens?: number | null;
-  /** Token limit of the response, reasoning included, in tokens. */
+  /** Maximum output tokens, including reasoning. */
   max_completion_tokens?: number | null;
-  /** 0 to 2. */
+  /** Sampling temperature, 0 to 2. */
   temperature?: number | null;
-  /** 0 to 1. */
+  /** Nucleus sampling: cumulative probability, 0 to 1. */
   top_p?: number | null;
-  /** Only the most probable tokens, so many, where the vendor has it. */
+  /** Samples only from the `top_k` most likely tokens, on vendors that support it. */
   top_k?: number | null;
-  /** -2 to 2. */
+  /** Penalty for tokens that have occurred, -2 to 2. */
   presence_penalty?: number | null;
-  /** -2 to 2. */
+  /** Penalty for tokens by their frequency so far, -2 to 2. */
   frequency_penalty?: number | null;
-  /** Tokens that are more or less likely, by their numbers. */
+  /** Bias per token id, -100 to 100. */
   logit_bias?: Readonly<Record<string, number>> | null;
-  /** Whether the response has log probabilities. */
+  /** Whether the response includes log probabilities. */
   logprobs?: boolean | null;
-  /** How many of the likeliest tokens it has of each, 0 to 20. */
+  /** Number of most likely tokens to report per position, 0 to 20. */
   top_logprobs?: number | null;
-  /** How many choices. @default {1} */
+  /** Number of choices. @default {1} */
   n?: number | null;
-  /** The same number gives much the same response. */
+  /** Seed: best-effort deterministic sampling. */
   seed?: number | null;
-  /** Up to four strings that end the response. */
+  /** Up to four stop sequences. */
   stop?: string | readonly string[] | null;
-  /** The response's form: `text`, `json_object` or `json_schema`. */
+  /** The response format: `text`, `json_object` or `json_schema`. */
   response_format?: { type: string; json_schema?: object } | null;
-  /** `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
+  /** Reasoning effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
   reasoning_effort?: string | null;
-  /** `low`, `medium` or `high`: how much is written. */
+  /** Verbosity of the response: `low`, `medium` or `high`. */
   verbosity?: string | null;
-  /** `text`, `audio`: what the response has. */
+  /** Output modalities: `text`, `audio`. */
   modalities?: readonly string[] | null;
-  /** Voice and format of a spoken response. */
+  /** Voice and format of audio output. */
   audio?: object | null;
-  /** What most of the response is known to be. */
+  /** Predicted output: content that most of the response is expected to repeat. */
   prediction?: object | null;
-  /** The vendor's own web search. */
+  /** Options of the vendor's web search tool. */
   web_search_options?: object;
-  /** Up to 16 strings that the vendor keeps with the response. */
+  /** Up to 16 key-value pairs that the vendor stores with the response. */
   metadata?: object | null;
-  /** Whether the vendor keeps the response. */
+  /** Whether the vendor stores the response. */
   store?: boolean | null;
-  /** How fast, and for which price, the vendor works. */
+  /** The vendor's processing tier, which determines speed and price. */
   service_tier?: string | null;
-  /** What keeps requests with the same beginning together. */
+  /** Key that routes requests with the same prefix to the same prompt cache. */
   prompt_cache_key?: string | null;
-  /** How long the vendor's cache keeps the prompt. */
+  /** Retention of the vendor's prompt cache. */
   prompt_cache_retention?: string | null;
-  /** The end user, as a code. */
+  /** Stable identifier of the end user, preferably hashed. */
   safety_identifier?: string | null;
 }

@@ -18,105 +18,108 @@ import type { CapabilityPath, DatedPricing, Delivery, ModelInfo, OperationName, 
 export type * from "./call.ts";
 export type * from "./model.ts";
 
-/** A file of a request that came as a form. */
+/** A file of a multipart form request. */
 export interface UploadedFile {
-  /** The field it came in, such as `file`. */
+  /** Name of the form field, such as `file`. */
   readonly field: string;
   /** Its file name. */
   readonly name: string;
   /** Media type, such as `audio/mpeg`. */
   readonly type: string;
-  /** A view over the body as it was received: never changed, and not copied for a further provider. */
+  /**
+   * The content: a view of the request body as received. It is never modified, and not copied when another provider is
+   * tried.
+   */
   readonly bytes: Uint8Array;
 }
 
-/** A request in the words of another API, for a provider that speaks those itself. */
+/** A request in the dialect of another API, for a provider that supports it natively. */
 export interface NativeRequest {
   /** One of {@linkcode Provider.dialects}. */
   readonly dialect: string;
-  /** The client's own JSON, but for the model's id and what is not for providers. */
+  /** The client's JSON, in which only the model id is replaced and fields for ModelMesh are removed. */
   readonly text: string;
-  /** Headers of the client that belong to it; names in lower case. */
+  /** Headers of the client to forward; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A request to one model. */
 export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequest> {
   /**
-   * What is asked for; a provider gets no other operation than chat unless {@linkcode Provider.operations} names it.
+   * The operation. A provider receives operations other than `chat` only if {@linkcode Provider.operations} lists them.
    * @default {"chat"}
    */
   readonly operation?: OperationName;
-  /** The model to ask. */
+  /** The model. */
   readonly model: ModelInfo;
-  /** Whether the response is a stream. */
+  /** Whether the response is streamed. */
   readonly stream: boolean;
-  /** The parsed body in OpenAI's shape, already reworded for the model; never changed by a provider. */
+  /** The parsed body in OpenAI's shape, adapted to the model. A provider must not modify it. */
   readonly body: Body;
   /**
-   * The body's own JSON text, as the client wrote it, and what differs from it in `body`: a provider that
-   * speaks OpenAI's dialect can splice instead of writing the whole again. A value of undefined means removed.
+   * The JSON string of the body as the client sent it, and the edits that turn it into `body`; a value of undefined
+   * removes a member. A provider with OpenAI's dialect can splice the edits instead of serializing the whole body.
    */
   readonly wire?: { readonly text: string; readonly edits: Readonly<Record<string, unknown>> };
-  /** Files, where the request came as a form. */
+  /** Uploaded files of a multipart form request. */
   readonly files?: readonly UploadedFile[];
-  /** The same as the specification's AudioRequest, where sound is asked for or sent. */
+  /** The specification's AudioRequest, if the input or output is audio. */
   readonly extra?: AudioRequest;
   /**
-   * The request as the client wrote it, in a dialect of this provider, in place of `body`; the response is returned in
-   * that dialect, too: as `native`.
+   * The request in one of the provider's native dialects, in place of `body`. The response uses the same dialect, in
+   * `native`.
    */
   readonly native?: NativeRequest;
 }
 
-/** A complete response in both views. */
+/** A complete response, parsed and as received. */
 export interface CompletionResponse<Body = ChatCompletion> {
   /** The response in OpenAI's shape. */
   readonly body: Body;
-  /** The bytes it came in, when they are OpenAI's shape already. */
+  /** The response bytes, if they are already in OpenAI's shape. */
   readonly wire?: Uint8Array;
-  /** The bytes it came in, as the response to a {@linkcode CompletionRequest.native}. */
+  /** The response bytes, for a {@linkcode CompletionRequest.native} request. */
   readonly native?: Uint8Array;
-  /** The response in place of JSON; then `body` has what else is known of it, such as its usage. */
+  /** A response that is not JSON; `body` then has only what else is known, such as usage. */
   readonly content?: ResponseContent;
 }
 
-/** A complete response as the specification's AudioResponse alone: of operations with sound. */
+/** A complete response that consists of the specification's AudioResponse, for audio operations. */
 export interface ExtraResponse {
-  /** The response. */
+  /** The audio response. */
   readonly extra: AudioResponse;
 }
 
-/** One event of a streamed response in both views. */
+/** An event of a streaming response, parsed and as received. */
 export interface CompletionChunk {
   /** The event in OpenAI's shape. */
   readonly value: ChatCompletionChunk;
-  /** The JSON text it came in, when that is OpenAI's shape already. */
+  /** The JSON string of the event, if it is already in OpenAI's shape. */
   readonly wire?: string;
   /**
-   * The event's text with its blank line, in the response to a {@linkcode CompletionRequest.native}. Every event has one,
-   * also where `value` has no choices.
+   * The event as received, including its final blank line, for a {@linkcode CompletionRequest.native} request. Every
+   * event has one, even if `value` has no choices.
    */
   readonly native?: string;
-  /** Further events in the same text, if it has several. */
+  /** Further events contained in the same string. */
   readonly others?: readonly ChatCompletionChunk[];
-  /** The next event has arrived already: both may be forwarded at once. */
+  /** Whether the next event has already arrived, so that both may be forwarded together. */
   more?: boolean;
 }
 
 /**
- * Why a call failed.
+ * The class of a failed call.
  *
- * - `network`: no connection, or it broke
- * - `timeout`: a time limit of ours
- * - `server`: the provider's own fault (500, 502, 503, 504, 529, 408, 409, 425)
- * - `rate_limited`: too much for now (429)
- * - `quota_exhausted`: the account has nothing left (402, `insufficient_quota`)
- * - `auth`: our key was refused (401, 403)
- * - `request`: the request is at fault (400, 413, 422)
+ * - `network`: connection failed or was reset
+ * - `timeout`: a timeout of the mesh expired
+ * - `server`: server error (500, 502, 503, 504, 529, 408, 409, 425)
+ * - `rate_limited`: rate limit exceeded (429)
+ * - `quota_exhausted`: the account's quota or credit is exhausted (402, `insufficient_quota`)
+ * - `auth`: the API key was rejected (401, 403)
+ * - `request`: the request is invalid (400, 413, 422)
  * - `model_not_found`: the provider does not have the model
- * - `misconfigured`: probably a wrong address (plain 404, 405, 415, 451, redirects)
- * - `invalid_response`: unreadable, empty or cut short
+ * - `misconfigured`: probably a wrong URL (plain 404, 405, 415, 451, redirects)
+ * - `invalid_response`: response unreadable, empty or truncated
  */
 export type FailureKind =
   | "network"
@@ -136,96 +139,101 @@ export type OperationRequest = CompletionRequest<RequestBody>;
 /** A complete response of any operation. */
 export type OperationResponse = CompletionResponse<JsonObject>;
 
-/** Performs one operation: what {@linkcode ModelExecution.complete} does for requests of that operation. */
+/** Performs one operation, as {@linkcode ModelExecution.complete} does for requests of that operation. */
 export type OperationCall = (request: OperationRequest, options: CallOptions) => Promise<OperationResponse>;
 
-/** How a provider performs operations other than chat, by their names. */
+/** The operations other than chat that a provider performs, by name. */
 export type OperationTable = { readonly [name in Exclude<OperationName, "chat">]?: OperationCall };
 
 /** Spec: Model Execution. */
 export interface ModelExecution {
-  /** One complete response. Throws an `UpstreamError`, a `NetworkError` or the signal's reason. */
+  /**
+   * Requests a complete response.
+   *
+   * @throws An `UpstreamError`, a `NetworkError`, or the signal's reason.
+   */
   complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse | ExtraResponse>;
   /**
-   * A streamed response. Throws as {@linkcode ModelExecution.complete} does, before the first event or at any
-   * later one. It ends normally only when the provider reported the end; leaving the loop early ends the call.
+   * Requests a streaming response. The iteration throws as {@linkcode ModelExecution.complete} does, before the first
+   * event or at any later one. It ends normally only if the provider reported the end of the stream. Ending the
+   * iteration early aborts the call.
    */
   stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
 }
 
 /** Spec: Capabilities. */
 export interface Capabilities {
-  /** The leaves a model serves; empty when the provider does not know it. */
+  /** The capability leaves that a model serves; empty if the provider does not know the model. */
   getCapabilities(model: string): readonly CapabilityPath[];
-  /** Whether a model serves a capability that way. */
+  /** Whether a model serves a capability in the given delivery mode. */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean;
 }
 
-/** The result of asking a provider for its models. */
+/** The result of requesting a provider's model list. */
 export interface ModelListing {
-  /** Its models; left out when it did not list any. */
+  /** The models; omitted if the list could not be retrieved. */
   readonly models?: readonly ModelInfo[];
-  /** Why it did not, such as `did not list its models: …`. */
+  /** Why the list could not be retrieved, such as `did not list its models: …`. */
   readonly problem?: string;
 }
 
 /** Spec: Model Catalogue. */
 export interface ModelCatalogue {
-  /** Asks the provider which models it has. */
+  /** Requests the provider's model list. */
   listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
-  /** What is known of one model. */
+  /** Facts about one model; undefined if it is unknown. */
   getModelInfo(model: string): Promise<ModelInfo | undefined>;
   /**
-   * Asks the vendor what its models are like: sizes, features, capabilities, prices, of each as much as it reports. Called
-   * at the start where `discovery.model_details`, `discovery.capability_query` or `pricing.query` say so; undefined where
-   * the vendor does not report it.
+   * Requests model facts from the vendor: constraints, features, capabilities and prices, as far as it reports them.
+   * Called at startup if `discovery.model_details`, `discovery.capability_query` or `pricing.query` is enabled.
+   * Undefined if the vendor does not report facts.
    */
   describeModels?(options: CallOptions): Promise<readonly ModelInfo[] | undefined>;
 }
 
-/** What is left of an account's allowance. */
+/** The remaining quota of an account. */
 export interface Quota {
-  /** Share used, 0 to 1. */
+  /** Used fraction of the quota, 0 to 1. */
   readonly used?: number;
-  /** What remains, in the vendor's unit. */
+  /** Remaining quota, in the vendor's unit. */
   readonly remaining?: number;
-  /** Wall-clock time, ms since 1970. */
+  /** Time at which the quota resets, ms since the Unix epoch. */
   readonly resetsAt?: number;
 }
 
 /** Spec: Quota and Rate Limits. */
 export interface QuotaAndRateLimits {
-  /** What is left, where the vendor reports it. */
+  /** Retrieves the remaining quota, if the vendor reports it. */
   checkQuota(options: CallOptions): Promise<Quota | undefined>;
-  /** The limits last reported for a model. */
+  /** The rate limits last reported for a model. */
   getRateLimits(model: string): RateLimits | undefined;
 }
 
-/** Tokens and money of one call. */
+/** Token usage and cost of one call. */
 export interface UsageReport {
-  /** Upstream model id. */
+  /** The upstream model id. */
   readonly model: string;
-  /** Tokens read. */
+  /** Input tokens. */
   readonly tokensIn: number;
-  /** Tokens written. */
+  /** Output tokens. */
   readonly tokensOut: number;
-  /** USD; undefined when the price is unknown. */
+  /** Cost in USD; undefined if the price is unknown. */
   readonly costUsd?: number;
 }
 
 /** Spec: Cost and Pricing. */
 export interface CostAndPricing {
-  /** A model's prices, oldest first; undefined when they are unknown. */
+  /** A model's prices, in order of their start dates; undefined if unknown. */
   getPricing(model: string): readonly DatedPricing[] | undefined;
-  /** Called after each response that reports plausible usage. */
+  /** Called after each response with plausible usage. */
   reportUsage(usage: UsageReport): void;
 }
 
 /** Spec: Error Classification. */
 export interface ErrorClassification {
-  /** Why a call failed. Never throws. */
+  /** Classifies the error of a failed call. Never throws. */
   classifyError(error: unknown): FailureKind;
-  /** Whether the same model may be asked again. */
+  /** Whether a retry on the same model may succeed. */
   isRetryable(error: unknown): boolean;
 }
 
@@ -235,25 +243,24 @@ export interface Provider
   /** The entry's id in the configuration. */
   readonly id: string;
   /**
-   * The operations other than chat for which `complete` takes requests; without it a provider is asked for chat alone.
-   * Which of its models do what, their capabilities say.
+   * The operations other than chat that `complete` accepts; chat only when omitted. The capabilities of each model
+   * determine which of them it serves.
    */
   readonly operations?: readonly OperationName[];
   /**
-   * Dialects beside OpenAI's in which it takes requests, of all its models or of one: see
-   * {@linkcode CompletionRequest.native}.
+   * Native dialects in addition to OpenAI's, of all models or of a given one: see {@linkcode CompletionRequest.native}.
    */
   readonly dialects?: readonly string[] | ((model: string) => readonly string[]);
-  /** Files, batches and fine-tuning jobs, where its vendor has them. */
+  /** Files, batches and fine-tuning jobs, if the vendor supports them. */
   readonly infrastructure?: Infrastructure | undefined;
 }
 
-/** An error response as a provider's connector read it. */
+/** An error response, as parsed by a provider's connector. */
 export interface ProviderFault {
   /** HTTP status. */
   readonly status: number;
-  /** The error, in OpenAI's terms. */
+  /** The error, in OpenAI's shape. */
   readonly error: OpenAiError;
-  /** The wait it asks for, ms. */
+  /** The delay that the provider requests before a retry (`Retry-After`), ms. */
   readonly retryAfterMs?: number;
 }

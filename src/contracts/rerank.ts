@@ -9,24 +9,24 @@ export type RerankDocument = string | { text: string; [key: string]: unknown };
 
 /** The body of `POST /v1/rerank`. */
 export interface RerankRequest extends RequestBody {
-  /** What is looked for. */
+  /** The query. */
   query: string;
-  /** Where it is looked for. */
+  /** The documents to rank. */
   documents: RerankDocument[];
-  /** How many results at most; all when left out. */
+  /** Maximum number of results; all when omitted. */
   top_n?: number | null;
-  /** Whether results carry their documents. @default {false} */
+  /** Whether results include the documents. @default {false} */
   return_documents?: boolean | null;
 }
 
 /** The response to a {@linkcode RerankRequest}. */
 export interface RerankResponse {
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** Best first; `index` is that of the document. */
+  /** Results by descending relevance; `index` refers to the request's documents. */
   results: { index: number; relevance_score: number; document?: { text: string } }[];
-  /** What the provider reports: tokens, or searches. */
+  /** The reported usage: tokens or search units. */
   usage?: { total_tokens?: number; search_units?: number; [key: string]: unknown };
-  /** What else a vendor adds. */
+  /** Vendor extensions. */
   [key: string]: unknown;
 }

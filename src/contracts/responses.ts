@@ -1,113 +1,114 @@
 /**
- * The shapes of OpenAI's Responses API. Field names are its own; types can be used where the official client's are expected.
+ * The shapes of OpenAI's Responses API. Field names are OpenAI's own; the types are assignable to those of the official
+ * client.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
  */
 import type { JsonObject } from "./openai.ts";
 
-/** The body of `POST /v1/responses`. Nothing is kept between two requests. */
+/** The body of `POST /v1/responses`. ModelMesh stores no state between requests. */
 export interface ResponseRequest {
-  /** A pool, capability, alias or model name; the client's own pool when left out. */
+  /** A pool, capability, alias or model name. When omitted, the client's default pool is used. */
   model?: string;
-  /** A list of further models or pools to try after `model`. */
+  /** Further models or pools, tried in order after `model`. */
   models?: string[];
-  /** Routing of this request. */
+  /** Routing constraints of this request. */
   mesh?: object;
-  /** The conversation so far: a text, or items. */
+  /** The conversation so far: a string, or items. */
   input?: string | readonly object[];
   /** The system prompt. */
   instructions?: string | null;
   /** Whether the response is a stream of events. */
   stream?: boolean | null;
-  /** Options of a streamed response. */
+  /** Options of a streaming response. */
   stream_options?: object | null;
-  /** Functions the model may call. */
+  /** Tools that the model may call. */
   tools?: readonly object[];
-  /** `none`, `auto`, `required` or one function. */
+  /** `none`, `auto`, `required`, or a specific function. */
   tool_choice?: string | object;
-  /** Whether several calls may come in one response. */
+  /** Whether one response may contain several tool calls. */
   parallel_tool_calls?: boolean | null;
-  /** The answer's form. */
+  /** Format of the text output. */
   text?: object;
-  /** How much to think. */
+  /** Reasoning options, such as the effort. */
   reasoning?: object | null;
-  /** Token limit of the response, reasoning included. */
+  /** Maximum output tokens, including reasoning. */
   max_output_tokens?: number | null;
-  /** 0 to 2. */
+  /** Sampling temperature, 0 to 2. */
   temperature?: number | null;
-  /** 0 to 1. */
+  /** Nucleus sampling: cumulative probability, 0 to 1. */
   top_p?: number | null;
-  /** Alternatives per token, 0 to 20. */
+  /** Number of most likely tokens to report per position, 0 to 20. */
   top_logprobs?: number | null;
-  /** What else the response shall have. */
+  /** Additional output data to include in the response. */
   include?: readonly string[] | null;
-  /** Up to 16 texts, which come back with the response. */
+  /** Up to 16 key-value pairs, returned with the response. */
   metadata?: object | null;
-  /** The end user, as the client names them. */
+  /** The end user, as the client identifies them. */
   user?: string;
-  /** The end user, as a code. */
+  /** Stable identifier of the end user, preferably hashed. */
   safety_identifier?: string | null;
-  /** What keeps requests with the same beginning together. */
+  /** Key that routes requests with the same prefix to the same prompt cache. */
   prompt_cache_key?: string | null;
-  /** For one provider that keeps responses. */
+  /** Whether the provider stores the response. Needs a single provider that stores responses. */
   store?: boolean | null;
-  /** Likewise. */
+  /** Whether to run in the background. Needs a single provider that stores responses. */
   background?: boolean | null;
-  /** Likewise. */
+  /** Id of the previous response. Needs a single provider that stores responses. */
   previous_response_id?: string | null;
-  /** Likewise. */
+  /** The conversation to continue. Needs a single provider that stores responses. */
   conversation?: string | object | null;
-  /** Likewise. */
+  /** A stored prompt template. Needs a single provider that stores responses. */
   prompt?: object | null;
-  /** Left out for other models, and so are the members below. */
+  /** Truncation strategy. Sent only to models that support the Responses API natively, as are the members below. */
   truncation?: string | null;
-  /** See `truncation`. */
+  /** Maximum calls of built-in tools; see `truncation`. */
   max_tool_calls?: number | null;
-  /** See `truncation`. */
+  /** The vendor's processing tier; see `truncation`. */
   service_tier?: string | null;
-  /** See `truncation`. */
+  /** Retention of the vendor's prompt cache; see `truncation`. */
   prompt_cache_retention?: string | null;
-  /** See `truncation`. */
+  /** Context management options; see `truncation`. */
   context_management?: readonly object[] | null;
 }
 
-/** Where an item is on its way. */
+/** The status of an output item. */
 export type ResponseItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** How likely a token was. */
+/** Log probability of a token. */
 export interface ResponseLogprob {
   /** The token. */
   token: string;
-  /** Its natural logarithm. */
+  /** Natural logarithm of its probability. */
   logprob: number;
   /** Its UTF-8 bytes. */
   bytes: number[];
-  /** The likeliest tokens in its place. */
+  /** The most likely tokens at this position. */
   top_logprobs: { token: string; logprob: number; bytes: number[] }[];
 }
 
-/** A text of an answer. */
+/** Text output of a message. */
 export interface ResponseText {
   /** Always `output_text`. */
   type: "output_text";
   /** The text. */
   text: string;
-  /** None but a provider's own. */
+  /** Always empty; only native responses have annotations. */
   annotations: never[];
-  /** Where they were asked for. */
+  /** Log probabilities, if requested. */
   logprobs?: ResponseLogprob[];
 }
 
-/** A refusal in the model's words. */
+/** A refusal by the model. */
 export interface ResponseRefusal {
   /** Always `refusal`. */
   type: "refusal";
-  /** Its words. */
+  /** The refusal message. */
   refusal: string;
 }
 
-/** What a model says. */
+/** A message of the model. */
 export interface ResponseMessage {
   /** The item's id. */
   id: string;
@@ -115,60 +116,60 @@ export interface ResponseMessage {
   type: "message";
   /** Always `assistant`. */
   role: "assistant";
-  /** Whether it is complete. */
+  /** Status of the item. */
   status: ResponseItemStatus;
-  /** Texts and refusals. */
+  /** Text and refusal parts. */
   content: (ResponseText | ResponseRefusal)[];
 }
 
-/** A call that a model asks for. */
+/** A function call requested by a model. */
 export interface ResponseFunctionCall {
   /** The item's id. */
   id: string;
   /** Always `function_call`. */
   type: "function_call";
-  /** Whether it is complete. */
+  /** Status of the item. */
   status: ResponseItemStatus;
-  /** Id to answer with, in a `function_call_output`. */
+  /** Id of the call; a `function_call_output` refers to it. */
   call_id: string;
-  /** The function. */
+  /** Name of the function. */
   name: string;
-  /** Its arguments, a JSON text. */
+  /** Arguments as a JSON string. */
   arguments: string;
 }
 
-/** What a model thinks; to be sent back with the conversation as it came. */
+/** Reasoning of the model. Send it back unchanged with the conversation. */
 export interface ResponseReasoning {
   /** The item's id. */
   id: string;
   /** Always `reasoning`. */
   type: "reasoning";
-  /** Whether it is complete. */
+  /** Status of the item. */
   status: ResponseItemStatus;
-  /** The thoughts, where their vendor shows them. */
+  /** Reasoning text, if the vendor exposes it. */
   summary: { type: "summary_text"; text: string }[];
-  /** What its vendor wants to see again. */
+  /** Opaque state that the vendor needs back. */
   encrypted_content: string | null;
 }
 
-/** An item of an answer. */
+/** An output item. */
 export type ResponseItem = ResponseMessage | ResponseFunctionCall | ResponseReasoning;
 
 /** Token counts of one request. */
 export interface ResponseUsage {
-  /** Tokens read. */
+  /** Input tokens. */
   input_tokens: number;
-  /** Of them, how many came from, or went into, a cache. */
+  /** Input tokens read from a cache, and written to one. */
   input_tokens_details: { cached_tokens: number; cache_write_tokens: number };
-  /** Tokens written. */
+  /** Output tokens. */
   output_tokens: number;
-  /** Of them, how many were reasoning. */
+  /** Output tokens used for reasoning. */
   output_tokens_details: { reasoning_tokens: number };
-  /** Both together. */
+  /** Input and output tokens. */
   total_tokens: number;
 }
 
-/** The answer to a {@linkcode ResponseRequest}. */
+/** The response to a {@linkcode ResponseRequest}. */
 export interface ModelResponse {
   /** The response's id. */
   id: string;
@@ -176,65 +177,65 @@ export interface ModelResponse {
   object: "response";
   /** Unix time, seconds. */
   created_at: number;
-  /** Whether it is complete. */
+  /** Status of the response. */
   status: "completed" | "incomplete" | "in_progress" | "failed";
-  /** None: what fails is thrown. */
+  /** Always null: errors are thrown. */
   error: null;
   /** Why it is incomplete. */
   incomplete_details: { reason: "max_output_tokens" | "content_filter" } | null;
-  /** The request's. */
+  /** `instructions` of the request. */
   instructions: string | null;
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** What the model says, thinks and asks for. */
+  /** Output items: messages, reasoning and function calls. */
   output: ResponseItem[];
-  /** All texts of the output. */
+  /** The concatenated text of all output items. */
   output_text: string;
-  /** The request's. */
+  /** `parallel_tool_calls` of the request. */
   parallel_tool_calls: boolean;
-  /** The request's. */
+  /** `metadata` of the request. */
   metadata: Record<string, string>;
-  /** The request's. */
+  /** `temperature` of the request. */
   temperature: number | null;
-  /** The request's. */
+  /** `top_p` of the request. */
   top_p: number | null;
-  /** The request's. */
+  /** `tools` of the request. */
   tools: { type: "function"; name: string; parameters: JsonObject | null; strict: boolean | null }[];
-  /** The request's. */
+  /** `tool_choice` of the request. */
   tool_choice: "none" | "auto" | "required" | { type: "function"; name: string };
-  /** Token counts, where the provider reported them. */
+  /** Token counts, if the provider reported them. */
   usage?: ResponseUsage;
-  /** None: a member of the official client's. */
+  /** Always null: a member of the official client's type. */
   access_programs: null;
 }
 
-/** What all events have. */
+/** The members that all events share. */
 export interface NumberedEvent {
-  /** From 0. */
+  /** Sequence number of the event, from 0. */
   sequence_number: number;
 }
 
-/** What events of an item have. */
+/** The members that events of an output item share. */
 export interface ItemEvent extends NumberedEvent {
   /** The item's id. */
   item_id: string;
-  /** Its place in the output. */
+  /** Index of the item in the output. */
   output_index: number;
 }
 
-/** What events of a message's part have. */
+/** The members that events of a content part share. */
 export interface PartEvent extends ItemEvent {
-  /** Its place in the message. */
+  /** Index of the part in the message. */
   content_index: number;
 }
 
-/** What events of a thought have. */
+/** The members that events of a reasoning summary share. */
 export interface ThoughtEvent extends ItemEvent {
-  /** Its place in the item. */
+  /** Index of the summary part in the item. */
   summary_index: number;
 }
 
-/** An event of a streamed response. */
+/** An event of a streaming response. */
 export type ResponseEvent =
   | NumberedEvent & {
     type:

@@ -1,5 +1,5 @@
 /**
- * How models are selected, deactivated and recovered.
+ * Rotation: selection, deactivation and recovery of models.
  * @module
  */
 
@@ -23,120 +23,124 @@ export type StandbyReason =
   | "no_price"
   | "manual";
 
-/** What a limit of the vendor leaves. */
+/** Remaining capacity under a rate limit of the vendor. */
 export interface Headroom {
-  /** What one window allows. */
+  /** The limit of one window. */
   readonly limit: number;
-  /** How long the window is, ms; one minute by default. Makes limits by the minute and by the day comparable. */
+  /** Length of the window, ms; one minute by default. Makes limits per minute and per day comparable. */
   readonly windowMs?: number;
-  /** What is left of it, requests under way counted as used. */
+  /** Remaining capacity in the window; requests in flight count as used. */
   readonly left: number;
 }
 
-/** A read-only look at one model in one pool. Times are monotonic ms. */
+/** A read-only view of one model in one pool. Times are monotonic, ms. */
 export interface ModelView {
   /** The model's name. */
   readonly name: string;
   /** Its provider's entry id. */
   readonly provider: string;
-  /** Its share under strategies that weigh; 1 unless configured. */
+  /** Its weight under weighted strategies; 1 by default. */
   readonly weight: number;
-  /** Whether requests may go to it. */
+  /** Whether it accepts requests. */
   readonly status: "active" | "standby";
-  /** Its circuit breaker is half-open: the next request is a trial. */
+  /** Whether its circuit breaker is half-open: the next request is a trial request. */
   readonly isHalfOpen: boolean;
   /** Why it is in standby. */
   readonly reason?: StandbyReason | undefined;
-  /** When it will be reconsidered; undefined: not by itself. */
+  /** Time at which recovery is attempted; undefined if none is scheduled. */
   readonly retryAt?: number | undefined;
-  /** Requests that it failed to serve, in a row. */
+  /** Number of consecutive failed requests. */
   readonly consecutiveFailures: number;
-  /** HTTP status of the last of them, where one came. */
+  /** HTTP status of the last failed request, if a response arrived. */
   readonly lastStatus?: number | undefined;
-  /** Requests it is working on. */
+  /** Number of requests in flight. */
   readonly inFlight: number;
-  /** Time to a response, an average that weights recent ones most, ms; undefined until measured. */
+  /** Moving average of the response time, weighted towards recent requests, ms; undefined until measured. */
   readonly latencyMs?: number | undefined;
-  /** Requests it may still take in the window, where a limit is known. */
+  /** Remaining requests in the window, if a limit is known. */
   readonly requests?: Headroom | undefined;
-  /** Tokens likewise. */
+  /** Remaining tokens in the window, if a limit is known. */
   readonly tokens?: Headroom | undefined;
 }
 
-/** How load-balanced shares requests out: evenly by headroom, or in proportion to each model's limit. */
+/** How the load-balanced strategy distributes requests: evenly by headroom, or in proportion to each model's limit. */
 export type BalanceMode = "absolute" | "relative";
 
-/** What a strategy may look at. */
+/** The input of a selection strategy. */
 export interface SelectionContext {
   /** The pool's name. */
   readonly pool: string;
-  /** Monotonic ms. */
+  /** Current time, monotonic, ms. */
   readonly now: number;
-  /** Ordered model preference. */
+  /** Model names in order of preference. */
   readonly modelPriority: readonly string[];
-  /** Ordered provider preference. */
+  /** Provider entry ids in order of preference. */
   readonly providerPriority: readonly string[];
-  /** Share of a limit at which rate-limit-aware takes another model. @default {0.8} */
-  readonly threshold?: number | undefined;
-  /** How load-balanced shares out. @default {"absolute"} */
-  readonly balanceMode?: BalanceMode | undefined;
   /**
-   * What this request would cost at a model by estimate, nano-dollars (10⁻⁹ USD); undefined where no price is known.
+   * Used fraction of a limit, 0 to 1, at which the rate-limit-aware strategy switches to another model. @default {0.8}
    */
+  readonly threshold?: number | undefined;
+  /** How the load-balanced strategy distributes requests. @default {"absolute"} */
+  readonly balanceMode?: BalanceMode | undefined;
+  /** Estimated cost of this request at a model, nano-dollars (10⁻⁹ USD); undefined if no price is known. */
   readonly costOf: (model: ModelView) => number | undefined;
-  /** The session of this request, where known. */
+  /** The session id of this request, if known. */
   readonly session?: string;
-  /** The request has routing constraints of its own: the choice for it does not apply to other requests. */
+  /** Whether the request has routing constraints of its own. A choice made for it must not apply to other requests. */
   readonly isConstrained: boolean;
-  /** Models this request has already been to. */
+  /** Names of the models that this request has already tried. */
   readonly tried: ReadonlySet<string>;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
 }
 
 /** The outcome of a request so far. */
 export interface SelectionOutcome {
-  /** Names of the models that did not serve it. */
+  /** Names of the models that failed to serve it. */
   readonly failed: ReadonlySet<string>;
-  /** The model that answered instead; undefined: none has. */
+  /** The model that served it; undefined if none has yet. */
   readonly served?: ModelView | undefined;
 }
 
 /**
- * Spec: Rotation. One instance serves one pool; what it remembers is its own. `select` and `score` are required; what
- * else it brings of the interface replaces the built-in policy for its pools: `shouldDeactivate` and `getReason` decide
- * on failures, `shouldRecover` and `getRecoverySchedule` on the cooldown. Limits, budgets and vendors' own limits apply
- * all the same.
+ * Spec: Rotation. One instance serves one pool and keeps its own state. `select` and `score` are required. Further
+ * members replace the built-in policies of its pools: `shouldDeactivate` and `getReason` the deactivation on failures,
+ * `shouldRecover` and `getRecoverySchedule` the cooldown. Configured limits, budgets and the vendors' own limits always
+ * apply.
  */
 export interface SelectionStrategy extends Partial<DeactivationPolicy>, Partial<RecoveryPolicy> {
-  /** The candidate to ask; undefined leaves the choice to the fallback strategy. Candidates are never empty. */
+  /**
+   * Selects a candidate. Candidates are never empty.
+   *
+   * @returns The selected candidate; undefined delegates to the fallback strategy.
+   */
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined;
-  /** The score of a candidate, the highest is best: `explain` shows it. */
+  /** Scores a candidate; the highest score is the best. `explain()` reports it. */
   score(candidate: ModelView, context: SelectionContext): number;
-  /** Name of the model it stays with, for strategies that stay with one: each change is a `rotation` event. */
+  /** Name of the model that a sticky strategy currently uses; each change emits a `rotation` event. */
   readonly current?: string | undefined;
   /**
-   * Called after every attempt that failed, and when another model has served the request; for strategies that stay
-   * with a model. Not called for requests that choose among the models themselves, nor for those at fault themselves.
+   * Called after every failed attempt, and when another model has served the request, for sticky strategies. Not called
+   * for requests with routing constraints of their own, nor for invalid requests.
    */
   observe?(outcome: SelectionOutcome): void;
 }
 
 /** Spec: Rotation, Deactivation. */
 export interface DeactivationPolicy {
-  /** Whether the model is put into standby; asked after each of its requests. */
+  /** Whether to deactivate the model; called after each of its requests. */
   shouldDeactivate(model: ModelView): boolean;
-  /** Why: a word of lower case letters. */
+  /** The reason for the deactivation: one lower-case word. */
   getReason(model: ModelView): StandbyReason | undefined;
 }
 
 /** Spec: Rotation, Recovery. */
 export interface RecoveryPolicy {
   /**
-   * Whether a model in standby is reconsidered; asked with each request, and when its time is over. `now` is monotonic
-   * ms.
+   * Whether to recover a model in standby; called with each request, and at the scheduled recovery time. `now` is
+   * monotonic ms.
    */
   shouldRecover(model: ModelView, now: number): boolean;
-  /** When it will be, monotonic ms; undefined: not by itself. Asked when it is put into standby. */
+  /** Scheduled recovery time, monotonic ms; undefined if none. Called when the model is deactivated. */
   getRecoverySchedule(model: ModelView): number | undefined;
 }

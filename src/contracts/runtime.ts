@@ -1,69 +1,71 @@
 /**
- * The runtime port: time, randomness, environment, files and network. Only `src/runtime/` knows the runtime.
+ * The runtime port: time, randomness, environment, files and network. Only `src/runtime/` accesses the runtime.
  * @module
  */
 
-/** Undoes what it was returned for; calling it twice is harmless. */
+/** Cancels what it was returned for. Idempotent. */
 export type Cancel = () => void;
 
-/** Time. Waits of any length are safe: no implementation lets a long one fire early. */
+/** Clock and timers. Delays of any length are safe: no implementation fires a long timer early. */
 export interface Clock {
-  /** Wall-clock time, ms since 1970: for what is stored and shown. */
+  /** Wall-clock time, ms since the Unix epoch: for values that are stored or displayed. */
   now(): number;
-  /** Never goes back, ms: for waits and durations. */
+  /** Monotonic time, ms: for delays and durations. */
   monotonic(): number;
-  /** Calls `task` once after `ms`, a long wait may end up to 50 ms late; keeps no process alive, unless it says so. */
+  /**
+   * Calls `task` once after `ms`. A long delay may end up to 50 ms late. The timer does not keep the process alive
+   * unless `keepsAlive` is true.
+   */
   after(ms: number, task: () => void, keepsAlive?: boolean): Cancel;
-  /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+  /** Resolves after `ms`. Rejects with the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `task` every `ms`, never two at once; keeps no process alive. */
+  /** Calls `task` every `ms`; calls never overlap. The timer does not keep the process alive. */
   every(ms: number, task: () => Promise<void>): Cancel;
 }
 
-/** Reading and writing files; absent in browsers. */
+/** Reads and writes text files; absent in browsers. */
 export interface FileSystem {
-  /** The whole text of a file; throws when it is missing or unreadable. */
+  /** Reads a file as text; throws if it is missing or unreadable. */
   readText(path: string): Promise<string>;
-  /** Writes a text file whole; `createNew` refuses to replace one. */
+  /** Writes a text file. With `createNew`, throws if the file exists. */
   writeText(path: string, text: string, options?: { createNew?: boolean }): Promise<void>;
   /**
-   * Writes a text file whole or not at all, in place of one that is there: its permissions stay. A new one is for its
-   * owner alone.
+   * Replaces a text file atomically. An existing file keeps its permissions; a new one is accessible by its owner only.
    */
   replaceText(path: string, text: string): Promise<void>;
-  /** Removes a file, if it is there. */
+  /** Removes a file if it exists. */
   remove(path: string): Promise<void>;
 }
 
-/** Signals that work has to stop: an `AbortSignal`, or something lighter that can become one. */
+/** An abort signal: an `AbortSignal`, or a lighter object that can create one. */
 export interface StopSignal {
-  /** Whether it has aborted. */
+  /** Whether it is aborted. */
   readonly aborted: boolean;
-  /** The reason, once it has. */
+  /** The abort reason, once aborted. */
   readonly reason: unknown;
-  /** The same as an `AbortSignal`, where it is none itself; made when it is asked for. */
+  /** The equivalent `AbortSignal`, created on first access; absent if this is an `AbortSignal` itself. */
   readonly native?: AbortSignal;
-  /** Calls `listener` when it aborts. */
+  /** Calls `listener` when the signal aborts. */
   addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
   /** Removes a listener. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** Stops work: an `AbortController`, or something lighter. */
+/** An abort controller: an `AbortController`, or a lighter object. */
 export interface Stopper {
-  /** Aborts with `abort`. */
+  /** The signal that `abort` aborts. */
   readonly signal: StopSignal;
-  /** Stops it. */
+  /** Aborts the signal. */
   abort(reason: unknown): void;
 }
 
-/** Code from elsewhere; absent in browsers. */
+/** Loads code that is not part of the package; absent in browsers. */
 export interface ModuleLoader {
-  /** The whole of a file; throws when it is missing or unreadable. */
+  /** Reads a file as bytes; throws if it is missing or unreadable. */
   readBytes(path: string): Promise<Uint8Array>;
   /**
-   * Imports one of a set of ES modules and the files that these read, and returns its exports. The key identifies the
-   * set; the same set is imported once.
+   * Imports an ES module from a set of files, with its relative imports, and returns its exports. The key identifies
+   * the set: each set is imported once.
    */
   importFrom(
     files: ReadonlyMap<string, Uint8Array>,
@@ -71,132 +73,134 @@ export interface ModuleLoader {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** What is known of a file without reading it. */
+/** File metadata. */
 export interface DiskStat {
-  /** Its size, bytes. */
+  /** Size, bytes. */
   readonly size: number;
-  /** When it was last written: wall-clock time, ms since 1970. */
+  /** Time of the last modification, ms since the Unix epoch. */
   readonly modifiedAt: number;
 }
 
 /**
- * Files that hold records. They are written completely or not at all, also when the process is killed or the machine
- * loses power. Files and new folders are readable by their owner alone. Absent in browsers.
+ * Files that hold records. Writes are atomic and durable: complete or absent, even if the process is killed or the
+ * machine loses power. New files and folders are accessible by their owner only. Absent in browsers.
  */
 export interface Disk {
-  /** All of a file; undefined when there is none. */
+  /** Reads a file; undefined if it does not exist. */
   read(path: string): Promise<Uint8Array | undefined>;
   /**
-   * Writes a file in place of one that is there, whose permissions stay; its folder is made when missing. What a killed
-   * process leaves behind is called like the file, `~` and more. A device or a folder is not replaced: that fails.
+   * Replaces a file atomically. An existing file keeps its permissions; a missing folder is created. A killed process
+   * may leave a temporary file with the file's name, `~` and a suffix. Fails for a device or a folder.
    */
   replace(path: string, data: Uint8Array, options?: { modifiedAt?: number }): Promise<void>;
-  /** Writes a file that is not there yet; false when it is. */
+  /** Creates a file; false if it exists. */
   create(path: string, data: Uint8Array): Promise<boolean>;
-  /** Adds to the end of a file, which is made with its folder when missing; returns its size, bytes. */
+  /** Appends to a file, creating the file and its folder if missing. Returns the new size, bytes. */
   append(path: string, data: Uint8Array): Promise<number>;
-  /** Gives a file another name in its folder; false when there is no such file. Fails for a link and a device. */
+  /** Renames a file within its folder; false if it does not exist. Fails for a link or a device. */
   rename(path: string, to: string): Promise<boolean>;
-  /** Whether there was one to remove. */
+  /** Removes a file; false if it did not exist. */
   remove(path: string): Promise<boolean>;
-  /** The names in a folder, none when there is no such folder; those of folders end in `/`. */
+  /** Lists the names in a folder; folder names end in `/`. Empty if the folder does not exist. */
   list(folder: string): Promise<readonly string[]>;
-  /** Size and time; undefined when there is no such file. */
+  /** Size and modification time; undefined if the file does not exist. */
   stat(path: string): Promise<DiskStat | undefined>;
 }
 
-/** A key-value store that is open. Keys have parts. */
+/** An open key-value store. A key is a list of parts. */
 export interface KeyValues {
-  /** A value, and the version to check for; undefined and null when there is none. */
+  /** The value, and its version for {@linkcode KeyValues.commit}; undefined and null if the key does not exist. */
   get(key: readonly string[]): Promise<{ readonly value: Uint8Array | undefined; readonly version: string | null }>;
-  /** The keys that begin with these parts. */
+  /** The keys that start with these parts. */
   list(prefix: readonly string[]): Promise<readonly (readonly string[])[]>;
-  /** Does all of it, or nothing: false when the version is another one by now. */
+  /** Applies all changes atomically; false if a version no longer matches. */
   commit(changes: {
     readonly check?: { readonly key: readonly string[]; readonly version: string | null };
     readonly set?: readonly [key: readonly string[], value: Uint8Array];
     readonly deletes?: readonly (readonly string[])[];
   }): Promise<boolean>;
-  /** Closes it. */
+  /** Closes the store. */
   close(): void;
 }
 
-/** Certificate authorities that are trusted beside the runtime's own. */
+/** Certificate authorities trusted in addition to the runtime's own. */
 export interface Authorities {
-  /** Of these certificates, in this process: connections that trust others are never shared. */
+  /** Identifies the set of certificates within this process. Connections with different sets are never shared. */
   readonly key: string;
-  /** In PEM. */
+  /** The certificates, PEM. */
   readonly certificates: readonly string[];
 }
 
-/** One HTTP call to a provider. */
+/** An HTTP request to a provider. */
 export interface UpstreamRequest {
-  /** Absolute, with scheme. */
+  /** Absolute URL. */
   readonly url: string;
-  /** Of HTTP. @default {"POST"} */
+  /** HTTP method. @default {"POST"} */
   readonly method?: string;
-  /** Header names in lower case. */
+  /** Headers; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body: whole, or as it comes. One that comes is read once, not before there is a connection, and no faster than
-   * the provider takes it; an error of it has to abort the signal.
+   * The request body: complete, or streamed. A streamed body is iterated once, after the connection is established,
+   * with backpressure from the provider. If its iteration fails, the signal must be aborted.
    */
   readonly body?: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
-  /** Ends the call, its connection included. */
+  /** Aborts the request, including its connection. */
   readonly signal?: StopSignal;
   /** Called each time bytes of the response arrive. */
   readonly onBytes?: () => void;
-  /** Limit of the wait for a connection, ms, where the runtime can measure that phase. */
+  /** Connect timeout, ms, on runtimes that can measure the connection phase. */
   readonly connectTimeoutMs?: number;
-  /** The response is read at once, not as it arrives: runtimes may have a faster client for that. */
+  /** Whether the response is read at once rather than streamed; a runtime may use a faster client for that. */
   readonly isWhole?: boolean;
-  /** Trusted for this call beside the runtime's own. */
+  /** Certificate authorities trusted for this request in addition to the runtime's own. */
   readonly authorities?: Authorities | undefined;
 }
 
-/** Reads a body chunk by chunk. */
+/** Reads a response body chunk by chunk. */
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
-/** The response to an {@linkcode UpstreamRequest}: its head is read, its body is not. */
+/** The response to an {@linkcode UpstreamRequest}: its head has been read, its body has not. */
 export interface UpstreamResponse {
-  /** HTTP status; redirects are never followed. */
+  /** HTTP status. Redirects are never followed. */
   readonly status: number;
   /** Response headers. */
   readonly headers: { get(name: string): string | null };
-  /** The body as it arrives; null when there is none. */
+  /** The response body as a stream; null if there is none. */
   readonly body: ReadableStream<Uint8Array> | null;
-  /** Reads the body as it arrives, in place of `body`; null when there is none. */
+  /** Returns a reader of the response body, in place of `body`; null if there is none. */
   reader(): BodyReader | null;
-  /** The whole body at once, in place of `body`, where the runtime has a quicker way to read it. */
+  /** Reads the complete response body, in place of `body`, on runtimes with a faster way to do so. */
   bytes?(): Promise<Uint8Array>;
 }
 
 /** The runtime port. */
 export interface Runtime {
-  /** Time. */
+  /** Clock and timers. */
   readonly clock: Clock;
-  /** Uniform in [0, 1). */
+  /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
-  /** Files, where there are any. */
+  /** File access, if available. */
   readonly files?: FileSystem;
-  /** Code from elsewhere, where it can be loaded. */
+  /** Module loading, if available. */
   readonly modules?: ModuleLoader;
-  /** Files of records, where there are any. */
+  /** Record files, if available. */
   readonly disk?: Disk;
-  /** Opens the runtime's own key-value store, where it has one: the program's, or that of a file. */
+  /** Opens the runtime's built-in key-value store, if it has one: the default store, or the one at `path`. */
   readonly openKeyValues?: (path?: string) => Promise<KeyValues>;
   /**
-   * The upstream HTTP client. Throws a `NetworkError` whose message quotes neither URL nor header, or
-   * the signal's reason.
+   * Sends an HTTP request to a provider.
+   *
+   * @throws A `NetworkError` whose message contains neither URL nor headers, or the signal's reason.
    */
   send(request: UpstreamRequest): Promise<UpstreamResponse>;
   /**
-   * Reads a file of certificate authorities in PEM; absent where the runtime's own cannot be added to. Throws an `Error`
-   * that says why the file is of no use.
+   * Reads a PEM file of certificate authorities; absent if the runtime does not support additional ones.
+   *
+   * @throws An `Error` that explains why the file is invalid.
    */
   readonly readAuthorities?: (path: string) => Promise<Authorities>;
-  /** Makes a stopper for a call; an `AbortController` where there is nothing lighter. */
+  /** Creates an abort controller for a call; `AbortController` is used when omitted. */
   stopper?(): Stopper;
-  /** An environment variable, undefined when unset. */
+  /** Reads an environment variable; undefined if unset. */
   env(name: string): string | undefined;
 }

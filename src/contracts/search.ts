@@ -6,23 +6,23 @@ import type { RequestBody } from "./body.ts";
 
 /** The body of `POST /v1/search`. */
 export interface SearchRequest extends RequestBody {
-  /** What is looked for. */
+  /** The query. */
   query: string;
-  /** How many results at most; as many as the vendor gives when left out. */
+  /** Maximum number of results; the vendor's default when omitted. */
   max_results?: number | null;
 }
 
-/** A page that a search found. */
+/** A search result. */
 export interface SearchResult {
-  /** The page's title. */
+  /** Title of the page. */
   title: string;
-  /** The page's address. */
+  /** URL of the page. */
   url: string;
-  /** What of the page fits the query. */
+  /** Excerpt of the page that matches the query. */
   snippet: string;
-  /** When it was published, as the vendor writes dates. */
+  /** Publication date, in the vendor's format. */
   published?: string;
-  /** How well it fits, in the vendor's measure. */
+  /** Relevance score, on the vendor's scale. */
   score?: number;
 }
 
@@ -30,10 +30,10 @@ export interface SearchResult {
 export interface SearchResponse {
   /** Always `search`. */
   object: "search";
-  /** The concrete model, as its provider names it. */
+  /** The upstream model id. */
   model: string;
-  /** Best first. */
+  /** Results by descending relevance. */
   results: SearchResult[];
-  /** What a provider reports as billed; callers do not see it. */
+  /** The billed usage that the provider reports; not returned to callers. */
   usage?: { searches?: number; total_tokens?: number };
 }

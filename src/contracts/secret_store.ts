@@ -1,16 +1,16 @@
 /**
- * Where secrets come from.
+ * Secret stores: where secrets are read from.
  * @module
  */
 
 /** Spec: Secret store. */
 export interface SecretStore {
-  /** A secret's value; undefined when there is none of that name. */
+  /** A secret's value; undefined if it does not exist. */
   get(name: string): Promise<string | undefined>;
   /** Stores a secret. */
   set?(name: string, value: string): Promise<void>;
-  /** Names only. */
+  /** Lists the names of the secrets, never their values. */
   list?(): Promise<readonly string[]>;
-  /** Whether there was one to delete. */
+  /** Deletes a secret; false if it did not exist. */
   delete?(name: string): Promise<boolean>;
 }

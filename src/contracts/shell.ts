@@ -1,181 +1,194 @@
 /**
- * What the shells (`cli.ts`, `proxy.ts`) need of the machine beyond a `Runtime`: a listening socket, signals,
- * standard streams. The engine never sees it.
+ * What the entry points `cli.ts` and `proxy.ts` need from the runtime beyond a `Runtime`: a listening socket, signals,
+ * standard streams. The engine never uses it.
  * @module
  */
 import type { Cancel, StopSignal } from "./runtime.ts";
 
-/** The address of the other end of a request's connection, without port; undefined where it is not known. */
+/** Returns the remote address of a request's connection, without port; undefined if unknown. */
 export type Peer = () => string | undefined;
 
-/** What a handler looks at of a `Request`; a server may hand over something lighter. */
+/** The part of `Request` that a handler reads; a server may pass a lighter object. */
 export interface PlainRequest {
-  /** Of HTTP, in capitals. */
+  /** HTTP method, in upper case. */
   readonly method: string;
-  /** Absolute. */
+  /** Absolute URL. */
   readonly url: string;
-  /** As they came; asked for by their names in lower case. */
+  /** Headers; looked up by lower-case name. */
   readonly headers: Pick<Headers, "get" | "has">;
-  /** Aborts when the client has left, or the server ends. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: StopSignal;
-  /** The body as it arrives; null when there is none. */
+  /** The request body as a stream; null if there is none. */
   readonly body: AsyncIterable<Uint8Array> | null;
-  /** The whole body at once, in place of `body`. */
+  /** Reads the complete request body, in place of `body`. */
   bytes(): Promise<Uint8Array>;
 }
 
-/** A body that arrives in chunks, without the cost of a `ReadableStream`. */
+/** A response body that is streamed without the overhead of a `ReadableStream`. */
 export interface PlainStream {
-  /** The next chunk; undefined at the end. Rejects when it breaks off. Nothing is read ahead. */
+  /** Reads the next chunk; undefined at the end. Rejects if the stream breaks off. Nothing is read ahead. */
   read(): Promise<Uint8Array | string | undefined>;
-  /** Stops reading. */
+  /** Cancels the stream. */
   cancel(): void;
-  /** Called when it breaks off while it is not read. */
+  /** Called when the stream breaks off while no read is pending. */
   onStop?: (reason: unknown) => void;
 }
 
-/** What a `Response` is made of. */
+/** The parts of a `Response`. */
 export interface PlainResponse {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whole, or as it comes; null for none. */
+  /** The response body: complete, or streamed; null if there is none. */
   readonly body: Uint8Array | string | PlainStream | null;
 }
 
-/** Answers one request. It must not throw; if it does, the client gets a bare 500. */
+/** Handles one request. It must not throw; if it does, the client receives a 500 without a body. */
 export interface RequestHandler {
   (request: Request): Promise<Response>;
   /**
-   * The same without the objects of the Fetch standard, which some runtimes make at great cost. It ends its streams
-   * itself when the request's signal aborts.
+   * The same without the objects of the Fetch standard, which are expensive on some runtimes. Its streams end when the
+   * request's signal aborts.
    */
   readonly plain?: (request: PlainRequest, peer?: Peer) => Promise<PlainResponse>;
 }
 
-/** A certificate and its key: PEM texts. */
+/** A TLS certificate and its private key, PEM. */
 export interface TlsKeyPair {
-  /** The server's certificate, then those between it and an authority that clients trust. */
+  /** The server's certificate, followed by the intermediate certificates. */
   readonly cert: string;
-  /** Its private key, without a passphrase. */
+  /** The private key, unencrypted. */
   readonly key: string;
 }
 
-/** Where to listen. */
+/** Options of a server. */
 export interface ServeOptions {
-  /** Host name or address, such as `127.0.0.1`. */
+  /** Host name or IP address to listen on, such as `127.0.0.1`. */
   readonly host: string;
-  /** Port; 0 picks a free one. */
+  /** Port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** `deno`: through `Deno.serve`, on Deno; `node:http` when left out. */
+  /** `deno`: listen with `Deno.serve`, on Deno only; `node:http` when omitted. */
   readonly listener?: "node" | "deno";
-  /** Serves HTTPS with this, always through Node's server: others cannot take another certificate while they run. */
+  /**
+   * Serves HTTPS with this certificate, always with Node's server: others cannot replace a certificate while running.
+   */
   readonly tls?: TlsKeyPair;
-  /** Called with the address once connections are accepted. */
+  /** Called with the address once the server accepts connections. */
   readonly onListen?: (address: { host: string; port: number }) => void;
 }
 
-/** A server that accepts connections. */
+/** A running server. */
 export interface RunningServer {
   /** The port it listens on. */
   readonly port: number;
-  /** `node`: it is `node:http`, asked for or not. */
+  /** `node` if the server is `node:http`, whether requested or not. */
   readonly listener?: "node";
   /**
-   * Gives connections from now on another certificate; those there are stay. There when it was started with one. Throws
-   * a `MeshError` `invalid_certificate` or `invalid_key`, and the old one stays.
+   * Replaces the TLS certificate for new connections; open connections keep theirs. Present if the server was started
+   * with one.
+   *
+   * @throws A `MeshError` `invalid_certificate` or `invalid_key`; the previous certificate stays in use.
    */
   readonly renewTls?: (pair: TlsKeyPair) => void;
   /**
-   * Refuses new connections and closes idle ones at once, lets open answers finish for `graceMs`, then ends what is
-   * left: its `request.signal` aborts, a pending answer becomes a 503, a stream breaks off. Calling it again with a
-   * shorter time hurries it up. Resolves when nothing is open any more.
+   * Graceful shutdown. Rejects new connections, closes idle keep-alive connections at once, and lets responses in
+   * progress finish for `graceMs`. Then it aborts the remaining requests: their `request.signal` aborts, a pending
+   * response becomes a 503, a stream breaks off. A further call with a shorter time shortens the grace period. Resolves
+   * when all connections are closed.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** A signal that asks the process to end; SIGHUP does where a terminal is its standard input, which is gone then. */
+/**
+ * A signal that requests the process to end. SIGHUP does so when the process was started from a terminal, which has
+ * closed.
+ */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** A signal that asks a process to read its configuration again; there is none on Windows. */
+/** A signal that requests a process to reload its configuration; not available on Windows. */
 export type ReloadSignal = "SIGHUP";
 
-/** A standard stream to write to. */
+/** A standard output stream. */
 export interface Output {
-  /** Whether a person reads it. */
+  /** Whether it is a terminal. */
   readonly isTerminal: boolean;
-  /** Writes text; false when the other end is closed. Never throws. */
+  /** Writes text; false if the stream is closed. Never throws. */
   write(text: string): boolean;
-  /** Writes text within a moment, together with what else comes; in order with {@linkcode write}. Never throws. */
+  /** Writes text with a short delay, batched with further writes, in order with {@linkcode write}. Never throws. */
   writeSoon(text: string): void;
 }
 
-/** One end of a line between two processes. What is sent is JSON; what the other end cannot get any more is lost. */
+/**
+ * One end of a message channel between two processes. Messages are JSON. Messages that the other end can no longer
+ * receive are lost.
+ */
 export interface Link {
-  /** Sends. */
+  /** Sends a message. */
   send(message: unknown): void;
-  /** Calls a listener with each message. */
+  /** Registers a listener for messages. */
   onMessage(listener: (message: unknown) => void): void;
 }
 
-/** Another process like this one, which serves the same port. */
+/** A worker process, which serves the same port as this one. */
 export interface Worker extends Link {
-  /** Its exit code, once it has ended and all of its messages have come; null when a signal ended it. */
+  /** Its exit code, once it has ended and all of its messages are received; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
-/** What a worker knows of the process that started it. */
+/** A worker's view of its supervisor process. */
 export interface Supervised {
-  /** The line to it. A worker ends when that process does. */
+  /** The channel to the supervisor. A worker ends when the supervisor does. */
   readonly link: Link;
-  /** Its number among all workers, from 0. */
+  /** Index of this worker, from 0. */
   readonly slot: number;
-  /** How many there are. */
+  /** Number of workers. */
   readonly count: number;
 }
 
-/** How a process gets others like it. */
+/** Starts worker processes. */
 export interface Workers {
-  /** How many processors there are. */
+  /** Number of CPU cores. */
   readonly cores: number;
-  /** There in a worker. */
+  /** The supervisor; present in a worker. */
   readonly supervisor?: Supervised | undefined;
-  /** Starts a process with the arguments of this one, to serve a port together; which one, the first of them says. */
+  /**
+   * Starts a worker with the arguments of this process, to serve a shared port. The first worker determines which one.
+   */
   start(place: { readonly slot: number; readonly count: number; readonly port?: number | undefined }): Worker;
 }
 
-/** The machine, as a shell sees it. */
+/** The system interface of the entry points. */
 export interface Shell {
-  /** Arguments of the command line, without the program's name. */
+  /** Command-line arguments, without the program's name. */
   readonly args: readonly string[];
-  /** Standard output: results. */
+  /** Standard output, for results. */
   readonly stdout: Output;
-  /** Standard error: everything else. */
+  /** Standard error, for diagnostics. */
   readonly stderr: Output;
   /** Whether standard input is a terminal. */
   readonly isInteractive: boolean;
-  /** All of standard input, as text. */
+  /** Reads all of standard input as text. */
   readInput(): Promise<string>;
-  /** Sets a variable of the process's environment, as if it had been started with it. */
+  /** Sets an environment variable of the process. */
   setVariable(name: string, value: string): void;
   /**
    * Starts a server.
    *
-   * Throws a `MeshError`: `port_in_use`, `port_not_permitted` or `cannot_listen`; `invalid_certificate` or
+   * @throws A `MeshError`: `port_in_use`, `port_not_permitted` or `cannot_listen`; `invalid_certificate` or
    * `invalid_key` before it listens.
    */
   serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer>;
   /**
-   * Checks what {@linkcode Shell.serve} would serve.
+   * Validates a certificate and key for {@linkcode Shell.serve}.
    *
-   * Throws a `MeshError` `invalid_certificate` or `invalid_key`.
+   * @throws A `MeshError` `invalid_certificate` or `invalid_key`.
    */
   checkTls(pair: TlsKeyPair): Promise<void>;
-  /** Calls `task` on each of the signals, in place of ending the process. */
+  /** Calls `task` on each of the signals, instead of ending the process. */
   onSignal<Name extends EndSignal | ReloadSignal>(signals: readonly Name[], task: (signal: Name) => void): Cancel;
   /** Ends the process. */
   exit(code: number): never;
-  /** Several processes on one port. */
+  /** Worker processes that share one port. */
   readonly workers: Workers;
 }

@@ -1,123 +1,130 @@
 /**
- * Where state that outlives a process is stored.
+ * Storage: records and locks that persist across restarts.
  * @module
  */
 
-/** What is known of a record without reading it. */
+/** Record metadata. */
 export interface StorageStat {
-  /** Its size, bytes. */
+  /** Size, bytes. */
   readonly size: number;
-  /** When it was last saved: wall-clock time, ms since 1970. */
+  /** Time of the last save, ms since the Unix epoch. */
   readonly modifiedAt: number;
 }
 
-/** How a lock is asked for. */
+/** Options of a lock. */
 export interface LockOptions {
   /**
-   * The owner: unique among all processes that share the storage. An owner that has the lock gets it again, renewed.
+   * The owner's id, unique among all processes that share the storage. If the owner already has the lock, its lifetime
+   * is renewed.
    */
   readonly owner: string;
-  /** Lifetime unless released, ms: then a lock whose owner is gone can be taken. */
+  /** Lifetime (TTL), ms. Afterwards another owner can acquire a lock that was not released. */
   readonly ttlMs: number;
-  /** Limit of the wait for another owner's lock, ms. @default {30_000} */
+  /** Timeout of the wait for another owner's lock, ms. @default {30_000} */
   readonly timeoutMs?: number;
-  /** Time between two tries, ms. @default {1000} */
+  /** Interval between attempts, ms. @default {1000} */
   readonly retryIntervalMs?: number;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal;
 }
 
-/** A lock that was granted. */
+/** An acquired lock. */
 export interface Lock {
-  /** What it is for. */
+  /** The key of the lock. */
   readonly key: string;
-  /** Its owner. */
+  /** The owner's id. */
   readonly owner: string;
-  /** When it expires: wall-clock time, ms since 1970. */
+  /** Expiry time, ms since the Unix epoch. */
   readonly expiresAt: number;
 }
 
 /**
- * Spec: Storage. Records of bytes by key; any text is a key, and locks have keys of their own. What cannot be done is a
- * `ConnectorError` with advice.
+ * Spec: Storage. Binary records by key. Any string is a valid key. Locks have a separate key space. Failures are thrown
+ * as a `ConnectorError` with advice.
  */
 export interface Storage {
-  /** A record; undefined when there is none. The bytes are the caller's. */
+  /** Loads a record; undefined if it does not exist. The caller owns the returned bytes. */
   load(key: string): Promise<Uint8Array | undefined>;
-  /** Writes a record whole, or not at all. */
+  /** Saves a record atomically. */
   save(key: string, data: Uint8Array): Promise<void>;
-  /** The keys that begin with `prefix`, sorted; all of them without one. */
+  /** Lists the keys that start with `prefix`, sorted; all keys when omitted. */
   list(prefix?: string): Promise<readonly string[]>;
-  /** Whether there was one to delete. */
+  /** Deletes a record; false if it did not exist. */
   delete(key: string): Promise<boolean>;
-  /** Size and time; undefined when there is no such record. */
+  /** Size and modification time; undefined if the record does not exist. */
   stat(key: string): Promise<StorageStat | undefined>;
-  /** Whether there is a record. */
+  /** Whether a record exists. */
   exists(key: string): Promise<boolean>;
-  /** Takes a lock, and waits while another owner has it. */
+  /** Acquires a lock, waiting while another owner has it. */
   acquire(key: string, options: LockOptions): Promise<Lock>;
-  /** Gives a lock back; does nothing when another owner has it by now. */
+  /** Releases a lock; no effect if another owner has it by now. */
   release(lock: Lock): Promise<void>;
   /** Whether any owner has the lock. */
   isLocked(key: string): Promise<boolean>;
-  /** What several processes agree on at once; only storages with atomic operations have it. */
+  /** Atomic counters and messages shared by several processes; only storages with atomic operations have them. */
   readonly shared?: Shared | undefined;
-  /** Closes connections; later calls fail. Storages without connections have none. */
+  /** Closes connections; later calls fail. Absent from storages without connections. */
   close?(): Promise<void>;
 }
 
-/** A sum that several processes change. */
+/** A shared counter. */
 export interface SharedSum {
-  /** Its name; any text. */
+  /** Its name; any string. */
   readonly key: string;
-  /** When it is deleted: wall-clock time, ms since 1970. */
+  /** Expiry time, ms since the Unix epoch. */
   readonly expiresAt: number;
-  /** The value it is known to have reached: a store that has lost data continues from there. */
+  /** Minimum value that it is known to have reached. A store that lost data continues from there. */
   readonly atLeast?: number;
 }
 
-/** A change of a sum. */
+/** A change of a shared counter. */
 export interface SharedChange extends SharedSum {
-  /** A whole number; 0 reads. */
+  /** The increment, an integer; 0 reads the value. */
   readonly by: number;
   /**
-   * Of `by`, the change of what this process leases: the store subtracts that when the process ends, at once or after
-   * some seconds without a call.
+   * The part of `by` that this process leases. The store subtracts it when the process ends: immediately, or after some
+   * seconds without a call.
    * @default 0
    */
   readonly leased?: number;
 }
 
-/** A reservation of a part of a sum. */
+/** A conditional increment of a shared counter. */
 export interface SharedReservation extends SharedSum {
-  /** A whole number. */
+  /** The amount to reserve, an integer. */
   readonly amount: number;
-  /** What the sum may come to. */
+  /** Maximum value of the counter. */
   readonly limit: number;
   /** Whether the amount is leased, as in {@linkcode SharedChange}. @default false */
   readonly isLeased?: boolean;
 }
 
-/** The result of reservations. */
+/** The result of a reservation. */
 export interface SharedGrant {
-  /** All of them were granted; else none was. */
+  /** Whether all amounts were reserved; otherwise none was. */
   readonly isGranted: boolean;
-  /** The sums as they are now, in their order. */
+  /** The current values, in the order of the reservations. */
   readonly sums: readonly number[];
 }
 
 /**
- * Facet of a {@linkcode Storage}: sums and messages that several processes have in common. Every call is one atomic
- * step of the store. Sums are exact up to 2⁵³; they are apart from records and locks. All of it fails at once while the
+ * Facet of a {@linkcode Storage}: counters and messages shared by several processes. Every call is one atomic operation
+ * of the store. Counters are exact up to 2⁵³, and separate from records and locks. All calls fail at once while the
  * store is unavailable.
  */
 export interface Shared {
-  /** Changes sums, all at once; a sum that is not there is 0. Resolves to their new values, in order. */
+  /**
+   * Increments counters atomically; a missing counter is 0.
+   *
+   * @returns The new values, in order.
+   */
   add(changes: readonly SharedChange[]): Promise<readonly number[]>;
-  /** Adds to sums where none of them passes its limit by that, else to none. */
+  /** Reserves all amounts if no counter exceeds its limit by that, otherwise none. */
   reserve(claims: readonly SharedReservation[]): Promise<SharedGrant>;
-  /** Sends a message to all present subscribers, including its sender. */
+  /** Publishes a message to all current subscribers, including the sender. */
   publish(channel: string, message: string): Promise<void>;
-  /** Subscribes until the returned function is called, across reconnections; messages sent in between are lost. */
+  /**
+   * Subscribes until the returned function is called, across reconnections. Messages sent while disconnected are lost.
+   */
   subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>>;
 }

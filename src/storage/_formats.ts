@@ -1,10 +1,10 @@
 /**
- * How the value of a record is written.
+ * Serialization formats of records.
  * @module
  */
 import { ConnectorError } from "../errors.ts";
 
-/** Encodings of `storage.persistence.format`. */
+/** The formats of `storage.persistence.format`. */
 export type RecordFormat = "json" | "yaml" | "msgpack";
 
 /** Optional packages; tests replace them. */
@@ -18,11 +18,11 @@ export interface FormatModules {
 
 export const formatModules: FormatModules = {
   yaml: () => import("@std/yaml"),
-  // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: there is no npm package in the import map
+  // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: the import map has no npm packages
   msgpack: () => import("npm:@msgpack/msgpack@3.1.3").catch(rethrow),
 };
 
-/** Bundlers accept a missing package only where the import is caught. */
+/** Bundlers accept a missing package only if the import is caught. */
 function rethrow(error: unknown): never {
   throw error;
 }
@@ -35,7 +35,7 @@ const installs: Readonly<Record<keyof FormatModules, string>> = {
 /**
  * Encodes JSON in another format.
  *
- * @throws {ConnectorError} When its module is missing.
+ * @throws {ConnectorError} If its module is missing.
  */
 export async function fromJson(json: Uint8Array, format: RecordFormat, modules: FormatModules): Promise<Uint8Array> {
   if (format === "json") return json;
@@ -46,10 +46,10 @@ export async function fromJson(json: Uint8Array, format: RecordFormat, modules: 
 }
 
 /**
- * Decodes a record of any format, recognized by its first byte.
+ * Decodes a record; its format is recognized by its first byte.
  *
  * @returns The value as JSON.
- * @throws {ConnectorError} When its module is missing; whatever the module throws when the record is damaged.
+ * @throws {ConnectorError} If its module is missing. A damaged record throws the module's own error.
  */
 export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise<Uint8Array> {
   const [first = 0x7b] = bytes;
@@ -58,7 +58,7 @@ export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise
   if (isMap) return jsonOf((await load("msgpack", modules)).decode(bytes));
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   const value = (await load("yaml", modules)).parse(text, { schema: "json" });
-  if (typeof value !== "object") throw new TypeError("It is a text, and no record"); // as YAML, any text is one
+  if (typeof value !== "object") throw new TypeError("It is a string, not a record"); // any text is valid YAML
   return jsonOf(value);
 }
 
@@ -67,9 +67,9 @@ function jsonOf(value: unknown): Uint8Array {
 }
 
 /**
- * Imports the package that a format needs.
+ * Imports the package of a format.
  *
- * @throws {ConnectorError} When its module is missing.
+ * @throws {ConnectorError} If its module is missing.
  */
 export async function loadFormat(format: RecordFormat): Promise<void> {
   if (format !== "json") await load(format, formatModules);

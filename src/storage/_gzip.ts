@@ -1,14 +1,14 @@
 /**
- * Smaller records.
+ * Compression of records.
  * @module
  */
 
 import { readAll } from "../util/bytes.ts";
 
-/** Records of ours are smaller; more than this is an attack or damage, bytes. */
+/** Maximum decompressed size, bytes. Valid records are smaller; more indicates damage or a decompression bomb. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** By the magic number of gzip. */
+/** Whether bytes start with the magic number of gzip. */
 export function isPacked(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
@@ -18,9 +18,9 @@ export async function pack(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Unpacks bytes.
+ * Decompresses bytes.
  *
- * @throws When it is anything else, or more than fits.
+ * @throws If the bytes are not gzip, or exceed the maximum size.
  */
 export async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
   return await through(bytes, new DecompressionStream("gzip"));
@@ -31,6 +31,6 @@ async function through(
   change: ReadableWritablePair<Uint8Array, BufferSource>,
 ): Promise<Uint8Array> {
   const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(change).getReader();
-  const tooLarge = () => new RangeError("It unpacks to more than 64 MiB");
+  const tooLarge = () => new RangeError("It decompresses to more than 64 MiB");
   return await readAll(reader, { maxBytes, tooLarge });
 }

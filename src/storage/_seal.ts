@@ -1,10 +1,10 @@
 /**
- * Records that only holders of the key can read, or change unnoticed.
+ * Authenticated encryption of records.
  *
- * A sealed record is: 8 bytes `MESHENC1` · 16 bytes of salt · 8 bytes that identify the key · 12 bytes of nonce, new for
- * each · the AES-256-GCM ciphertext with its tag. What stands before the nonce and the record's name are authenticated
- * with it. The key is PBKDF2-SHA-256 of the secret and the salt, 600 000 rounds; the eight bytes are the first of
- * SHA-256 over it.
+ * An encrypted record is: 8 bytes `MESHENC1` · 16 bytes salt · 8 bytes key id · 12 bytes nonce, new for each record ·
+ * AES-256-GCM ciphertext with its tag. The header before the nonce and the record's key are authenticated as associated
+ * data. The encryption key is derived by PBKDF2-SHA-256 from the secret and the salt, 600 000 iterations; the key id is
+ * the first 8 bytes of its SHA-256.
  * @module
  */
 
@@ -19,25 +19,25 @@ export function isSealed(bytes: Uint8Array): boolean {
   return mark.every((byte, place) => bytes[place] === byte);
 }
 
-/** A derived key, and its place before each record. */
+/** A derived key, and the header of records encrypted with it. */
 interface Derived {
   readonly key: CryptoKey;
   readonly head: Uint8Array;
 }
 
-/** Seals records with one secret. Deriving its key takes a fifth of a second, once for each salt. */
+/** Encrypts and decrypts records with one secret. Key derivation takes about 200 ms, once per salt. */
 export class Seal {
   readonly #secret: string;
   readonly #derived = new Map<string, Promise<Derived>>();
-  /** That of the record read last: processes that share a storage come to have the same. */
+  /** The salt of the record read last, so that processes which share a storage converge on one salt. */
   #salt: Uint8Array = crypto.getRandomValues(new Uint8Array(16));
 
-  /** @param secret Any text; 32 random bytes in base64 are best. */
+  /** @param secret Any string; preferably 32 random bytes in base64. */
   constructor(secret: string) {
     this.#secret = secret;
   }
 
-  /** Encrypts a record under its name: under another one it cannot be opened. */
+  /** Encrypts a record. Decryption succeeds only under the same record name. */
   async close(bytes: Uint8Array, name: string): Promise<Uint8Array> {
     const { key, head } = await this.#derive(this.#salt);
     const nonce = crypto.getRandomValues(new Uint8Array(12));
@@ -49,7 +49,7 @@ export class Seal {
   /**
    * Decrypts a record.
    *
-   * @returns `other_key` when it was sealed with another secret, `damaged` when it is not what was sealed.
+   * @returns `other_key` if it was encrypted with another secret; `damaged` if it was modified or truncated.
    */
   async open(bytes: Uint8Array, name: string): Promise<Uint8Array | "other_key" | "damaged"> {
     if (bytes.length < textAt) return "damaged";

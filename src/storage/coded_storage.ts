@@ -1,6 +1,6 @@
 /**
- * The one place where records get their format, and are packed and sealed: above every storage, below every part that
- * keeps something.
+ * Encoding of records: format, compression and encryption. A decorator for every storage, below everything that
+ * persists records.
  * @module
  */
 import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
@@ -9,25 +9,25 @@ import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson 
 import { isPacked, pack, unpack } from "./_gzip.ts";
 import { isSealed, Seal } from "./_seal.ts";
 
-/** The secret that seals. */
+/** Name of the secret from which the encryption key is derived. */
 export const storageKeyName = "MESH_STORAGE_KEY";
 
-/** No record of ours is larger; larger ones are not looked into, bytes. */
+/** Maximum size of a record, bytes. Larger records are not decoded. */
 const maxBytes = 64 * 1024 * 1024;
 
 export interface Coding {
   readonly format: RecordFormat;
   readonly isCompressed: boolean;
-  /** Encrypts records; undefined: they are not encrypted. */
+  /** The encryption secret; records are not encrypted if undefined. */
   readonly secret?: string | undefined;
-  /** Replaced by tests. */
+  /** Modules of the formats; tests replace them. */
   readonly modules?: FormatModules;
 }
 
 /**
- * A storage whose records are JSON to the caller, and in the configured coding where they are stored. Any coding is
- * read, whatever it writes: a setting that is changed loses nothing, the next save takes it up. Once a key is given,
- * records that are not sealed are read all the same, for the same reason.
+ * A storage whose records are JSON for the caller, and encoded as configured in the underlying storage. Reading accepts
+ * every encoding, whatever is configured for writing: changing a setting loses nothing, and the next save applies it.
+ * For the same reason, unencrypted records can be read after an encryption secret is configured.
  */
 export class CodedStorage implements Storage {
   readonly #inner: Storage;
@@ -40,7 +40,7 @@ export class CodedStorage implements Storage {
     this.#seal = coding.secret === undefined ? undefined : new Seal(coding.secret);
   }
 
-  /** Counters and messages are not records: they are not encoded. */
+  /** Shared counters and messages are not records: they are not encoded. */
   get shared(): Shared | undefined {
     return this.#inner.shared;
   }
@@ -49,7 +49,12 @@ export class CodedStorage implements Storage {
     await this.#inner.close?.();
   }
 
-  /** A record, as JSON. One that is damaged is a `ConnectorError`: `unreadable`; one of another key: `forbidden`. */
+  /**
+   * Loads a record as JSON.
+   *
+   * @throws {ConnectorError} `unreadable` if the record is damaged, `forbidden` if it was encrypted with another
+   * secret.
+   */
   async load(key: string): Promise<Uint8Array | undefined> {
     const bytes = await this.#inner.load(key);
     if (bytes === undefined) return undefined;
@@ -60,11 +65,11 @@ export class CodedStorage implements Storage {
     } catch (error) {
       throw ConnectorError.isInstance(error)
         ? error
-        : unreadable(key, "it is damaged, or was not written by us", error);
+        : unreadable(key, "it is damaged, or was not written by ModelMesh", error);
     }
   }
 
-  /** Writes a record given as JSON. */
+  /** Saves a record given as JSON. */
   async save(key: string, data: Uint8Array): Promise<void> {
     const { format, isCompressed } = this.#coding;
     const written = await fromJson(data, format, this.#modules);
@@ -113,15 +118,15 @@ export class CodedStorage implements Storage {
   async #open(bytes: Uint8Array, key: string): Promise<Uint8Array> {
     if (!isSealed(bytes)) return bytes;
     if (this.#seal === undefined) {
-      const hint = `Set storage.persistence.encryption to true, and ${storageKeyName} to the key it was sealed with`;
+      const hint = `Set storage.persistence.encryption to true, and ${storageKeyName} to the secret it was encrypted with`;
       throw new ConnectorError(`Cannot read the record "${key}": it is encrypted. ${hint}`, undefined, "forbidden");
     }
     const open = await this.#seal.open(bytes, key);
-    if (open === "damaged") throw unreadable(key, "it was changed, or cut off, since it was encrypted");
+    if (open === "damaged") throw unreadable(key, "it was modified or truncated after it was encrypted");
     if (open !== "other_key") return open;
     throw new ConnectorError(
       `Cannot read the record "${key}": it was encrypted with another ${storageKeyName}. Set the one it was encrypted ` +
-        "with, or move the record away to begin anew",
+        "with, or move the record away to start afresh",
       undefined,
       "forbidden",
     );

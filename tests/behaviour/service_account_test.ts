@@ -59,6 +59,6 @@ describe("a service account", () => {
     await using scene = await cast(auth, ok(), { models: { a: "a" } });
     const traces = tracesOf(scene);
     assertEquals((await scene.ask()).status, 502);
-    assert(traces[0]!.message.includes("it is no RSA key"), traces[0]!.message);
+    assert(traces[0]!.message.includes("it is not an RSA key"), traces[0]!.message);
   });
 });

@@ -162,7 +162,7 @@ describe("a token endpoint that fails", () => {
       ],
       [
         status(307, { headers: { location: "/other" } }),
-        "The token endpoint answered 307: its address is probably wrong",
+        "The token endpoint answered 307: its URL is probably wrong",
       ],
       [json({ token_type: "Bearer" }), "The token endpoint answered without a token"],
       [json({ access_token: "two\nlines" }), "The token endpoint answered without a token"],

@@ -178,7 +178,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [
     { capabilities: ["Legal Review", "generation.text-generation.chat-completion.legal"] },
     'capabilities[0]: A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": "Legal Review"',
-    'capabilities[1]: "generation.text-generation.chat-completion" is a leaf and takes no node below it: "generation.text-generation.chat-completion.legal"',
+    'capabilities[1]: "generation.text-generation.chat-completion" is a leaf and cannot have child nodes: "generation.text-generation.chat-completion.legal"',
   ],
   [
     { pools: { " a": { models: ["acme.small"] } }, providers },
