@@ -1,5 +1,5 @@
 /**
- * From OpenAI's content parts to content blocks of the Messages API.
+ * Converts OpenAI's content parts to content blocks of the Messages API.
  *
  * Sources: https://platform.claude.com/docs/en/build-with-claude/vision, /pdf-support and /prompt-caching
  * @module
@@ -12,21 +12,21 @@ import type { Block } from "./_anthropic_thoughts.ts";
 /**
  * Translates a message's content.
  *
- * @param content Text, parts or nothing.
- * @param where Its place in the request, for a fault.
- * @throws {UpstreamError} `request` for a part Claude cannot read.
+ * @param content A string, content parts, or null.
+ * @param where Path of the content in the request, for error messages.
+ * @throws {UpstreamError} `request` if a part has a type that Claude does not support.
  */
 export function contentBlocks(content: ChatMessage["content"], where: string): Block[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string") return textBlock(content);
-  if (!Array.isArray(content)) throw requestFault(`Cannot translate ${where}: it is neither text nor a list`, where);
+  if (!Array.isArray(content)) throw requestFault(`Cannot translate ${where}: it is neither a string nor an array`, where);
   return content.flatMap((part, index) =>
     withCacheControl(partBlocks(part, `${where}[${index}]`), part?.cache_control)
   );
 }
 
 /**
- * A text block, or none: the API refuses blank ones.
+ * A text block; empty for blank text, which the API rejects.
  *
  * @param text The text.
  */
@@ -35,7 +35,7 @@ export function textBlock(text: string): Block[] {
 }
 
 /**
- * Marks the last block as one to cache up to.
+ * Sets a cache breakpoint on the last block.
  *
  * @param blocks The blocks.
  * @param mark The client's `cache_control`, if any.
@@ -48,9 +48,9 @@ export function withCacheControl(blocks: Block[], mark: unknown): Block[] {
 }
 
 /**
- * The part of a `cache_control` that the API knows.
+ * Reduces a `cache_control` to the members that the API accepts.
  *
- * @param mark What the client wrote.
+ * @param mark The client's value.
  */
 export function readCacheControl(mark: unknown): JsonObject | undefined {
   if (typeof mark !== "object" || mark === null) return undefined;
@@ -86,7 +86,7 @@ function sourceBlock(url: unknown, where: string): Block {
   const [, type = "", data] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
   const mediaType = type.toLowerCase().replace("image/jpg", "image/jpeg");
   if (data === undefined || !/^image\/|^application\/pdf$/.test(mediaType)) {
-    throw unreadable(where, data === undefined ? "an address that is neither https: nor data:" : `"${mediaType}" data`);
+    throw unreadable(where, data === undefined ? "a URL that is neither https: nor data:" : `"${mediaType}" data`);
   }
   return {
     type: mediaType === "application/pdf" ? "document" : "image",
@@ -96,7 +96,7 @@ function sourceBlock(url: unknown, where: string): Block {
 
 function unreadable(where: string, what: string): UpstreamError {
   return requestFault(
-    `Cannot translate ${where}: Claude does not read ${what}; it reads text, images and PDF files`,
+    `Cannot translate ${where}: Claude does not accept ${what}; it accepts text, images and PDF files`,
     where,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Anthropic's errors in OpenAI's terms, and the faults found before a request leaves.
+ * Maps Anthropic's errors to OpenAI's, and creates errors for requests that are rejected before they are sent.
  *
  * Source: https://platform.claude.com/docs/en/api/errors
  * @module
@@ -8,7 +8,7 @@ import type { OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
-/** OpenAI's class for Anthropic's, where they differ. */
+/** OpenAI's error types for Anthropic's, where they differ. */
 const types: Readonly<Record<string, string>> = {
   api_error: "server_error",
   conflict_error: "server_error",
@@ -18,7 +18,7 @@ const types: Readonly<Record<string, string>> = {
   timeout_error: "server_error",
 };
 
-/** OpenAI's code for a class of Anthropic's that means one thing only. */
+/** OpenAI's error codes for Anthropic error types with a single meaning. */
 const codes: Readonly<Record<string, string>> = {
   authentication_error: "invalid_api_key",
   billing_error: "insufficient_quota",
@@ -32,10 +32,10 @@ const spentMessage = /credit balance is too low|reached your specified .{0,40}us
 const resetMessage = /regain access on (\d{4}-\d{2}-\d{2}) at (\d{2}:\d{2}) UTC/i;
 
 /**
- * The error object of a Messages answer; a gateway's answer in OpenAI's dialect is understood too.
+ * Parses the error of a Messages API response. Also accepts OpenAI's shape, which some gateways return.
  *
  * @param body The parsed body: `{type: "error", error: {type, message}}`.
- * @param status The HTTP status, for the message of last resort.
+ * @param status HTTP status, for the fallback message.
  */
 export function readAnthropicError(body: unknown, status: number): OpenAiError {
   const said = readOpenAiError(body, status);
@@ -44,10 +44,11 @@ export function readAnthropicError(body: unknown, status: number): OpenAiError {
 }
 
 /**
- * The wait that a spend limit's message names.
+ * The time until a spend limit resets, parsed from the error message.
  *
  * @param body The parsed body.
- * @param now Wall clock, ms.
+ * @param now Wall-clock time, ms since the Unix epoch.
+ * @returns The delay, ms; undefined if the message names none.
  */
 export function readSpendLimitReset(body: unknown, now: number): number | undefined {
   const [, day, time] = resetMessage.exec(readOpenAiError(body, 0).message) ?? [];
@@ -57,10 +58,10 @@ export function readSpendLimitReset(body: unknown, now: number): number | undefi
 }
 
 /**
- * A fault of the request that is known before it is sent: the Messages API has no words for it.
+ * An error for a request that the Messages API cannot express, raised before it is sent.
  *
- * @param message What it cannot say, and what it can.
- * @param param The request's field at fault.
+ * @param message What is not supported, and what is.
+ * @param param The invalid request parameter.
  */
 export function requestFault(message: string, param: string): UpstreamError {
   return new UpstreamError(message, {

@@ -1,34 +1,34 @@
 /**
- * What sets Claude's generations apart for a caller: thinking, sampling, forced tools, JSON Schema.
+ * Differences between Claude generations: extended thinking, sampling parameters, forced tools, JSON Schema.
  *
  * Sources, read 2026-11-21: https://platform.claude.com/docs/en/build-with-claude/thinking and /effort, the models'
  * migration guides there, and the types of `@anthropic-ai/sdk` 1.11.0.
  * @module
  */
 
-/** How hard a model is to work, from little to most. */
+/** Effort levels, ascending. */
 export const effortLevels = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /** One of {@linkcode effortLevels}. */
 export type Effort = typeof effortLevels[number];
 
-/** A generation of models. */
+/** The features of a generation of models. */
 export interface Generation {
-  /** By a budget of tokens, by an effort level, or not at all. */
+  /** How thinking is configured: by a token budget, by an effort level, or not at all. */
   readonly thinking: "none" | "budget" | "adaptive";
-  /** Effort levels it takes, from little to most. */
+  /** Supported effort levels, ascending. */
   readonly efforts: readonly Effort[];
-  /** How thinking is switched off; left out where it cannot be. */
+  /** How thinking is disabled; omitted if it cannot be. */
   readonly off?: "say nothing" | "disabled" | "between_tools";
-  /** Whether it takes `temperature`, `top_p` and `top_k`. */
+  /** Whether `temperature`, `top_p` and `top_k` are accepted. */
   readonly sampling: boolean;
   /** Whether a tool call can be forced. */
   readonly forcedTools: boolean;
-  /** Whether it follows a JSON Schema, in responses and in strict tools. */
+  /** Whether JSON Schema is enforced, in responses and strict tools. */
   readonly schemas: boolean;
 }
 
-/** The newest ways, and the most careful guess for a model not known yet. */
+/** The newest generation; also the conservative default for unknown models. */
 const newest: Generation = {
   thinking: "adaptive",
   efforts: effortLevels,
@@ -46,7 +46,7 @@ const budgeted: Generation = {
   schemas: true,
 };
 
-/** The first pattern that a model's id matches holds. */
+/** The first pattern that matches a model id applies. */
 const generations = (): readonly (readonly [RegExp, Generation])[] => [
   [/sonnet-5-5/, { ...newest, off: "between_tools", forcedTools: false }],
   [/opus-5-5|(fable|mythos)-5-[12]/, { ...newest, forcedTools: false }],
@@ -61,18 +61,18 @@ const generations = (): readonly (readonly [RegExp, Generation])[] => [
 ];
 
 /**
- * The generation a model belongs to.
+ * The generation of a model.
  *
- * @param model Its id; prefixes and dates do not matter.
+ * @param model The model id; prefixes and dates are ignored.
  */
 export function generationOf(model: string): Generation {
   return generations().find(([pattern]) => pattern.test(model))?.[1] ?? newest;
 }
 
 /**
- * Whether a model is a Claude, whatever its cloud calls it.
+ * Whether a model is a Claude model, on any cloud.
  *
- * @param model Its id.
+ * @param model The model id.
  */
 export function isClaude(model: string): boolean {
   return /claude/i.test(model);

@@ -1,5 +1,5 @@
 /**
- * From OpenAI's messages to the system prompt and the turns of the Messages API.
+ * Converts OpenAI's messages to the system prompt and turns of the Messages API.
  *
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
@@ -9,15 +9,15 @@ import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, thoughtsOf } from "./_anthropic_thoughts.ts";
 
-/** One turn; turns alternate. */
+/** A turn of the conversation; user and assistant turns alternate. */
 export interface Turn {
-  /** Who speaks. */
+  /** Role of the author. */
   readonly role: "user" | "assistant";
-  /** The content. */
+  /** Content blocks. */
   readonly content: Block[];
 }
 
-/** A conversation in the Messages API's terms. */
+/** A conversation in the shape of the Messages API. */
 interface Conversation {
   /** The system prompt, in order. */
   readonly system: readonly Block[];
@@ -29,7 +29,7 @@ interface Conversation {
  * Translates a conversation.
  *
  * @param messages OpenAI's messages, oldest first.
- * @throws {UpstreamError} `request` for what the Messages API cannot say.
+ * @throws {UpstreamError} `request` if the Messages API cannot express a message.
  */
 export function toConversation(messages: readonly ChatMessage[]): Conversation {
   const system: Block[] = [];
@@ -40,14 +40,14 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
     if (message.role === "system" || message.role === "developer") system.push(...blocks);
     else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
   });
-  // OpenAI takes a system prompt alone; the Messages API needs a message beside it
+  // OpenAI accepts a system prompt alone; the Messages API requires a message
   return turns.length === 0 && system.length > 0
     ? { system: [], turns: [{ role: "user", content: system }] }
     : { system, turns };
 }
 
 /**
- * Whether a tool's result is being answered and the thoughts that led to the call are not in the conversation.
+ * Whether the conversation ends with a tool result, and the thinking blocks that preceded the tool call are missing.
  *
  * @param messages OpenAI's messages, oldest first.
  */
@@ -76,7 +76,7 @@ function blocksOf(message: ChatMessage, where: string): Block[] {
       return [toolResult(message, where)];
     default:
       throw requestFault(
-        `Cannot translate ${where}: Claude knows no role "${message.role}"; a function's result has the role "tool"`,
+        `Cannot translate ${where}: Claude has no role "${message.role}"; a function result has the role "tool"`,
         `${where}.role`,
       );
   }
@@ -104,7 +104,7 @@ function assistantBlocks(message: ChatMessage, where: string): Block[] {
   return [...thoughts, ...contentBlocks(content, `${where}.content`), ...uses];
 }
 
-/** Puts text, thoughts and calls back in the order they were answered in: signatures cover what comes before. */
+/** Restores the order in which text, thinking and tool calls were generated: signatures cover the preceding blocks. */
 function interleave(text: string, calls: readonly ToolCall[], uses: readonly Block[]): Block[] {
   const blocks: Block[] = [];
   const thoughts = calls.map(thoughtsOf);
@@ -143,7 +143,7 @@ function toolUse(call: ToolCall, where: string): Block {
   };
 }
 
-/** Other vendors' ids have characters that the Messages API refuses (`functions.search:0`, `call_1|fc_2`). */
+/** Other vendors' ids may contain characters that the Messages API rejects (`functions.search:0`, `call_1|fc_2`). */
 function toolId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
@@ -154,10 +154,10 @@ function parseArguments(text: unknown, where: string): JsonObject {
   try {
     if (typeof text === "string") value = JSON.parse(text);
   } catch {
-    throw requestFault(`Cannot translate ${where}: it is no valid JSON`, where);
+    throw requestFault(`Cannot translate ${where}: it is not valid JSON`, where);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw requestFault(`Cannot translate ${where}: it is no JSON object`, where);
+    throw requestFault(`Cannot translate ${where}: it is not a JSON object`, where);
   }
   return value as JsonObject;
 }

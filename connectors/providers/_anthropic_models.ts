@@ -1,5 +1,5 @@
 /**
- * Anthropic's models: what they can do, and what they cost.
+ * Anthropic's models: capabilities and prices.
  * @module
  */
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
@@ -10,7 +10,7 @@ import { entries } from "./catalogue/anthropic.ts";
 
 const features = { structured_output: true, json_mode: false, system_prompt: true, logprobs: false };
 
-/** The models a new account can call, the most able first. */
+/** The models available to a new account, most capable first. */
 export const anthropicModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() =>
   knownModels(entries, { features, rulesOf: ({ id }) => rulesOf(id) })
 );
@@ -20,9 +20,9 @@ function rulesOf(id: string): ParameterRules | undefined {
 }
 
 /**
- * What is known of a model.
+ * The catalogue entry of a model.
  *
- * @param id Its id, with or without the date of a snapshot.
+ * @param id The model id, with or without a snapshot date.
  */
 export function knownModel(id: string): ModelInfo | undefined {
   const name = id.replace(/-\d{8}$/, "");
@@ -31,10 +31,10 @@ export function knownModel(id: string): ModelInfo | undefined {
 }
 
 /**
- * A model of the API's own list.
+ * Model facts from the API's model list.
  *
  * @param entry An entry of `GET /v1/models`.
- * @returns Undefined when it has no id.
+ * @returns Undefined if the entry has no id.
  */
 export function listedModel(entry: unknown): ModelInfo | undefined {
   const { id, max_input_tokens, max_tokens, capabilities: able } = (entry ?? {}) as Readonly<Record<string, unknown>>;

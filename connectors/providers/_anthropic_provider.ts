@@ -1,5 +1,5 @@
 /**
- * Anthropic: Claude by the Messages API, translated from and to OpenAI's chat shape.
+ * Anthropic: Claude through the Messages API, translated from and to OpenAI's chat shape.
  *
  * Source: https://platform.claude.com/docs/en/api/overview
  * @module
@@ -37,9 +37,9 @@ const maxModelPages = 20;
 const decoder = new TextDecoder();
 
 /**
- * Anthropic, with its code.
+ * The Anthropic connector with its implementation.
  *
- * @param headers Sent along with every call; names in lower case.
+ * @param headers Headers added to every call; names in lower case.
  */
 export function anthropicConnector(headers: Readonly<Record<string, string>> = {}): ProviderConnector {
   return {
@@ -53,27 +53,27 @@ export function anthropicConnector(headers: Readonly<Record<string, string>> = {
   };
 }
 
-/** How the Messages API is called in a place other than Anthropic's. */
+/** How the Messages API differs on another cloud. */
 export interface MessagesPlace {
-  /** Where a model is asked. */
+  /** The URL for calls to a model. */
   address(model: string, isStream: boolean): string;
-  /** Members that differ there from a request to Anthropic itself; undefined removes one. */
+  /** Members to change in the request body; undefined removes a member. */
   readonly edits: JsonObject;
-  /** How errors are read. */
+  /** Parses error responses. */
   readonly faults: FaultReader;
 }
 
-/** What a provider of the Messages API is made of. */
+/** Dependencies of a Messages API provider. */
 export interface MessagesParts {
-  /** For time. */
+  /** Clock and random source. */
   readonly runtime: Runtime;
-  /** Sent along with every call; names in lower case. */
+  /** Headers added to every call; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Left out for Anthropic's own. */
+  /** The hosting cloud; Anthropic's own API when omitted. */
   readonly place?: MessagesPlace;
 }
 
-/** A provider of the Messages API. */
+/** A provider for the Messages API. */
 export class AnthropicProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
@@ -89,7 +89,7 @@ export class AnthropicProvider extends BaseProvider {
     this.#ownHeaders = headers;
   }
 
-  /** The Messages API's own; a cloud's differs by its address and few members. */
+  /** Native dialects. Clouds use the same dialect at another URL, with a few members changed. */
   readonly dialects: NonNullable<Provider["dialects"]> = ["messages"];
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
@@ -193,7 +193,10 @@ export class AnthropicProvider extends BaseProvider {
   }
 }
 
-/** One event as it came, beside what it means; an event that means nothing to chat, such as a ping, goes on as well. */
+/**
+ * A native event together with its translation. Events without a meaning in chat, such as a ping, are also passed
+ * through.
+ */
 function nativeChunk(
   { event, data }: SseEvent,
   values: readonly ChatCompletionChunk[],
@@ -207,7 +210,7 @@ function nativeChunk(
   return { value: { ...first, choices, ...(usage === undefined ? {} : { usage }) }, native };
 }
 
-/** Anthropic's own tools take addresses without the version, ours with it: both will do. */
+/** Anthropic's own tools use base URLs without the version, ModelMesh with it: both are accepted. */
 function versioned(baseUrl: string): string {
   const address = baseUrl.replace(/\/+$/, "");
   return /\/v\d+$/.test(address) ? address : `${address}/v1`;

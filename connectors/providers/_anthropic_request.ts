@@ -1,5 +1,5 @@
 /**
- * From OpenAI's chat request to a request of the Messages API. An allow-list: what is not named here stays behind.
+ * Converts OpenAI's chat request to a request of the Messages API. Parameters are allowlisted: others are dropped.
  *
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
@@ -19,9 +19,9 @@ import { toTooling } from "./_anthropic_tools.ts";
 /**
  * Translates a request.
  *
- * @param request The request, already reworded for the model.
- * @param generation What the model can do; by its id unless given.
- * @throws {UpstreamError} `request` for what the Messages API, or this model, cannot do.
+ * @param request The request, already adapted to the model.
+ * @param generation Features of the model; derived from its id by default.
+ * @throws {UpstreamError} `request` for features that the Messages API, or this model, does not support.
  */
 export function toMessagesRequest(
   { model, stream, body }: CompletionRequest,
@@ -54,10 +54,10 @@ export function toMessagesRequest(
 }
 
 /**
- * Names what a translation left out.
+ * The names of parameters that the translation dropped.
  *
- * @param body The request.
- * @param message What became of it.
+ * @param body The original request.
+ * @param message The translated request.
  */
 export function leftOutOf(body: ChatCompletionRequest, message: JsonObject): string[] {
   const { thinking, output_config, metadata } = message as Readonly<Record<string, JsonObject | undefined>>;
@@ -96,7 +96,7 @@ function answerFormat(
 
 function schemaFormat(wanted: JsonObject | undefined, { schemas }: Generation): JsonObject {
   const schema = wanted?.schema;
-  if (!schemas) throw requestFault("This model cannot hold its answer to a JSON Schema", "response_format");
+  if (!schemas) throw requestFault("This model does not support structured output by a JSON Schema", "response_format");
   if (typeof schema !== "object" || schema === null) {
     throw requestFault("The response_format json_schema has no schema", "response_format.json_schema.schema");
   }
@@ -105,11 +105,11 @@ function schemaFormat(wanted: JsonObject | undefined, { schemas }: Generation): 
 
 function sampling({ temperature, top_p, top_k }: ChatCompletionRequest): JsonObject {
   const given = {
-    // OpenAI's scale goes on to 2, Claude's ends at 1
+    // OpenAI's temperature range is 0 to 2, Claude's 0 to 1
     temperature: typeof temperature === "number" ? Math.min(temperature, 1) : undefined,
     top_k: typeof top_k === "number" ? top_k : undefined,
   };
-  // the API takes one of temperature and top_p, not both
+  // the API accepts either temperature or top_p, not both
   return given.temperature === undefined ? { ...given, top_p: top_p ?? undefined } : given;
 }
 

@@ -1,5 +1,5 @@
 /**
- * From a complete response of the Messages API to OpenAI's chat completion.
+ * Converts a complete response of the Messages API to OpenAI's chat completion.
  *
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
@@ -11,9 +11,9 @@ import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts
 import { toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { upstreamError } from "./_http.ts";
 
-/** Facts that a response of the Messages API lacks. */
+/** Values to fill in if a response of the Messages API lacks them. */
 export interface ResponseFacts {
-  /** The model asked, for a response that does not name its own. */
+  /** The requested model. */
   readonly model: string;
   /** Unix time, seconds. */
   readonly created: number;
@@ -23,8 +23,8 @@ export interface ResponseFacts {
  * Translates a complete response.
  *
  * @param answer The parsed body.
- * @param facts What it does not say itself.
- * @throws {UpstreamError} For an error object, or a response without content.
+ * @param facts Values to fill in.
+ * @throws {UpstreamError} If the response is an error, or has no content.
  */
 export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
   if (answer.type === "error" || (answer.error && !answer.content)) {

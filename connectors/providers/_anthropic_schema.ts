@@ -1,6 +1,6 @@
 /**
- * A JSON Schema as Claude's constrained answers and strict tools take it: closed objects, and what the grammar
- * cannot hold is described to the model in words instead.
+ * Adapts a JSON Schema to Claude's structured output and strict tools: objects are closed, and constraints that the
+ * grammar does not support are moved into descriptions.
  *
  * Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs, "JSON Schema limitations"
  * @module
@@ -25,9 +25,9 @@ const textFormats = [
 ];
 
 /**
- * Rewrites a schema. What it allows does not change, but for constraints that turn from rules into advice.
+ * Rewrites a schema. It accepts the same values, except for constraints that become descriptions.
  *
- * @param schema As the client wrote it.
+ * @param schema The client's schema.
  */
 export function closedSchema(schema: JsonObject): JsonObject {
   const closed: JsonObject = {};

@@ -1,5 +1,5 @@
 /**
- * From the events of a streamed Messages response to OpenAI's chunks.
+ * Converts the events of a streaming Messages response to OpenAI's chunks.
  *
  * Source: https://platform.claude.com/docs/en/build-with-claude/streaming
  * @module
@@ -11,20 +11,20 @@ import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts
 import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { parseObject, upstreamError } from "./_http.ts";
 
-/** A content block that is not complete yet. */
+/** An incomplete content block. */
 interface OpenBlock {
   readonly type: unknown;
-  /** Place among the tool calls, for one of them. */
+  /** Index among the tool calls, for a tool use block. */
   readonly call: number;
-  /** A tool's input that came whole with the block's start. */
+  /** Tool input that the start event contained. */
   readonly input: JsonObject;
-  /** Whether chunks of a tool's input came. */
+  /** Whether deltas of the tool input were received. */
   isSent: boolean;
-  /** A thought so far. */
+  /** The thinking block so far. */
   thought: JsonObject;
 }
 
-/** Translates one streamed response, event by event. */
+/** Translates one streaming response, event by event. */
 export class MessageStream {
   readonly #facts: ResponseFacts;
   readonly #blocks = new Map<unknown, OpenBlock>();
@@ -41,13 +41,13 @@ export class MessageStream {
   #stopReason: unknown;
   #stopDetails: unknown;
 
-  /** @param facts Facts that the response lacks. */
+  /** @param facts Values to fill in. */
   constructor(facts: ResponseFacts) {
     this.#facts = facts;
     this.#model = facts.model;
   }
 
-  /** Whether the provider reported the end. */
+  /** Whether the provider reported the end of the response. */
   get finished(): boolean {
     return this.#finished;
   }
@@ -56,8 +56,8 @@ export class MessageStream {
    * Translates the next event.
    *
    * @param data The event's data.
-   * @returns The chunks it makes, often none.
-   * @throws {UpstreamError} For an `error` event or unreadable data.
+   * @returns The resulting chunks, often none.
+   * @throws {UpstreamError} For an `error` event or invalid data.
    */
   push(data: string): ChatCompletionChunk[] {
     return data === "" || data === "[DONE]" ? [] : this.take(parseObject(data));
@@ -66,8 +66,8 @@ export class MessageStream {
   /**
    * Translates the next event.
    *
-   * @param event What it says.
-   * @returns The chunks it makes, often none.
+   * @param event The parsed event.
+   * @returns The resulting chunks, often none.
    * @throws {UpstreamError} For an `error` event.
    */
   take(event: JsonObject): ChatCompletionChunk[] {
@@ -85,7 +85,7 @@ export class MessageStream {
       case "message_stop":
         return this.#finish();
       default:
-        if (event.type !== "error" && !event.error) return []; // `ping`, and kinds that may come
+        if (event.type !== "error" && !event.error) return []; // `ping`, and future event types
         throw upstreamError(200, readAnthropicError(event, 200));
     }
   }

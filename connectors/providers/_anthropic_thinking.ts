@@ -1,40 +1,40 @@
 /**
- * From OpenAI's `reasoning_effort` and token limit to Claude's thinking settings.
+ * Maps OpenAI's `reasoning_effort` and output token limit to Claude's thinking settings.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Effort, effortLevels, type Generation } from "./_anthropic_generations.ts";
 
-/** What bears on how much a model thinks. */
+/** Inputs that determine the thinking settings. */
 interface ThinkingWish {
   /** The request's `reasoning_effort`. */
   readonly effort?: string;
-  /** The request's token limit; thinking counts towards it. */
+  /** The request's output token limit, which includes thinking. */
   readonly maxTokens?: number;
-  /** The most tokens the model writes, where known. */
+  /** The model's maximum output tokens, if known. */
   readonly ceiling?: number;
-  /** A tool call is forced, which rules thinking ahead of it out. */
+  /** Whether a tool call is forced, which excludes thinking. */
   readonly forcedTool: boolean;
-  /** A tool's result is being answered, and the thoughts that led to the call did not come back. */
+  /** Whether a tool result follows a tool call whose thinking blocks are missing. */
   readonly thoughtsLost: boolean;
 }
 
-/** How thinking is put to the model. */
+/** The thinking settings of a request. */
 export interface ThinkingPlan {
-  /** The `thinking` field, when there is anything to say. */
+  /** The `thinking` parameter, if needed. */
   readonly thinking?: JsonObject;
-  /** `output_config.effort`, when there is anything to say. */
+  /** `output_config.effort`, if needed. */
   readonly effort?: Effort;
-  /** `max_tokens`, which the Messages API demands. */
+  /** `max_tokens`, which the Messages API requires. */
   readonly maxTokens: number;
-  /** Whether sampling parameters go with it. */
+  /** Whether sampling parameters may be sent as well. */
   readonly sampling: boolean;
 }
 
 const defaultMaxTokens = 16_384;
 const unknownCeiling = 8_192;
-/** The least the API takes. */
+/** Minimum thinking budget of the API, tokens. */
 const minBudget = 1_024;
 
 const budgets: Readonly<Record<Effort, number>> = {
@@ -46,10 +46,10 @@ const budgets: Readonly<Record<Effort, number>> = {
 };
 
 /**
- * Decides how much a model is to think.
+ * Determines the thinking settings.
  *
- * @param generation Which ways it knows.
- * @param wish What the request asks for.
+ * @param generation Features of the model.
+ * @param wish The request's settings.
  * @throws {UpstreamError} `request` for an unknown effort.
  */
 export function planThinking(generation: Generation, wish: ThinkingWish): ThinkingPlan {
@@ -85,12 +85,12 @@ function adaptive(
   const wanted = effortLevels.indexOf(level);
   const effort = efforts.findLast((known) => effortLevels.indexOf(known) <= wanted) ?? "low";
   if (forcedTool) return { ...plain, effort };
-  // current models leave the thoughts' text out unless asked for it
+  // current models omit the thinking text unless it is requested
   return { ...plain, effort, thinking: { type: "adaptive", display: "summarized" }, sampling: false };
 }
 
 function budgeted(level: Effort, plain: ThinkingPlan, wish: ThinkingWish): ThinkingPlan {
-  // the API refuses a budget with a forced tool, and a tool loop that does not begin with signed thoughts
+  // the API rejects a thinking budget with a forced tool, and in a tool loop that does not start with signed thinking
   if (wish.forcedTool || wish.thoughtsLost) return plain;
   const maxTokens = wish.maxTokens ??
     Math.min(wish.ceiling ?? Infinity, budgets[level] + plain.maxTokens);

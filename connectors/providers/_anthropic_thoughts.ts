@@ -1,6 +1,6 @@
 /**
- * Claude's signed thoughts on their way through OpenAI's shape. They ride on the tool call they led to, as
- * `extra_content.anthropic`, and have to come back unchanged and in their old place.
+ * Carries Claude's signed thinking blocks through OpenAI's shape. They are attached to the tool call that they precede,
+ * as `extra_content.anthropic`, and must be sent back unchanged and in the same position.
  * @module
  */
 import type { JsonObject, ToolCall } from "../../src/contracts/openai.ts";
@@ -11,19 +11,19 @@ export interface Block extends JsonObject {
   type: string;
 }
 
-/** A `thinking` or `redacted_thinking` block, and how many characters of the response's text came before it. */
+/** A `thinking` or `redacted_thinking` block, and its position in the text. */
 export interface Thought {
-  /** The block, nothing but what the API gave. */
+  /** The block, unchanged. */
   readonly block: Block;
-  /** Characters of the response's text before it. */
+  /** Number of characters of the response text before it. */
   readonly textBefore: number;
 }
 
 /**
- * What a tool call carries of the thoughts ahead of it.
+ * The `extra_content` of a tool call, with the thinking blocks before it.
  *
- * @param thoughts Those since the call before.
- * @returns The call's `extra_content`; undefined when there is nothing to carry.
+ * @param thoughts The blocks since the previous call.
+ * @returns Undefined if there are none.
  */
 export function carryThoughts(thoughts: readonly Thought[]): JsonObject | undefined {
   if (thoughts.length === 0) return undefined;
@@ -37,9 +37,9 @@ export function carryThoughts(thoughts: readonly Thought[]): JsonObject | undefi
 }
 
 /**
- * The thoughts a tool call brings back; those of another vendor, or invented ones, are left out.
+ * The thinking blocks attached to a tool call. Those of other vendors, and invalid ones, are dropped.
  *
- * @param call A call of an assistant message.
+ * @param call A tool call of an assistant message.
  */
 export function thoughtsOf({ extra_content }: ToolCall): readonly Thought[] {
   const own = extra_content?.anthropic as { thinking_blocks?: unknown; text_before?: unknown } | null | undefined;
@@ -52,10 +52,10 @@ export function thoughtsOf({ extra_content }: ToolCall): readonly Thought[] {
 }
 
 /**
- * A thought as the API takes it back.
+ * A thinking block in the form that the API accepts back.
  *
  * @param value A block of a response or of `extra_content`.
- * @returns Undefined when it is no thought, or an unsigned one.
+ * @returns Undefined if it is not a signed thinking block.
  */
 export function thoughtBlock(value: unknown): Block | undefined {
   if (typeof value !== "object" || value === null) return undefined;

@@ -1,5 +1,5 @@
 /**
- * From OpenAI's tools and tool choice to those of the Messages API.
+ * Converts OpenAI's tools and tool choice to those of the Messages API.
  *
  * Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools
  * @module
@@ -11,22 +11,22 @@ import type { Generation } from "./_anthropic_generations.ts";
 import type { Turn } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 
-/** Tools and how they are to be used. */
+/** Tools and tool choice of a request. */
 interface Tooling {
   /** The `tools` field. */
   readonly tools?: readonly JsonObject[];
   /** The `tool_choice` field. */
   readonly choice?: JsonObject;
-  /** Whether the response has to be a tool call. */
+  /** Whether the response must be a tool call. */
   readonly forced: boolean;
 }
 
-/** A tool choice in the terms both sides share. */
+/** A tool choice, independent of the API. */
 interface Choice {
   readonly mode: "none" | "auto" | "required";
-  /** The only tool allowed to be called. */
+  /** The only tool that may be called. */
   readonly name?: string;
-  /** The tools allowed to be called. */
+  /** The tools that may be called. */
   readonly allowed?: readonly string[];
 }
 
@@ -34,9 +34,9 @@ interface Choice {
  * Translates tools and tool choice.
  *
  * @param body The request.
- * @param generation What the model can do.
- * @param turns The conversation; a history of calls needs its tools declared.
- * @throws {UpstreamError} `request` for a hosted tool, or a choice the model refuses.
+ * @param generation Features of the model.
+ * @param turns The conversation; tools of earlier calls must be declared.
+ * @throws {UpstreamError} `request` for a hosted tool, or a tool choice that the model does not support.
  */
 export function toTooling(body: ChatCompletionRequest, generation: Generation, turns: readonly Turn[]): Tooling {
   const tools = (body.tools ?? []).map((tool, index) => toolOf(tool, `tools[${index}]`, generation));
@@ -56,7 +56,7 @@ export function toTooling(body: ChatCompletionRequest, generation: Generation, t
   };
 }
 
-/** The API wants the tools of earlier calls declared even when none may be called any more. */
+/** The API requires the tools of earlier calls to be declared, even if none may be called any more. */
 function bygoneTools(turns: readonly Turn[]): Tooling {
   const names = new Set<unknown>();
   for (const { content } of turns) for (const { type, name } of content) if (type === "tool_use") names.add(name);
@@ -95,7 +95,7 @@ function readChoice(choice: NonNullable<ChatCompletionRequest["tool_choice"]>): 
     if (type === "function" && typeof named?.name === "string") return { mode: "required", name: named.name };
     if (type === "allowed_tools") return readAllowed(allowed_tools);
   }
-  throw requestFault("The tool_choice is none of none, auto, required, a function and allowed_tools", "tool_choice");
+  throw requestFault("The tool_choice must be none, auto, required, a function or allowed_tools", "tool_choice");
 }
 
 function readAllowed(value: unknown): Choice {

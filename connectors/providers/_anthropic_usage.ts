@@ -1,5 +1,5 @@
 /**
- * Claude's token counts and stop reasons in OpenAI's terms.
+ * Maps Claude's token counts and stop reasons to OpenAI's.
  *
  * Source: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons and /prompt-caching
  * @module
@@ -18,16 +18,16 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Why a response ended.
+ * Maps a stop reason.
  *
- * @param stopReason The API's `stop_reason`; an unknown one counts as a plain end.
+ * @param stopReason The API's `stop_reason`; an unknown one maps to `stop`.
  */
 export function toFinishReason(stopReason: unknown): FinishReason {
   return finishReasons[String(stopReason)] ?? "stop";
 }
 
 /**
- * Why a response was refused, in the vendor's words.
+ * The refusal message.
  *
  * @param details The API's `stop_details`.
  */
@@ -37,10 +37,10 @@ export function toRefusal(details: unknown): string | null {
 }
 
 /**
- * Token counts. Claude counts what a cache gave or took apart from the input; OpenAI within it.
+ * Maps token counts. Claude excludes cached tokens from the input tokens; OpenAI includes them.
  *
  * @param usage The API's `usage`.
- * @returns Undefined where that has no counts: they are missing then, not 0.
+ * @returns Undefined if it has no counts: unknown rather than 0.
  */
 export function toUsage(usage: unknown): CompletionUsage | undefined {
   const { input_tokens, output_tokens, output_tokens_details, ...cache } = Object(usage) as JsonObject;
@@ -63,10 +63,10 @@ export function toUsage(usage: unknown): CompletionUsage | undefined {
 }
 
 /**
- * Counts that came later in a stream over earlier ones: they are cumulative, and those left out still hold.
+ * Merges the counts of a later stream event. Counts are cumulative; omitted ones keep their value.
  *
  * @param known The counts so far.
- * @param news The counts of a later event.
+ * @param news The counts of the later event.
  */
 export function mergeUsage(known: JsonObject | undefined, news: unknown): JsonObject | undefined {
   if (typeof news !== "object" || news === null) return known;

@@ -1,5 +1,5 @@
 /**
- * AssemblyAI's requests: the sound is uploaded, a transcript ordered, and asked for until it is there.
+ * AssemblyAI: uploads the audio, requests a transcript, and polls until it is complete.
  *
  * Source: www.assemblyai.com/docs/api-reference, by AssemblyAI/assemblyai-api-spec, `openapi.yml`.
  * @module
@@ -17,10 +17,10 @@ import type { Post } from "./_openai_vendor.ts";
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "response_format", "timestamp_granularities", "stream"],
 ]);
-/** Between two questions after a transcript, ms. */
+/** Polling interval, ms. */
 const pollMs = 1_000;
 
-/** What the steps of one transcript share. */
+/** State of one transcription. */
 interface Order {
   readonly post: Post;
   readonly request: OperationRequest;
@@ -28,10 +28,10 @@ interface Order {
 }
 
 /**
- * Transcripts.
+ * Transcription.
  *
  * @param post Posts to the vendor.
- * @param runtime Waits between two questions.
+ * @param runtime Times the polling.
  */
 export function assemblyAiTranscription(post: Post, { clock }: { readonly clock: Clock }): OperationCall {
   return async (request, options) => {
@@ -49,7 +49,7 @@ async function ordered({ post, request, options }: Order): Promise<JsonObject> {
   const { bytes } = files.find(({ field }) => field === "file")!;
   const raw = { type: "application/octet-stream", chunks: [bytes] };
   const { upload_url: address } = await readObject(await post("upload", { ...request, raw }, options));
-  if (typeof address !== "string") throw broken("no address of the upload");
+  if (typeof address !== "string") throw broken("no upload URL");
   const json = {
     audio_url: address,
     speech_models: [model.id],
@@ -72,7 +72,7 @@ async function finished(transcript: JsonObject, order: Order & { readonly clock:
   }
 }
 
-/** Its servers' own failures say so; all else is about the sound. */
+/** Errors of its servers are marked as such; all others concern the audio. */
 function failureOf({ error }: JsonObject): UpstreamError {
   const message = typeof error === "string" && error !== "" ? error : "The transcript failed";
   const isServers = /server error|internal error|try again/i.test(message);
@@ -98,7 +98,7 @@ async function answerOf(transcript: JsonObject, order: Order): Promise<Operation
   return { body: { ...body, ...detailsOf(transcript, sentences) } };
 }
 
-/** Times are milliseconds there, and seconds in OpenAI's API. */
+/** Converts times from milliseconds to the seconds of OpenAI's API. */
 function detailsOf({ language_code: language, audio_duration: duration, words }: JsonObject, sentences: unknown) {
   const seconds = (ms: unknown) => Number(ms) / 1000;
   return {

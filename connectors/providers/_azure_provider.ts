@@ -1,5 +1,5 @@
 /**
- * Azure OpenAI: OpenAI's dialect at addresses of one's own resource.
+ * Azure OpenAI: OpenAI's dialect at the URL of an Azure resource.
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
@@ -12,7 +12,7 @@ import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { declarationOf } from "./_openai_vendor.ts";
 import { azure } from "./azure.ts";
 
-/** Azure OpenAI, with its code. */
+/** The Azure OpenAI connector with its implementation. */
 export const azureConnector: ProviderConnector = {
   ...declarationOf(azure),
   create(settings, runtime) {
@@ -20,7 +20,7 @@ export const azureConnector: ProviderConnector = {
     const version = attribute(given, "api_version") ?? variable(runtime, "OPENAI_API_VERSION");
     const vendor = {
       ...azure,
-      dialects: { responses: !isDated(version) }, // only the v1 API has it
+      dialects: { responses: !isDated(version) }, // supported by the v1 API only
       address: addressesOf(given, runtime, version),
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,
@@ -32,21 +32,25 @@ export const azureConnector: ProviderConnector = {
 };
 
 class AzureProvider extends OpenAiCompatibleProvider {
-  /** Its list names the models that could be deployed, not which are: it proves that the resource answers, and no more. */
+  /**
+   * The list contains the models that can be deployed, not the deployments: it only verifies that the resource
+   * responds.
+   */
   override async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     await super.listModels(options);
     return [];
   }
 }
 
-/** What no deployment, or none of this operation, is answered with. */
+/** Error codes of a missing deployment, or of one that does not support the operation. */
 const missing: readonly (string | null)[] = ["DeploymentNotFound", "OperationNotSupported", "ModelNotFound"];
 
 /**
- * The error object of a response. Codes that are a status say nothing, and those of a missing deployment are its own.
+ * Parses the error of a response. Codes that only repeat the status are dropped; codes of a missing deployment are
+ * mapped.
  *
  * @param body The parsed body.
- * @param status The HTTP status.
+ * @param status HTTP status.
  */
 export function readAzureError(body: unknown, status: number): OpenAiError {
   const said = readOpenAiError(body, status);
@@ -59,7 +63,7 @@ function isDated(version: string | undefined): boolean {
   return version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version);
 }
 
-/** Addresses of the v1 API, or those by deployment that came before it. */
+/** URLs of the v1 API, or of the dated API, which addresses deployments. */
 function addressesOf(
   settings: ProviderSettings,
   runtime: Runtime,
@@ -78,7 +82,7 @@ function addressesOf(
   };
 }
 
-/** The resource's address without what is the same for all. */
+/** The endpoint of the resource, without the common path. */
 function endpointOf(settings: ProviderSettings, runtime: Runtime): string {
   const endpoint = attribute(settings, "endpoint") ?? variable(runtime, "AZURE_OPENAI_ENDPOINT") ??
     variable(runtime, "AZURE_RESOURCE_NAME");
@@ -87,7 +91,7 @@ function endpointOf(settings: ProviderSettings, runtime: Runtime): string {
   }
   if (/^[a-z0-9-]+$/i.test(endpoint)) return `https://${endpoint}.openai.azure.com`;
   if (!/^https?:\/\/[^/\s?#]+[^\s?#]*$/i.test(endpoint)) {
-    throw problem(settings, "endpoint", "expected the resource's https address, or its name");
+    throw problem(settings, "endpoint", "expected the resource's https URL, or its name");
   }
   return endpoint.replace(/\/+$/, "").replace(/\/openai(\/v1)?$/, "");
 }

@@ -1,5 +1,5 @@
 /**
- * Azure Speech's requests: SSML in, sound out.
+ * Azure Speech: SSML requests, audio responses.
  *
  * Sources: learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech (formats, headers) and
  * /speech-synthesis-markup-voice (the rate, 0.5 to 2 times the voice's own).
@@ -11,7 +11,7 @@ import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { soundOf } from "./_sound.ts";
 
-/** Each format, at the sample rate that OpenAI's API has it in. */
+/** Output formats, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = {
   mp3: "audio-24khz-96kbitrate-mono-mp3",
   opus: "ogg-24khz-16bit-mono-opus",
@@ -25,7 +25,7 @@ const rates = { min: 0.5, max: 2 };
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 /**
- * Speech. The voice has its language in its name.
+ * Text to speech. The voice name contains the language.
  *
  * @param post Posts to the vendor.
  */
@@ -56,7 +56,7 @@ function speechMarkup({ text, voice, rate }: { text: string; voice: string; rate
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Text as XML; characters that XML cannot have become spaces. */
+/** Escapes text for XML; characters that XML does not allow become spaces. */
 function escaped(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, " ").replace(/[&<>"]/g, (sign) => entities[sign]!);

@@ -1,5 +1,5 @@
 /**
- * What every provider of ours has in common: facts from a catalogue, failures classed by status, code and type.
+ * Base class of the built-in providers: catalogue lookups, and error classification by status, code and type.
  * @module
  */
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
@@ -27,15 +27,15 @@ import { parseObject, readBytes } from "./_http.ts";
 
 const decoder = new TextDecoder();
 
-/** A provider whose models a catalogue knows; a dialect adds the calls. */
+/** A provider with a catalogue of models. Subclasses add the calls of a dialect. */
 export abstract class BaseProvider implements Provider {
   readonly #id: string;
   readonly #models: readonly ModelInfo[];
 
   /**
-   * Makes one.
+   * Creates a provider.
    *
-   * @param id The entry's id.
+   * @param id The entry id.
    * @param models The catalogue.
    */
   constructor(id: string, models: readonly ModelInfo[]) {
@@ -43,27 +43,27 @@ export abstract class BaseProvider implements Provider {
     this.#models = models;
   }
 
-  /** The entry's id. */
+  /** The entry id. */
   get id(): string {
     return this.#id;
   }
 
-  /** How it performs operations other than chat; a dialect that has any overrides this. */
+  /** Calls of operations other than chat; subclasses override it. */
   protected get calls(): OperationTable {
     return {};
   }
 
-  /** Files, batches and fine-tuning jobs; none unless a dialect overrides this. */
+  /** Files, batches and fine-tuning jobs; none unless a subclass overrides it. */
   get infrastructure(): Infrastructure | undefined {
     return undefined;
   }
 
-  /** The operations other than chat that it performs. */
+  /** The supported operations other than chat. */
   get operations(): readonly OperationName[] {
     return Object.keys(this.calls) as OperationName[];
   }
 
-  /** One complete response, of whichever operation the request names. */
+  /** Requests a complete response for the operation of the request. */
   complete(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const { operation = "chat" } = request;
     if (operation === "chat") return this.chat(request, options);
@@ -71,37 +71,37 @@ export abstract class BaseProvider implements Provider {
     return call(request, options) as unknown as Promise<CompletionResponse>;
   }
 
-  /** One complete response to a chat request. */
+  /** Requests a complete response to a chat request. */
   protected chat(_request: CompletionRequest, _options: CallOptions): Promise<CompletionResponse> {
     return notOffered("chat");
   }
 
-  /** A streamed response. */
+  /** Requests a streaming response. */
   stream(_request: CompletionRequest, _options: CallOptions): AsyncIterable<CompletionChunk> {
     return notOffered("chat");
   }
 
-  /** Asks the provider which models it has. */
+  /** Requests the provider's model list. */
   abstract listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
 
-  /** What the catalogue knows of a model. */
+  /** The catalogue entry of a model. */
   protected known(model: string): ModelInfo | undefined {
     return this.#models.find(({ id }) => id === model);
   }
 
-  /** What the catalogue knows. */
+  /** The catalogue entry of a model. */
   getModelInfo(model: string): Promise<ModelInfo | undefined> {
     return Promise.resolve(this.known(model));
   }
 
-  /** What the catalogue knows. */
+  /** The capabilities of a model in the catalogue. */
   getCapabilities(model: string): readonly CapabilityPath[] {
     return this.known(model)?.capabilities ?? [];
   }
 
   /**
-   * Sync and stream, batches where its vendor takes them: of what the catalogue knows its capabilities, by full path or
-   * last segment; of all else any.
+   * Supports sync and stream delivery, and batch if the vendor supports it. For models in the catalogue, only their
+   * capabilities, by full path or last segment; for others, any capability.
    */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
     const lastOf = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
@@ -110,30 +110,30 @@ export abstract class BaseProvider implements Provider {
     return known.length === 0 || known.some((path) => lastOf(path) === lastOf(capability));
   }
 
-  /** Unknown, unless the vendor reports it. */
+  /** Undefined unless a subclass reports quotas. */
   checkQuota(_options: CallOptions): Promise<Quota | undefined> {
     return Promise.resolve(undefined);
   }
 
-  /** Unknown, unless the vendor reports it. */
+  /** Undefined unless a subclass reports rate limits. */
   getRateLimits(_model: string): RateLimits | undefined {
     return undefined;
   }
 
-  /** The catalogue's prices. */
+  /** The prices in the catalogue. */
   getPricing(model: string): readonly DatedPricing[] | undefined {
     return this.known(model)?.pricing;
   }
 
-  /** Reports nothing to the vendor. */
+  /** Does nothing: usage is not reported to the vendor. */
   reportUsage(_usage: UsageReport): void {}
 
-  /** By status, code and type. */
+  /** Classifies by status, code and type. */
   classifyError(error: unknown): FailureKind {
     return classifyError(error);
   }
 
-  /** By class. */
+  /** Determined by the failure kind. */
   isRetryable(error: unknown): boolean {
     return isRetryableKind(classifyError(error));
   }
@@ -143,24 +143,24 @@ function notOffered(operation: OperationName): never {
   throw new UpstreamError(`The provider does not offer ${operation}`, { kind: "request" });
 }
 
-/** Whether a response's status means success. */
+/** Whether a response has a success status (2xx). */
 export function isSuccess({ status }: UpstreamResponse): boolean {
   return status >= 200 && status <= 299;
 }
 
 /**
- * Reads a body as text.
+ * Reads a response body as text.
  *
- * @throws {UpstreamError} `invalid_response` when it is too large.
+ * @throws {UpstreamError} `invalid_response` if it exceeds the size limit.
  */
 export async function readText(response: UpstreamResponse): Promise<string> {
   return decoder.decode(await readBytes(response));
 }
 
 /**
- * Reads a body as a JSON object.
+ * Reads a response body as a JSON object.
  *
- * @throws {UpstreamError} `invalid_response` when it is none.
+ * @throws {UpstreamError} `invalid_response` if it is not a JSON object.
  */
 export async function readObject(response: UpstreamResponse): Promise<Record<string, unknown>> {
   return parseObject(await readText(response));

@@ -1,5 +1,5 @@
 /**
- * Where Bedrock is called, and who calls.
+ * Endpoints and credentials of Bedrock.
  * @module
  */
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
@@ -9,20 +9,20 @@ import { type AwsKeys, signed, type UnsignedCall } from "../_aws_signature.ts";
 
 const signingName = "bedrock";
 
-/** Addresses, and credentials of calls. */
+/** Endpoints, and authorization of calls. */
 export class BedrockAccess {
   readonly #settings: ProviderSettings;
   readonly #runtime: Runtime;
   readonly #region: string | undefined;
-  /** Address of models; no slash at its end. */
+  /** Base URL for model calls, without a trailing slash. */
   readonly modelsUrl: string;
-  /** Address of lists; no slash at its end. */
+  /** Base URL for model lists, without a trailing slash. */
   readonly listsUrl: string;
 
   /**
-   * @param settings The entry's.
-   * @param runtime For time and environment.
-   * @throws {ConfigError} When there is neither a region nor an address.
+   * @param settings Settings of the provider entry.
+   * @param runtime Clock and environment.
+   * @throws {ConfigError} If neither a region nor a base URL is configured.
    */
   constructor(settings: ProviderSettings, runtime: Runtime) {
     this.#settings = settings;
@@ -41,11 +41,11 @@ export class BedrockAccess {
   }
 
   /**
-   * The headers of a call with what says who calls: a key of Bedrock's as it is, else a signature with AWS's keys.
+   * Adds authorization headers to a call: a Bedrock API key if there is one, otherwise an AWS signature.
    *
-   * @param call Yet without.
-   * @param credential The entry's key, if it has one.
-   * @throws {UpstreamError} `auth` when there is neither, `misconfigured` when there is no region to sign for.
+   * @param call The call without authorization.
+   * @param credential The Bedrock API key, if configured.
+   * @throws {UpstreamError} `auth` without credentials; `misconfigured` without a region to sign for.
    */
   async authorized(call: UnsignedCall, credential: string | undefined): Promise<Readonly<Record<string, string>>> {
     if (credential !== undefined) return { ...call.headers, authorization: `Bearer ${credential}` };
@@ -64,7 +64,7 @@ export class BedrockAccess {
         kind: "auth",
       });
     }
-    // a token belongs to the keys it came with
+    // a session token belongs to the credentials it was issued with
     const isConfigured = this.#own("access_key_id") !== undefined;
     const sessionToken = isConfigured ? this.#own("session_token") : this.#read("session_token", "AWS_SESSION_TOKEN");
     return { accessKeyId, secretAccessKey, sessionToken };

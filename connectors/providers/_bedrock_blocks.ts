@@ -1,5 +1,5 @@
 /**
- * Content blocks of Converse, from and to those of the Messages API.
+ * Converts content blocks between the Messages API and Converse.
  *
  * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html and
  * the pages of its members.
@@ -9,20 +9,20 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, thoughtBlock } from "./_anthropic_thoughts.ts";
 
-/** What a model takes. */
+/** Block types that a model supports. */
 interface BlockRules {
-  /** Whether signed thoughts go back to it. */
+  /** Whether signed thinking blocks are sent back. */
   readonly thoughts: boolean;
-  /** Whether it knows prompt caches. */
+  /** Whether prompt caching is supported. */
   readonly caches: boolean;
 }
 
 /**
- * Translates blocks for a request.
+ * Translates request blocks.
  *
- * @param blocks Of the Messages API.
- * @param rules What the model takes.
- * @throws {UpstreamError} `request` for a file that Converse does not take.
+ * @param blocks Blocks of the Messages API.
+ * @param rules Block types that the model supports.
+ * @throws {UpstreamError} `request` for a file that Converse does not accept.
  */
 export function toConverseBlocks(blocks: readonly Block[], rules: BlockRules): JsonObject[] {
   return blocks.flatMap((block) => [
@@ -32,7 +32,7 @@ export function toConverseBlocks(blocks: readonly Block[], rules: BlockRules): J
 }
 
 /**
- * The block after which a prompt is cached.
+ * A cache point, up to which the prompt is cached.
  *
  * @param mark A `cache_control` of the Messages API, if any.
  */
@@ -43,10 +43,10 @@ export function cachePointOf(mark: unknown): JsonObject[] {
 }
 
 /**
- * Translates a block of a response.
+ * Translates a response block.
  *
- * @param block Of Converse.
- * @param signs Whether the model signs its thoughts, and wants them back.
+ * @param block A block of Converse.
+ * @param signs Whether the model signs its thinking blocks and needs them back.
  */
 export function fromConverseBlock(block: JsonObject, signs: boolean): Block[] {
   const { text, toolUse, reasoningContent } = block;
@@ -93,11 +93,11 @@ function thoughtBlocks(block: Block): JsonObject[] {
 function fileBlock({ type, source, title }: Block): JsonObject {
   const { media_type, data } = source as { media_type?: string; data?: string };
   if (media_type === undefined) {
-    throw requestFault("Converse takes images as data: addresses, not from an address elsewhere", "messages");
+    throw requestFault("Converse accepts images as data: URLs only", "messages");
   }
   const format = media_type.replace(/^.*\//, "");
   if (type === "image") return { image: { format, source: { bytes: data } } };
-  // the API takes few characters in a name
+  // the API allows few characters in a document name
   const name = String(title ?? "document").replace(/\.[a-z]+$/i, "").replace(/[^a-z0-9 ()[\]-]+/gi, "-")
     .replace(/ {2,}/g, " ").slice(0, 200);
   return { document: { format, name, source: { bytes: data } } };

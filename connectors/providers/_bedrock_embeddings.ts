@@ -1,5 +1,6 @@
 /**
- * Embeddings by Bedrock's `InvokeModel`, in the words of each family: Titan takes one text, Cohere's models many.
+ * Embeddings through Bedrock's `InvokeModel`, in the request format of each model family. Titan accepts one input per
+ * call, Cohere several.
  *
  * Sources: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html;
  * github.com/vercel/ai, `packages/amazon-bedrock` (Cohere's requests and responses, the header that counts).
@@ -10,7 +11,7 @@ import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { upstreamError } from "./_http.ts";
 import type { EmbeddedTexts } from "./_cloud_embeddings.ts";
 
-/** Cohere's words for what a text is for, by those of other vendors. */
+/** Cohere's input types, by those of other vendors. */
 const purposes: Readonly<Record<string, string>> = {
   query: "search_query",
   search_query: "search_query",
@@ -19,12 +20,12 @@ const purposes: Readonly<Record<string, string>> = {
   clustering: "clustering",
 };
 
-/** A family of models. */
+/** A model family and its request format. */
 interface Family {
   readonly maxTexts: number;
   readonly own: readonly string[];
   write(texts: readonly string[], asked: { dimensions: number | undefined; purpose: unknown }): JsonObject;
-  /** Without `tokens`, where a header alone counts them. */
+  /** Without `tokens` if only a response header reports them. */
   read(answer: JsonObject): Pick<EmbeddedTexts, "vectors"> & Partial<EmbeddedTexts>;
 }
 
@@ -57,9 +58,9 @@ const families: readonly (readonly [pattern: RegExp, family: Family])[] = [
 ];
 
 /**
- * Whether a model is one of embeddings whose words are known.
+ * Whether a model is an embedding model of a known family.
  *
- * @param id Its id, which may have the prefix of an inference profile, such as `eu.`.
+ * @param id The model id, which may have the prefix of an inference profile, such as `eu.`.
  */
 export function embeds(id: string): boolean {
   return families.some(([pattern]) => pattern.test(id));
@@ -68,11 +69,11 @@ export function embeds(id: string): boolean {
 /**
  * The family of a model.
  *
- * @throws {UpstreamError} `request`, for a model whose words are unknown.
+ * @throws {UpstreamError} `request` if the family is unknown.
  */
 export function familyOf({ model: { id } }: OperationRequest): Family {
   const [, family] = families.find(([pattern]) => pattern.test(id)) ?? [];
   if (family !== undefined) return family;
-  const message = `The provider does not know how "${id}" embeds: it knows Titan's and Cohere's models`;
+  const message = `Embeddings of "${id}" are not supported: only Titan and Cohere models are`;
   throw upstreamError(400, { message, type: "invalid_request_error", param: "model", code: "invalid_value" });
 }

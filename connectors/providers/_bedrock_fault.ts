@@ -1,5 +1,5 @@
 /**
- * Bedrock's errors in OpenAI's terms.
+ * Maps Bedrock's errors to OpenAI's.
  *
  * Source: https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html and the errors of
  * API_runtime_Converse.html, read 2026-11-22.
@@ -11,15 +11,15 @@ import { UpstreamError } from "../../src/errors.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
-/** What an exception stands for. */
+/** The OpenAI error that an exception maps to. */
 interface Meaning {
-  /** The status it comes with; streams have none. */
+  /** HTTP status of the exception; stream events have none. */
   readonly status: number;
-  /** OpenAI's class. */
+  /** OpenAI's error type. */
   readonly type: string;
-  /** OpenAI's code. */
+  /** OpenAI's error code. */
   readonly code?: string;
-  /** Where the status alone would mean something else. */
+  /** Failure kind, if the status alone would be misleading. */
   readonly kind?: FailureKind;
 }
 
@@ -32,7 +32,7 @@ const missing: Meaning = {
   kind: "model_not_found",
 };
 
-/** By name, without `Exception` and in lower case. */
+/** Keys are exception names in lower case, without `Exception`. */
 const meanings: Readonly<Record<string, Meaning>> = {
   accessdenied: { status: 403, type: "permission_error" },
   expiredtoken: refused,
@@ -57,17 +57,17 @@ const meanings: Readonly<Record<string, Meaning>> = {
   validation: { status: 400, type: "invalid_request_error" },
 };
 
-/** What a validation refuses that is the model's, not the request's. */
+/** Validation errors that concern the model rather than the request. */
 const noSuchModel =
   /model identifier is invalid|on-demand throughput isn.t supported|end of its life|access to the model/i;
 const tooLong = /input is too long|exceeds? .{0,40}(context|maximum number of tokens)|too many input tokens/i;
 
 /**
- * The error object of a response.
+ * Parses the error of a response.
  *
- * @param name The exception's name: the header `x-amzn-errortype`, where there is one.
+ * @param name The exception name: the header `x-amzn-errortype`, if present.
  * @param body The parsed body: `{message}`.
- * @param status The HTTP status, for the message of last resort.
+ * @param status HTTP status, for the fallback message.
  */
 export function readBedrockError(name: string, body: unknown, status: number): OpenAiError {
   const { message, Message } = Object(body) as { message?: unknown; Message?: unknown };
@@ -78,10 +78,10 @@ export function readBedrockError(name: string, body: unknown, status: number): O
 }
 
 /**
- * An error response, classed by its exception's name where the status alone would mean something else.
+ * Reclassifies an error by its exception name if the status alone is misleading.
  *
- * @param name The exception's name.
- * @param error The error, classed by its status.
+ * @param name The exception name.
+ * @param error The error, classified by status.
  */
 export function withKindOf(name: string, error: UpstreamError): UpstreamError {
   const { fault, shouldRetry, message } = error;
@@ -91,9 +91,9 @@ export function withKindOf(name: string, error: UpstreamError): UpstreamError {
 }
 
 /**
- * An exception within a stream.
+ * The error of a stream exception.
  *
- * @param name Its name, such as `throttlingException`.
+ * @param name The exception name, such as `throttlingException`.
  * @param body Its parsed payload.
  */
 export function exceptionFault(name: string, body: unknown): UpstreamError {
@@ -107,7 +107,7 @@ function meaningOf(name: string, message: string): Meaning | undefined {
   return isOfModel && noSuchModel.test(message) ? { ...missing, status: meaning.status } : meaning;
 }
 
-/** `ThrottlingException:http://…` and `com.amazon.coral.service#ThrottlingException` are one. */
+/** `ThrottlingException:http://…` and `com.amazon.coral.service#ThrottlingException` are the same exception. */
 function keyOf(name: string): string {
   return name.replace(/:.*$/s, "").replace(/^.*#/s, "").replace(/(Exception|Error)$/, "").toLowerCase();
 }

@@ -31,10 +31,10 @@ import { readEventFrames } from "./_event_frames.ts";
 import { readFault, streamReaderOf } from "./_http.ts";
 import { bedrock } from "./bedrock.ts";
 
-/** Far more than there are profiles: a server that never ends its list must not keep us. */
+/** Page limit of model lists, far above the number of profiles: guards against a list that never ends. */
 const maxPages = 20;
 
-/** Amazon Bedrock, with its code. */
+/** The Amazon Bedrock connector with its implementation. */
 export const bedrockConnector: ProviderConnector = {
   ...bedrock,
   create: (settings, runtime) => new BedrockProvider(settings as ProviderSettings, runtime),
@@ -94,7 +94,7 @@ class BedrockProvider extends BaseProvider {
     for (const value of stream.finish()) yield { value };
   }
 
-  /** Asks for the region's models, and for the profiles by which regions share theirs. */
+  /** Requests the region's models, and its cross-region inference profiles. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const { modelSummaries } = await this.#get("foundation-models", options);
     const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary) && isAsked(summary));
@@ -155,7 +155,7 @@ class BedrockProvider extends BaseProvider {
   }
 }
 
-/** Models of text, and those of embeddings whose words are known. */
+/** Text models, and embedding models of a known family. */
 function isAsked({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
   return !Array.isArray(kinds) || kinds.includes("TEXT") || (kinds.includes("EMBEDDING") && embeds(String(id)));
 }
@@ -164,7 +164,7 @@ function listed(id: string): ModelInfo {
   return embeds(id) ? { id, capabilities: ["text-embeddings"] } : { id };
 }
 
-/** Without a word on how it is called a model is called by its id. */
+/** A model without declared inference types is called by its id. */
 function isOnDemand({ inferenceTypesSupported: types }: JsonObject): boolean {
   return !Array.isArray(types) || types.includes("ON_DEMAND");
 }

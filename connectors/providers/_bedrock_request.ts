@@ -1,6 +1,6 @@
 /**
- * From OpenAI's chat request to one of Converse. The conversation goes by way of the Messages API's blocks, which
- * Converse's are close to; what a model knows beyond Converse goes into `additionalModelRequestFields`.
+ * Converts OpenAI's chat request to one of Converse. The conversation is first converted to blocks of the Messages API,
+ * which are similar to those of Converse. Model-specific parameters are sent in `additionalModelRequestFields`.
  *
  * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html,
  * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and /prompt-caching.html.
@@ -17,7 +17,7 @@ import type { Block } from "./_anthropic_thoughts.ts";
 import { cachePointOf, toConverseBlocks } from "./_bedrock_blocks.ts";
 import { leftOut } from "./_left_out.ts";
 
-/** Models other than Claude: what their thinking is set by is none of the Messages API. */
+/** Models other than Claude: their reasoning parameters differ from the Messages API. */
 const others: Generation = {
   thinking: "none",
   efforts: [],
@@ -26,7 +26,7 @@ const others: Generation = {
   schemas: true,
 };
 
-/** Nova and gpt-oss name three efforts. */
+/** Nova and gpt-oss have three effort levels. */
 const efforts: Readonly<Record<string, string>> = {
   minimal: "low",
   low: "low",
@@ -37,10 +37,10 @@ const efforts: Readonly<Record<string, string>> = {
 };
 
 /**
- * Translates a request; the model's id goes into the address.
+ * Translates a request. The model id becomes part of the URL.
  *
- * @param request The request, already reworded for the model.
- * @throws {UpstreamError} `request` for what Converse, or this model, cannot do.
+ * @param request The request, already adapted to the model.
+ * @throws {UpstreamError} `request` for features that Converse, or this model, does not support.
  */
 export function toConverseRequest(request: CompletionRequest): JsonObject {
   const { model, body } = request;
@@ -68,10 +68,10 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
 }
 
 /**
- * Names what a translation left out.
+ * The names of parameters that the translation dropped.
  *
- * @param body The request.
- * @param sent What became of it.
+ * @param body The original request.
+ * @param sent The translated request.
  */
 export function leftOutOf(body: ChatCompletionRequest, sent: JsonObject): string[] {
   const { inferenceConfig = {}, additionalModelRequestFields: fields = {} } = sent as Record<string, JsonObject>;
@@ -85,7 +85,7 @@ export function leftOutOf(body: ChatCompletionRequest, sent: JsonObject): string
   });
 }
 
-/** Converse's scale of temperatures ends at 1. */
+/** Converse's temperature range is 0 to 1. */
 function samplingOf({ temperature, top_p }: ChatCompletionRequest): JsonObject {
   return {
     temperature: typeof temperature === "number" ? Math.min(temperature, 1) : undefined,
@@ -105,7 +105,7 @@ function effortFields(model: string, { reasoning_effort: wanted }: ChatCompletio
   return /gpt-oss/.test(model) ? { reasoning_effort: effort } : {};
 }
 
-/** A mark on the whole request stands for its last block. */
+/** A cache breakpoint on the whole request applies to its last block. */
 function withLastMark(turns: readonly Turn[], mark: unknown): readonly Turn[] {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
@@ -124,7 +124,7 @@ function toolConfig(
     const hasCalls = (messages as Turn[]).some(({ content }) => content.some((block) => block.type === "tool_use"));
     if (!hasCalls) return undefined;
     throw requestFault(
-      "Converse cannot say the tool_choice none in a conversation with tool calls: use auto",
+      "Converse does not support the tool_choice none in a conversation with tool calls: use auto",
       "tool_choice",
     );
   }
@@ -158,7 +158,7 @@ function textsOf(values: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === "string"));
 }
 
-/** Without members that say nothing. */
+/** Removes empty members. */
 function withoutEmpty(object: JsonObject): JsonObject {
   const says = (value: unknown) =>
     value !== undefined && !(Array.isArray(value) && value.length === 0) &&

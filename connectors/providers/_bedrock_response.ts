@@ -1,6 +1,6 @@
 /**
- * From responses of Converse and events of ConverseStream to OpenAI's chat completion and chunks, by way of those of the
- * Messages API.
+ * Converts responses of Converse and events of ConverseStream to OpenAI's chat completion and chunks, by way of the
+ * Messages API's shapes.
  *
  * Sources, read 2026-11-22: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
  * API_runtime_ConverseStreamOutput.html there.
@@ -15,17 +15,17 @@ import { exceptionFault } from "./_bedrock_fault.ts";
 import type { EventFrame } from "./_event_frames.ts";
 import { parseObject } from "./_http.ts";
 
-/** What a response does not say itself. */
+/** Values to fill in that a response lacks. */
 export interface ConverseFacts extends ResponseFacts {
   /** The response's id. */
   readonly id: string;
-  /** Whether the model signs its thoughts, and wants them back. */
+  /** Whether the model signs its thinking blocks and needs them back. */
   readonly signs: boolean;
 }
 
-/** The model went astray: what there is of its response must not pass for one. */
+/** Stop reasons of malformed output: such a response is incomplete and must be treated as a failure. */
 const broken: readonly unknown[] = ["malformed_model_output", "malformed_tool_use"];
-/** The Messages API's words; the others are the same. */
+/** Stop reasons that the Messages API names differently. */
 const stopReasons: Readonly<Record<string, string>> = {
   content_filtered: "refusal",
   guardrail_intervened: "refusal",
@@ -37,8 +37,8 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  * Translates a complete response.
  *
  * @param answer The parsed body.
- * @param facts What it does not say itself.
- * @throws {UpstreamError} `invalid_response` when there is no message in it.
+ * @param facts Values to fill in.
+ * @throws {UpstreamError} `invalid_response` if it has no message.
  */
 export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatCompletion {
   const { message } = asObject(answer.output);
@@ -54,15 +54,15 @@ export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatComp
   }, facts);
 }
 
-/** Translates one streamed response, event by event. */
+/** Translates one streaming response, event by event. */
 export class ConverseStream {
   readonly #facts: ConverseFacts;
   readonly #messages: MessageStream;
-  /** Blocks of thoughts and tools that have begun; only those of tools are announced. */
+  /** Thinking and tool blocks that have started; only tool blocks have a start event. */
   readonly #open = new Set<unknown>();
   #stopped = false;
 
-  /** @param facts What the response does not say itself. */
+  /** @param facts Values to fill in. */
   constructor(facts: ConverseFacts) {
     this.#facts = facts;
     this.#messages = new MessageStream(facts);
@@ -71,9 +71,9 @@ export class ConverseStream {
   /**
    * Translates the next event.
    *
-   * @param frame The message that carries it.
-   * @returns The chunks it makes, often none.
-   * @throws {UpstreamError} For an exception, and for what cannot be read.
+   * @param frame The event stream message that contains it.
+   * @returns The resulting chunks, often none.
+   * @throws {UpstreamError} For an exception event or invalid data.
    */
   push({ headers, body }: EventFrame): ChatCompletionChunk[] {
     const text = decoder.decode(body);
@@ -89,7 +89,7 @@ export class ConverseStream {
    * Ends the response.
    *
    * @returns The last chunks.
-   * @throws {UpstreamError} `invalid_response` when the provider did not report an end.
+   * @throws {UpstreamError} `invalid_response` if the provider did not report the end of the response.
    */
   finish(): ChatCompletionChunk[] {
     if (this.#stopped) return this.#messages.take({ type: "message_stop" });
@@ -116,7 +116,7 @@ export class ConverseStream {
       case "metadata":
         return this.#messages.take({ type: "message_delta", usage: usageOf(parseObject(text).usage) });
       default:
-        return []; // kinds that may come
+        return []; // future event types
     }
   }
 
@@ -161,7 +161,7 @@ function stopReasonOf(reason: unknown): unknown {
   return stopReasons[String(reason)] ?? reason;
 }
 
-/** What a cache gave or took is counted apart from the input, as the Messages API does. */
+/** Cached tokens are counted separately from the input tokens, as in the Messages API. */
 function usageOf(usage: unknown): JsonObject {
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = asObject(usage);
   return {
@@ -176,7 +176,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // an exception's name is enough
+    return text; // the exception name suffices
   }
 }
 

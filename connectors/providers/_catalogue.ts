@@ -1,6 +1,6 @@
 /**
- * What the vendors' lists of known models are written with. The lists are data, in `catalogue/`: `deno task catalogue`
- * compares them with public sources.
+ * Format of the vendors' model catalogues. The catalogues are data, in `catalogue/`; `deno task catalogue` compares
+ * them with public sources.
  * @module
  */
 import type {
@@ -16,73 +16,73 @@ import { effortsFor } from "./_efforts.ts";
 
 const textGeneration = "generation.text-generation";
 
-/** What is known of a model. */
+/** A catalogue entry of a model. */
 export interface CatalogueEntry {
-  /** The id its provider knows it by. */
+  /** The upstream model id. */
   readonly id: string;
-  /** Full paths of the leaves it serves; those of a model that chats, when left out. */
+  /** Full paths of the capability leaves that it serves; the chat leaves when omitted. */
   readonly serves?: readonly CapabilityPath[];
   /**
-   * What a model that chats can do, in letters: `T` calls functions, `S` answers by a JSON Schema, `R` reasons, `V`
-   * reads images, `A` hears. A missing letter means that it cannot, save `S`, which sources often just do not state.
-   * Left out when nothing of it is known.
+   * Features of a chat model, as letters: `T` tool calling, `S` structured output, `R` reasoning, `V` vision, `A` audio
+   * input. A missing letter means unsupported, except `S`, which sources often omit. When omitted, the features are
+   * unknown.
    */
   readonly can?: string;
-  /** Leaves that a model serves beside chat, full paths. */
+  /** Further leaves besides the chat leaves, full paths. */
   readonly also?: readonly CapabilityPath[];
-  /** Flags beyond those of the letters. */
+  /** Features without a letter. */
   readonly features?: ModelFeatures;
-  /** Tokens read and written together. */
+  /** Context window: input and output tokens together. */
   readonly window?: number;
-  /** Tokens written per request. */
+  /** Maximum output tokens per request. */
   readonly maxOutput?: number;
-  /** Largest file it takes, bytes; 0: none, only addresses. */
+  /** Maximum file size, bytes; 0: files are accepted by URL only. */
   readonly maxFile?: number;
-  /** Numbers in an embedding, unless a request asks for fewer. */
+  /** Dimensions of an embedding, unless a request asks for fewer. */
   readonly dimensions?: number;
-  /** Whether its embeddings have that size alone: a request for another one skips it. */
+  /** Whether the dimensions are fixed: requests for other dimensions skip the model. */
   readonly hasFixedSize?: boolean;
-  /** The space of its embeddings; its own, which its id names, when left out. */
+  /** The embedding space; derived from the id when omitted. */
   readonly space?: string;
-  /** Whether it makes one image for a request: one for several skips it. */
+  /** Whether it generates one image per request: requests for several skip the model. */
   readonly hasOneImage?: boolean;
-  /** Images that a request may bring. */
+  /** Maximum input images per request. */
   readonly maxImages?: number;
-  /** The vendor's voices, with spaces between; the first one speaks for any that it lacks. */
+  /** The vendor's voices, separated by spaces; the first is the default for unknown voices. */
   readonly voices?: string;
-  /** Response formats of a transcription or of images, or formats of the sound of a speech, with spaces between. */
+  /** Response formats of transcriptions or images, or audio formats of speech, separated by spaces. */
   readonly formats?: string;
-  /** Operations of its leaves that it does not perform. */
+  /** Operations of its leaves that it does not support. */
   readonly lacks?: readonly OperationName[];
-  /** ISO codes of the languages it takes, with spaces between. */
+  /** ISO codes of the supported languages, separated by spaces. */
   readonly languages?: string;
-  /** The values of `reasoning_effort` it takes, the weakest first, with spaces between; all, when left out. */
+  /** Supported values of `reasoning_effort`, ascending, separated by spaces; all when omitted. */
   readonly efforts?: string;
-  /** Which of the vendor's rules reword requests for it. */
+  /** Name of the vendor's parameter rules that apply to it. */
   readonly rules?: string;
-  /** Whether it is its provider's choice for all that it serves. */
+  /** Whether it is its provider's default model for all of its capabilities. */
   readonly isDefault?: boolean;
-  /** Prices, oldest first, and from small prompts to large ones; null when nothing is known. */
+  /** Prices, in order of start date, then of prompt size; null if unknown. */
   readonly pricing: readonly DatedPricing[] | null;
-  /** ISO date from which its provider does not answer for it any more, where one is announced. */
+  /** ISO date from which the provider no longer serves it, if announced. */
   readonly retires?: string;
-  /** Where the facts come from, and the ISO date on which that was read. */
+  /** Source of the facts, and the ISO date on which it was retrieved. */
   readonly source: readonly [name: string, date: string];
 }
 
-/** What a vendor says of all its models. */
+/** Defaults for all models of a vendor. */
 interface VendorRules {
-  /** Flags of all that chat. */
+  /** Features of all chat models. */
   readonly features?: ModelFeatures;
-  /** How requests are reworded for a model. */
+  /** The parameter rules of a model. */
   readonly rulesOf?: (entry: CatalogueEntry) => ParameterRules | undefined;
 }
 
 /**
- * The models of a vendor's list.
+ * The models of a vendor's catalogue.
  *
- * @param entries The list.
- * @param vendor What holds for all of them.
+ * @param entries The catalogue.
+ * @param vendor Defaults for all of them.
  *
  * @example
  * ```ts ignore
@@ -137,13 +137,13 @@ function soundFacts({ voices, formats, lacks }: CatalogueEntry): Partial<ModelIn
   };
 }
 
-/** What a model that does not chat has no choice of. */
+/** Parameter rules of models other than chat models: parameters without a choice. */
 function fixedRules({ hasFixedSize, hasOneImage }: CatalogueEntry): ParameterRules | undefined {
   if (hasFixedSize) return { refuse: ["dimensions"] };
   return hasOneImage ? { refuse: ["n"] } : undefined;
 }
 
-/** A model that does not reason refuses an effort; one that does takes some of the efforts. */
+/** A model without reasoning rejects `reasoning_effort`; one with reasoning supports some of the values. */
 function chatRules(
   { can, serves, efforts }: CatalogueEntry,
   rules: ParameterRules | undefined,

@@ -1,5 +1,5 @@
 /**
- * Events of a stream in OpenAI's dialect, with what clients rely on and some servers leave out filled in.
+ * Parses stream events in OpenAI's dialect, and fills in members that clients require and some servers omit.
  * @module
  */
 import type { ChatCompletionChunk, ToolCallDelta } from "../../src/contracts/openai.ts";
@@ -7,35 +7,35 @@ import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import { chunkOf } from "./_http.ts";
 import { nameThoughts } from "./_openai_message.ts";
 
-/** Reads one stream's events, in order. */
+/** Parses the events of one stream, in order. */
 export class ChunkReader {
-  /** The ids of the tool calls so far, by the choice they belong to. */
+  /** Ids of the tool calls so far, by choice. */
   readonly #calls = new Map<number, (string | undefined)[]>();
-  /** Whether each of the choices so far has ended. */
+  /** Whether each choice so far has finished. */
   readonly #ended = new Map<number, boolean>();
 
-  /** Whether every choice that began has its finish reason. */
+  /** Whether every choice that started has its finish reason. */
   get isFinished(): boolean {
     return this.#ended.size > 0 && [...this.#ended.values()].every((ended) => ended);
   }
 
   /**
-   * Reads an event.
+   * Parses an event.
    *
-   * @param data Its JSON text, kept as long as nothing has to be filled in.
-   * @throws {UpstreamError} When it is an error, or no JSON object.
+   * @param data Its JSON, which is passed through if nothing has to be filled in.
+   * @throws {UpstreamError} If it is an error, or not a JSON object.
    */
   read(data: string): CompletionChunk {
     const value = chunkOf(data);
-    // a text over several lines would not fit into one `data:` line
+    // multi-line data would not fit into one `data:` line
     return this.complete(value) && !data.includes("\n") ? { value, wire: data } : { value };
   }
 
   /**
-   * Fills in what an event lacks.
+   * Fills in missing members.
    *
-   * @param chunk The event, which is changed.
-   * @returns Whether nothing was missing.
+   * @param chunk The event, modified in place.
+   * @returns Whether it was already complete.
    */
   complete(chunk: ChatCompletionChunk): boolean {
     let complete = Array.isArray(chunk.choices);
@@ -54,7 +54,7 @@ export class ChunkReader {
     return complete;
   }
 
-  /** The official client's stream helper needs the role. */
+  /** The stream helper of the official client requires the role. */
   #completeRole({ index, delta, finish_reason }: ChatCompletionChunk["choices"][number]): boolean {
     const isFirst = !this.#ended.has(index);
     const hasEnded = finish_reason !== null && finish_reason !== undefined;
@@ -77,7 +77,7 @@ export class ChunkReader {
   }
 }
 
-/** Without an index a call goes on by its id, else where the last one was; a new id begins a new one. */
+/** Without an index, a delta belongs to the call with its id, or to the last call; a new id starts a new call. */
 function placeOf({ id }: ToolCallDelta, known: readonly (string | undefined)[]): number {
   if (!id) return Math.max(0, known.length - 1);
   const place = known.indexOf(id);

@@ -1,14 +1,14 @@
 /**
- * For servers that answer whole although a stream was asked for.
+ * Support for servers that return a complete response to a streaming request.
  * @module
  */
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 
 /**
- * A complete response as the stream it should have been.
+ * Converts a complete response to a stream of chunks.
  *
- * @param answer In OpenAI's shape.
+ * @param answer The response, in OpenAI's shape.
  */
 export function* chunksOf(answer: ChatCompletion): Generator<CompletionChunk> {
   const head = {

@@ -1,5 +1,5 @@
 /**
- * Embeddings by clouds, whose models take one text for a call, or some.
+ * Embeddings on clouds whose models accept one or a few inputs per call.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -8,32 +8,32 @@ import { UpstreamError } from "../../src/errors.ts";
 import { normalized, textsOf } from "./_embeddings.ts";
 import { leftOutBeside } from "./_left_out.ts";
 
-/** Calls of one request under way at once. */
+/** Maximum concurrent calls for one request. */
 const maxAtOnce = 8;
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
 
-/** The vectors of some texts. */
+/** The vectors of some inputs. */
 export interface EmbeddedTexts {
-  /** In order of the texts. */
+  /** In input order. */
   readonly vectors: unknown;
-  /** What was read; undefined when it was not reported. */
+  /** Input tokens; undefined if not reported. */
   readonly tokens: number | undefined;
 }
 
-/** How a model embeds. */
+/** How a model creates embeddings. */
 interface CloudEmbeddings {
-  /** Texts that it takes in one call. */
+  /** Maximum inputs per call. */
   readonly maxTexts: number;
-  /** Parameters beside OpenAI's that it has words for. */
+  /** Supported parameters besides OpenAI's. */
   readonly own?: readonly string[];
-  /** Embeds up to that many. */
+  /** Creates embeddings for up to that many inputs. */
   readonly embed: (texts: readonly string[], dimensions: number | undefined) => Promise<EmbeddedTexts>;
 }
 
 /**
- * Embeddings by a model of a cloud.
+ * Embeddings on a cloud.
  *
- * @param modelOf How the model of a request embeds.
+ * @param modelOf Returns how the requested model creates embeddings.
  */
 export function cloudEmbeddings(
   modelOf: (request: OperationRequest, options: Parameters<OperationCall>[1]) => CloudEmbeddings,
@@ -69,7 +69,7 @@ function embeddingsOf(answers: readonly EmbeddedTexts[], { model, body }: Operat
   const vectors = answers.flatMap((one) => one.vectors as readonly number[][]);
   const isCounted = answers.every(({ tokens }) => Number.isSafeInteger(tokens));
   const tokens = answers.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
-  // vectors that were cut short have another length than 1
+  // truncated vectors are not normalized to length 1
   const shape = body.dimensions === undefined ? (vector: readonly number[]) => vector : normalized;
   const response: JsonObject = {
     object: "list",

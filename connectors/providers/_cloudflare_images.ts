@@ -1,17 +1,17 @@
 /**
- * Images by Cloudflare Workers AI: one image, by the API of its own.
+ * Image generation on Cloudflare Workers AI: one image per request, through its native API.
  *
  * Source: developers.cloudflare.com/workers-ai/models/flux-1-schnell.
  * @module
  */
 import { checkIsOne, type ImageDialect, without } from "./_image_dialect.ts";
 
-/** Members that none of its models has; the others, such as `steps`, go to it as they are. */
+/** Members that no model supports; others, such as `steps`, are passed through. */
 const refused = ["size", "quality", "style", "moderation", "background", "output_format", "output_compression"];
-/** Members of a request that say nothing of the image. */
+/** Members that do not affect the image. */
 const neutral = ["model", "n", "response_format", "user"];
 
-/** New images. */
+/** Image generation. */
 export const cloudflareImages: ImageDialect = {
   pathOf: (model) => `../run/${model}`,
   write(request) {

@@ -1,13 +1,13 @@
 /**
- * Token counts of vendors.
+ * Parsing of token counts.
  * @module
  */
 
 /**
- * One count; 0 where the vendor leaves it out.
+ * Parses one count; 0 if the vendor omits it.
  *
- * @param value As the vendor has it.
- * @returns NaN for what is no count: a sum with it is none either.
+ * @param value The vendor's value.
+ * @returns NaN if it is not a count, which makes any sum NaN as well.
  */
 export function countOf(value: unknown): number {
   if (value === undefined || value === null) return 0;

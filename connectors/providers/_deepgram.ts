@@ -1,5 +1,5 @@
 /**
- * Deepgram's requests and responses: parameters in the address, sound and text in the body.
+ * Deepgram's requests and responses: parameters in the query, audio and text in the body.
  *
  * Source: developers.deepgram.com/reference, `POST /speak` and `POST /listen`.
  * @module
@@ -14,7 +14,7 @@ import type { Post } from "./_openai_vendor.ts";
 import { soundOf } from "./_sound.ts";
 import { subtitlesOf } from "./_subtitles.ts";
 
-/** What each format of sound is called. */
+/** Audio encodings by format. */
 const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   mp3: { encoding: "mp3" },
   opus: { encoding: "opus", container: "ogg" },
@@ -35,7 +35,7 @@ const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
 ]);
 
 /**
- * Speech. The voice is the model there.
+ * Text to speech. Deepgram's model determines the voice.
  *
  * @param post Posts to the vendor.
  */
@@ -51,7 +51,7 @@ export function deepgramSpeech(post: Post): OperationCall {
 }
 
 /**
- * Transcripts.
+ * Transcription.
  *
  * @param post Posts to the vendor.
  */
@@ -76,7 +76,7 @@ function transcriptOf({ results, metadata }: JsonObject, format: string): Operat
   const channel = Object(Object(Object(results).channels)[0]);
   const { transcript: text, words } = Object(Object(channel.alternatives)[0]);
   if (typeof text !== "string") {
-    throw new UpstreamError("The provider answered with no transcript", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no transcript", { kind: "invalid_response" });
   }
   const { duration } = Object(metadata);
   const usage = { type: "duration", seconds: duration };

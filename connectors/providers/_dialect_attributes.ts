@@ -1,5 +1,5 @@
 /**
- * What a configuration says of dialects that some servers have and others do not.
+ * Attributes for native dialects that only some servers support.
  * @module
  */
 import type { Attributes } from "../../src/contracts/connector.ts";
@@ -23,18 +23,18 @@ const attributes: Readonly<Record<keyof VendorDialects, Attributes[string]>> = {
 };
 
 /**
- * The attributes for the dialects that a vendor may have.
+ * The attributes for the dialects of a vendor.
  *
- * @param dialects Those it declares.
+ * @param dialects The declared dialects.
  */
 export function dialectAttributes(dialects: VendorDialects): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name in dialects));
 }
 
 /**
- * A vendor with these attributes beside its own.
+ * Adds these attributes to a vendor's own.
  *
- * @param vendor What sets it apart.
+ * @param vendor The vendor.
  */
 export function withDialectAttributes(vendor: OpenAiCompatible): OpenAiCompatible {
   const { dialects } = vendor;

@@ -1,5 +1,5 @@
 /**
- * Document parsing: vendors differ in the names of what they take and return.
+ * Document parsing. Vendors name requests and response members differently.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -10,35 +10,35 @@ import { throwIfError } from "./_http.ts";
 import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 
-/** What is to be parsed: a file, or what is at an address. */
+/** The document to parse: a file or a URL. */
 interface ParsedDocument {
-  /** The vendor's name of the model. */
+  /** The upstream model id. */
   readonly model: string;
   readonly url: string | undefined;
   readonly file: UploadedFile | undefined;
 }
 
-/** How a vendor parses documents. */
+/** A vendor's dialect of document parsing. */
 export interface DocumentDialect {
-  /** Below the vendor's address. */
+  /** Path relative to the vendor's base URL. */
   readonly path: string;
-  /** Headers beside the usual ones. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The request's body; undefined: it is sent as it came. */
+  /** Creates the request body; when omitted, the form is sent unchanged. */
   readonly write?: (document: ParsedDocument) => JsonObject;
-  /** The Markdown of each page of a response, in order. */
+  /** Extracts the Markdown of each page from a response, in order. */
   readonly pagesIn: (body: JsonObject) => unknown;
-  /** What a response reports as billed, in our words. */
+  /** Extracts the billed usage from a response, by ModelMesh's names. */
   readonly usageIn?: (body: JsonObject) => JsonObject;
 }
 
-/** Parameters that every dialect carries, or the engine reads. */
+/** Parameters that every dialect carries, or that the engine handles. */
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url", "stream"]);
 
 /**
  * Document parsing by a vendor.
  *
- * @param dialect The vendor's.
+ * @param dialect The vendor's dialect.
  */
 export function documentsIn(
   { path, headers = {}, write, pagesIn, usageIn }: DocumentDialect,

@@ -1,17 +1,17 @@
 /**
- * Efforts of reasoning: vendors give them the same names, and models take some of these.
+ * Reasoning efforts. Vendors share the names; models support a subset.
  * @module
  */
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 
-/** All names in use, the weakest first. */
+/** All effort names, ascending. */
 const levels: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /**
- * The rule by which a model gets an effort that it takes: the nearest one, of two the weaker. Thinking is turned off for
- * `none` and `minimal` alone.
+ * Parameter rules that map each effort to the nearest supported one; of two equally near ones, the lower. Only `none`
+ * and `minimal` disable reasoning.
  *
- * @param taken The efforts it takes, one at least.
+ * @param taken The supported efforts; at least one.
  *
  * @example
  * ```ts ignore

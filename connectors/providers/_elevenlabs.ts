@@ -15,7 +15,7 @@ import type { Post } from "./_openai_vendor.ts";
 import { soundOf } from "./_sound.ts";
 import { type HeardWord, segmentsOf, subtitlesOf } from "./_subtitles.ts";
 
-/** Each format that all plans have, in the sample rate that OpenAI's API has it in. */
+/** Formats that all plans support, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "pcm_24000" };
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "response_format", "speed", "stream_format"],
@@ -25,7 +25,7 @@ const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
 ]);
 
 /**
- * Speech.
+ * Text to speech.
  *
  * @param post Posts to the vendor.
  */
@@ -46,7 +46,7 @@ export function elevenLabsSpeech(post: Post): OperationCall {
 }
 
 /**
- * Transcripts.
+ * Transcription.
  *
  * @param post Posts to the vendor.
  */
@@ -70,7 +70,7 @@ export function elevenLabsTranscription(post: Post): OperationCall {
 function transcriptOf(answer: JsonObject, format: string): OperationResponse {
   const { text, words: given, language_code: language, audio_duration_secs: seconds } = answer;
   if (typeof text !== "string") {
-    throw new UpstreamError("The provider answered with no transcript", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no transcript", { kind: "invalid_response" });
   }
   const words = wordsOf(given);
   const duration = typeof seconds === "number" ? seconds : words.at(-1)?.end;
@@ -94,7 +94,9 @@ function transcriptOf(answer: JsonObject, format: string): OperationResponse {
   };
 }
 
-/** Spaces between words are listed as words; what has no times of its own is where the one before ends. */
+/**
+ * The vendor lists spaces between words as words. One without timestamps starts and ends where the previous word ends.
+ */
 function wordsOf(given: unknown): HeardWord[] {
   const words: HeardWord[] = [];
   for (const one of Array.isArray(given) ? given : []) {

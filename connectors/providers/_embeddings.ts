@@ -1,5 +1,5 @@
 /**
- * Embeddings of vendors that have their own names for what a text is for, and for the size of a vector.
+ * Embeddings by vendors with their own parameters for the input type and the dimensions.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -10,41 +10,43 @@ import { throwIfError, upstreamError } from "./_http.ts";
 import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 
-/** What a text is embedded for. */
+/** The intended use of an embedding. */
 type Purpose = "query" | "document" | "classification" | "clustering";
 
-/** What is asked for, in no vendor's words. */
+/** An embedding request, independent of the vendor. */
 interface AskedEmbeddings {
-  /** The vendor's name of the model. */
+  /** The upstream model id. */
   readonly model: string;
   readonly texts: readonly string[];
-  /** Numbers in a vector; undefined: the model's own. */
+  /** Dimensions of a vector; undefined for the model's default. */
   readonly dimensions: number | undefined;
-  /** The vendor's word for what the texts are for; undefined: not said. */
+  /** The vendor's value for the input type; undefined if not specified. */
   readonly purpose: string | undefined;
 }
 
-/** How a vendor embeds. Vectors are asked for as numbers, whichever way the client wants them written. */
+/**
+ * A vendor's dialect of embeddings. Vectors are always requested as numbers, whichever encoding the client requests.
+ */
 export interface EmbeddingDialect {
-  /** Below the vendor's address, or from it by `../`. */
+  /** Path relative to the vendor's base URL; may start with `../`. */
   readonly path: string;
-  /** The request's body, without parameters of the vendor's own. */
+  /** Creates the request body, without vendor-specific parameters. */
   readonly write: (asked: AskedEmbeddings) => JsonObject;
-  /** Its words for what a text is for. */
+  /** The vendor's values for the input type. */
   readonly purposes: { readonly [purpose in Purpose]?: string };
-  /** The parameter that says it, whose value goes as it is where no other vendor has the word. */
+  /** The parameter for the input type. Unknown values are passed through. */
   readonly purposeName: "input_type" | "task";
-  /** Further parameters that are the vendor's own. */
+  /** Further parameters of the vendor's own. */
   readonly own: readonly string[];
-  /** The vectors of a response, in order of the texts; where OpenAI's responses have them, when left out. */
+  /** Extracts the vectors from a response, in input order; OpenAI's location by default. */
   readonly vectorsIn?: (body: JsonObject) => unknown;
-  /** The tokens that a response reports; `usage.total_tokens`, when left out. */
+  /** Extracts the token count from a response; `usage.total_tokens` by default. */
   readonly tokensIn?: (body: JsonObject) => unknown;
-  /** Whether its vectors may have another length than 1, which OpenAI's have. */
+  /** Whether its vectors may not be normalized to length 1, as OpenAI's are. */
   readonly varyInLength?: boolean;
 }
 
-/** What the vendors' words mean. */
+/** The meaning of the vendors' values. */
 const meanings: Readonly<Record<string, Purpose>> = {
   query: "query",
   search_query: "query",
@@ -62,9 +64,9 @@ const read: readonly string[] = ["model", "input", "dimensions", "encoding_forma
 const purposeNames = ["input_type", "task"] as const;
 
 /**
- * Embeddings by a vendor. What a text is for (`input_type`, or `task`) goes to each in its own word.
+ * Embeddings by a vendor. The input type (`input_type`, or `task`) is mapped to the vendor's value.
  *
- * @param dialect The vendor's.
+ * @param dialect The vendor's dialect.
  */
 export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
@@ -85,14 +87,14 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
 }
 
 /**
- * The texts of a request.
+ * The input strings of a request.
  *
- * @throws {UpstreamError} `request`, for tokens: they are of one vendor's vocabulary.
+ * @throws {UpstreamError} `request` for token ids, which belong to another vendor's vocabulary.
  */
 export function textsOf({ body: { input } }: OperationRequest): readonly string[] {
   const inputs = [input].flat();
   if (inputs.every((text) => typeof text === "string")) return inputs;
-  const message = "The model takes texts, not tokens";
+  const message = "The model accepts strings, not token ids";
   throw upstreamError(400, { message, type: "invalid_request_error", param: "input", code: "invalid_value" });
 }
 
@@ -127,7 +129,7 @@ function embeddingsOf(
   };
 }
 
-/** The vectors of a list of objects that have an `index` and an `embedding`. */
+/** Extracts vectors from a list of objects with `index` and `embedding`. */
 function indexedVectors({ data }: JsonObject): unknown {
   if (!Array.isArray(data)) return undefined;
   const vectors: unknown[] = new Array(data.length).fill(undefined);
@@ -139,9 +141,9 @@ function indexedVectors({ data }: JsonObject): unknown {
 }
 
 /**
- * A vector of length 1.
+ * Normalizes a vector to length 1.
  *
- * @param vector Its numbers; a zero vector stays as it is.
+ * @param vector Its numbers; a zero vector is returned unchanged.
  */
 export function normalized(vector: readonly number[]): readonly number[] {
   const length = Math.hypot(...vector);

@@ -1,6 +1,6 @@
 /**
- * Events of a stream that arrived together. Every one is read, since what cannot be read has to end the stream; those
- * that only say more of a response leave as one chunk, where only a client of the proxy reads them.
+ * Batches stream events that arrived together. Every event is parsed, since an invalid one must end the stream. Events
+ * that only append to a response are joined into one chunk if the only consumer is a client of the proxy.
  * @module
  */
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
@@ -8,25 +8,25 @@ import type { SseEvent } from "../../src/util/sse_parse.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
-/** What some events come to. */
+/** The result of a batch of events. */
 interface EventBatch {
   readonly chunks: readonly CompletionChunk[];
-  /** `[DONE]` was among them. */
+  /** Whether it contained `[DONE]`. */
   readonly isDone: boolean;
-  /** What the event after the chunks failed with. */
+  /** The error that followed the chunks. */
   readonly failure?: unknown;
 }
 
-/** Reads one stream's events, in order. */
+/** Processes the events of one stream, in order. */
 export class EventBatches {
   readonly #readChunk: (data: string) => CompletionChunk | undefined;
   readonly #joins: boolean;
-  /** Content has been read: a stream is not passed on, or given up for another, before that. */
+  /** Whether content was read. Before that, a stream is neither forwarded nor committed. */
   #hasBegun = false;
 
   /**
-   * @param readChunk Reads an event's data; undefined: it has nothing to pass on.
-   * @param joins Whether events may become one chunk.
+   * @param readChunk Parses an event's data; undefined if there is nothing to forward.
+   * @param joins Whether events may be joined into one chunk.
    */
   constructor(readChunk: (data: string) => CompletionChunk | undefined, joins: boolean) {
     this.#readChunk = readChunk;
@@ -34,9 +34,9 @@ export class EventBatches {
   }
 
   /**
-   * Reads events up to `[DONE]` or the first that fails.
+   * Processes events up to `[DONE]` or the first error.
    *
-   * @param events That arrived together.
+   * @param events Events that arrived together.
    */
   read(events: readonly SseEvent[]): EventBatch {
     const chunks: CompletionChunk[] = [];
@@ -53,7 +53,7 @@ export class EventBatches {
     return { chunks: marked(chunks, false), isDone: false };
   }
 
-  /** Of events that are joined the value is the first one's: it may be the content that a stream begins with. */
+  /** A joined chunk has the value of its first event, which may be the first content of the stream. */
   #add(chunk: CompletionChunk, chunks: CompletionChunk[]): void {
     const last = chunks.at(-1);
     if (this.#hasBegun && last !== undefined && onlySaysMore(chunk) && onlySaysMore(last)) {
@@ -70,18 +70,18 @@ export class EventBatches {
   }
 }
 
-/** Usage is not passed on as it comes, and what has no text of its own is written later. */
+/** Excludes chunks with usage, which is not forwarded as received, and chunks without their original JSON. */
 function onlySaysMore({ value: { usage }, wire }: CompletionChunk): boolean {
   return wire !== undefined && (usage === null || usage === undefined);
 }
 
-/** Marks each chunk after which something to pass on is there already: another one, or the stream's end. */
+/** Sets `more` on each chunk that is followed by something to forward: another chunk, or the end of the stream. */
 function marked(chunks: CompletionChunk[], isEnd: boolean): CompletionChunk[] {
   let follows = isEnd;
   for (let at = chunks.length - 1; at >= 0; at--) {
     const chunk = chunks[at]!;
     if (follows) chunk.more = true;
-    follows ||= chunk.value.choices.length > 0 || onlySaysMore(chunk); // usage alone is kept for the end
+    follows ||= chunk.value.choices.length > 0 || onlySaysMore(chunk); // a chunk with usage only is kept for the end
   }
   return chunks;
 }

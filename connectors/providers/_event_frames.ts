@@ -1,5 +1,5 @@
 /**
- * The binary event stream of AWS: `application/vnd.amazon.eventstream`.
+ * Parser of AWS's binary event stream encoding, `application/vnd.amazon.eventstream`.
  *
  * Source: https://smithy.io/2.0/aws/amazon-eventstream.html, read 2026-11-22.
  * @module
@@ -9,7 +9,7 @@ import { UpstreamError } from "../../src/errors.ts";
 
 /** One message of an event stream. */
 export interface EventFrame {
-  /** Its headers that are texts. */
+  /** Headers with string values. */
   readonly headers: ReadonlyMap<string, string>;
   /** The payload. */
   readonly body: Uint8Array;
@@ -17,31 +17,31 @@ export interface EventFrame {
 
 const preludeBytes = 12;
 const checksumBytes = 4;
-/** What AWS's own readers take at most. */
+/** Maximum message size of AWS's own parsers, bytes. */
 const maxFrameBytes = 16 * 1024 * 1024;
-/** Bytes of a header's value by its type; those of types 6 and 7 name their length themselves. */
+/** Length of a header value by its type, bytes; types 6 and 7 have a length prefix. */
 const valueBytes: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
 const textType = 7;
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** Finds the messages in bytes that arrive bit by bit. */
+/** Parses messages from bytes that arrive in arbitrary chunks. */
 export class EventFrameParser {
   #parts: Uint8Array[] = [];
   #size = 0;
   #needed = preludeBytes;
 
-  /** Whether the bytes so far end with a message. */
+  /** Whether the bytes so far end at a message boundary. */
   get isBetweenFrames(): boolean {
     return this.#size === 0;
   }
 
   /**
-   * Takes the next bytes.
+   * Appends bytes.
    *
-   * @param bytes Cut anywhere.
-   * @returns The messages that are complete with them.
-   * @throws {UpstreamError} `invalid_response` when a checksum or a length is wrong.
+   * @param bytes The next bytes, split at any position.
+   * @returns The messages that they complete.
+   * @throws {UpstreamError} `invalid_response` if a checksum or length is invalid.
    */
   push(bytes: Uint8Array): EventFrame[] {
     this.#parts.push(bytes);
@@ -62,10 +62,10 @@ export class EventFrameParser {
 }
 
 /**
- * Reads a body as messages, those that arrive together at once. Leaving the loop early cancels the body.
+ * Reads a response body as messages, batched as they arrive. Ending the iteration early cancels the body.
  *
- * @param reader Reads the bytes as they arrive.
- * @throws {UpstreamError} `invalid_response` for damaged messages, and when the body ends within one.
+ * @param reader Reader of the response body.
+ * @throws {UpstreamError} `invalid_response` for an invalid message, or if the body ends within one.
  */
 export async function* readEventFrames(reader: BodyReader): AsyncGenerator<EventFrame[]> {
   const parser = new EventFrameParser();
@@ -79,14 +79,14 @@ export async function* readEventFrames(reader: BodyReader): AsyncGenerator<Event
     }
     if (!parser.isBetweenFrames) throw damaged("it ended within an event");
   } finally {
-    if (!done) await reader.cancel().catch(() => {}); // a broken body cannot be cancelled, and needs not be
+    if (!done) await reader.cancel().catch(() => {}); // a body that broke off cannot be cancelled, and need not be
   }
 }
 
 /**
- * CRC-32 as gzip has it.
+ * CRC-32, as in gzip.
  *
- * @param bytes What is summed up.
+ * @param bytes The input.
  */
 export function crc32(bytes: Uint8Array): number {
   const table = crcTable ??= makeTable();
@@ -104,7 +104,7 @@ function makeTable(): Uint32Array {
   });
 }
 
-/** How many bytes the first message has; those of a prelude as long as that is not complete. */
+/** Length of the first message, bytes; the length of a prelude while that is incomplete. */
 function frameLength(bytes: Uint8Array): number {
   if (bytes.length < preludeBytes) return preludeBytes;
   const view = viewOf(bytes);

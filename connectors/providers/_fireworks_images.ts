@@ -1,5 +1,5 @@
 /**
- * Images by Fireworks AI: one image, by a workflow of the model.
+ * Image generation on Fireworks AI: one image per request, through the model's workflow endpoint.
  *
  * Source: docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt.
  * @module
@@ -8,10 +8,10 @@ import { aspectRatioOf, checkIsOne, type ImageDialect, without } from "./_image_
 
 const ratios = ["1:1", "21:9", "16:9", "3:2", "5:4", "4:5", "2:3", "9:16", "9:21", "4:3", "3:4"];
 const refused = ["quality", "style", "moderation", "background", "output_format", "output_compression"];
-/** Members of a request that say nothing of the image, or are said in another way. */
+/** Members that do not affect the image, or are translated. */
 const neutral = ["model", "n", "response_format", "user", "size"];
 
-/** New images. */
+/** Image generation. */
 export const fireworksImages: ImageDialect = {
   pathOf: (model) => `workflows/${model.split("/").map(encodeURIComponent).join("/")}/text_to_image`,
   headers: { accept: "application/json" },
@@ -22,7 +22,7 @@ export const fireworksImages: ImageDialect = {
     const more = ratio === undefined ? {} : { aspect_ratio: ratio };
     return { body: { ...without(body, neutral).body, ...more }, dropped };
   },
-  // one, or a list of one; as base64 alone, or as a data URL
+  // one image or a list of one; as base64 or as a data URL
   imagesIn: ({ base64 }) =>
     [base64].flat().map((image) => ({
       b64_json: typeof image === "string" ? image.replace(/^data:[^,]*,/, "") : image,

@@ -1,5 +1,5 @@
 /**
- * Fireworks AI's models of sound have hosts of their own, one for each.
+ * Fireworks AI: each of its audio models has its own host.
  *
  * Source: docs.fireworks.ai/guides/querying-asr-models.
  * @module
@@ -9,7 +9,7 @@ import { fireworks } from "./fireworks.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { declarationOf } from "./_openai_vendor.ts";
 
-/** Fireworks AI, with its code. All calls go to an address of one's own where there is one. */
+/** The Fireworks AI connector with its implementation. A configured base URL applies to all calls. */
 export const fireworksConnector: ProviderConnector = {
   ...declarationOf(fireworks),
   create(settings, runtime) {

@@ -1,8 +1,8 @@
 /**
- * Embeddings by Gemini's own API.
+ * Embeddings through the Gemini API.
  *
- * Sources: https://ai.google.dev/api/embeddings (`batchEmbedContents`), https://ai.google.dev/gemini-api/docs/embeddings
- * (vectors of fewer numbers than the model's own are not normalized).
+ * Sources: https://ai.google.dev/api/embeddings (`batchEmbedContents`),
+ * https://ai.google.dev/gemini-api/docs/embeddings (vectors of fewer numbers than the model's own are not normalized).
  * @module
  */
 import type { EmbeddingResponse, JsonObject } from "../../src/contracts/openai.ts";
@@ -12,19 +12,19 @@ import { normalized } from "./_embeddings.ts";
 import { asObjects } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 
-/** Members that are translated, and those that mean nothing to it. */
+/** Members that are translated, or have no meaning in the Gemini API. */
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
 
 /**
  * The body of `batchEmbedContents`.
  *
- * @param request Its input as texts.
- * @throws {UpstreamError} `request`, for tokens: they are of another vendor's vocabulary.
+ * @param request A request with string inputs.
+ * @throws {UpstreamError} `request` for token ids, which belong to another vendor's vocabulary.
  */
 export function toBatchEmbedContents({ model, body }: OperationRequest): JsonObject {
   const inputs = [body.input].flat();
   if (!inputs.every((text) => typeof text === "string")) {
-    const message = "The model takes texts, not tokens";
+    const message = "The model accepts strings, not token ids";
     throw upstreamError(400, { message, type: "invalid_request_error", param: "input", code: "invalid_value" });
   }
   const name = model.id.includes("/") ? model.id : `models/${model.id}`;
@@ -33,7 +33,7 @@ export function toBatchEmbedContents({ model, body }: OperationRequest): JsonObj
 }
 
 /**
- * The parameters that the translation leaves out.
+ * The parameters that the translation drops.
  *
  * @param request The request.
  */
@@ -42,11 +42,11 @@ export function leftOutOfEmbedding({ body }: OperationRequest): string[] {
 }
 
 /**
- * A response in OpenAI's shape. Gemini reports no usage.
+ * Converts a response to OpenAI's shape. Gemini reports no usage.
  *
- * @param answer Of `batchEmbedContents`.
- * @param request What was asked.
- * @throws {UpstreamError} `invalid_response` without one vector for each input.
+ * @param answer The response of `batchEmbedContents`.
+ * @param request The request.
+ * @throws {UpstreamError} `invalid_response` unless there is one vector per input.
  */
 export function toEmbeddings(answer: JsonObject, { model, body }: OperationRequest): Omit<EmbeddingResponse, "usage"> {
   const vectors = asObjects(answer.embeddings).map(({ values }) => values);

@@ -1,46 +1,46 @@
 /**
- * What sets the generations of Gemini models apart for a caller: sampling, signatures, several answers.
+ * Differences between Gemini generations: sampling parameters, thought signatures, multiple candidates.
  *
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/thinking, /openai (efforts and budgets),
  * /thought-signatures, /generate-content/whats-new-gemini-3.6 (sampling), and
- * https://github.com/googleapis/js-genai/issues/1609 (several answers).
+ * https://github.com/googleapis/js-genai/issues/1609 (multiple candidates).
  * @module
  */
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 
-/** The leaf of models that speak. */
+/** The capability leaf of text-to-speech models. */
 export const speech = "generation.audio.text-to-speech";
-/** Their sound comes whole. */
+/** Speech responses cannot be streamed. */
 export const speechRules: ParameterRules = { refuse: ["stream_format"] };
 
-/** From here on a model thinks by level, and conversations carry signatures. */
+/** First generation with thinking levels and mandatory thought signatures. */
 export const firstWithLevels = 300;
-/** From here on sampling parameters do nothing, and later generations are announced to refuse them. */
+/** First generation that ignores sampling parameters; later ones are announced to reject them. */
 const firstWithoutSampling = 306;
 const firstLiteWithoutSampling = 305;
 
 /**
- * Whether calls of functions in a conversation have to carry a signature.
+ * Whether function calls in a conversation must carry a thought signature.
  *
- * @param model The model's id.
+ * @param model The model id.
  */
 export function demandsSignatures(model: string): boolean {
   return generationOf(model) >= firstWithLevels;
 }
 
 /**
- * Whether `temperature`, `top_p` and `top_k` do anything.
+ * Whether `temperature`, `top_p` and `top_k` have an effect.
  *
- * @param model The model's id.
+ * @param model The model id.
  */
 export function takesSampling(model: string): boolean {
   return generationOf(model) < (/flash-lite/.test(model) ? firstLiteWithoutSampling : firstWithoutSampling);
 }
 
 /**
- * The rewording that a model needs beyond what all need.
+ * The model's parameter rules, in addition to those of all models.
  *
- * @param model The model's id.
+ * @param model The model id.
  */
 export function rulesOf(model: string): ParameterRules {
   return {
@@ -50,9 +50,9 @@ export function rulesOf(model: string): ParameterRules {
 }
 
 /**
- * A generation as a number: 205 for `gemini-2.5-pro`; aliases without a number follow the newest models.
+ * The generation as a number: 205 for `gemini-2.5-pro`. Aliases without a version count as the newest generation.
  *
- * @param model The model's id.
+ * @param model The model id.
  */
 export function generationOf(model: string): number {
   if (/gemini-(pro|flash|flash-lite)-latest$/.test(model)) return Infinity;

@@ -1,5 +1,5 @@
 /**
- * Gemini's errors in OpenAI's terms, and the faults found before a request leaves.
+ * Maps Gemini's errors to OpenAI's, and creates errors for requests that are rejected before they are sent.
  *
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/generate-content/api-errors and /rate-limits,
  * https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto.
@@ -11,7 +11,7 @@ import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
-/** The HTTP status of a status word, for an error that comes without a number. */
+/** HTTP status by gRPC status name, for errors without a code. */
 const statuses: Readonly<Record<string, number>> = {
   ABORTED: 409,
   ALREADY_EXISTS: 409,
@@ -29,7 +29,7 @@ const statuses: Readonly<Record<string, number>> = {
   UNKNOWN: 500,
 };
 
-/** OpenAI's class for a status word; a fault of the server for all others. */
+/** OpenAI's error type by gRPC status name; a server error for all others. */
 const types: Readonly<Record<string, string>> = {
   FAILED_PRECONDITION: "invalid_request_error",
   INVALID_ARGUMENT: "invalid_request_error",
@@ -47,10 +47,10 @@ const tooLong = /token count .{0,40}exceeds the maximum|exceeds the maximum numb
 const dayMs = 86_400_000;
 
 /**
- * The error object of a response.
+ * Parses the error of a response.
  *
- * @param body The parsed body: `{error: {code, message, status, details}}`, bare or as a list of one.
- * @param status The HTTP status, for the message of last resort.
+ * @param body The parsed body: `{error: {code, message, status, details}}`, alone or as an array of one.
+ * @param status HTTP status, for the fallback message.
  */
 export function readGeminiError(body: unknown, status: number): OpenAiError {
   const error = errorIn(body);
@@ -62,13 +62,13 @@ export function readGeminiError(body: unknown, status: number): OpenAiError {
 }
 
 /**
- * The wait an error asks for. A spent daily quota comes back at midnight Pacific time, whatever its `retryDelay`
- * says. It belongs to one model of the project, so it is a rate limit of that model: as an exhausted account it
- * would take the models that still have quota out of service.
+ * The requested retry delay. An exhausted daily quota resets at midnight Pacific time, whatever its `retryDelay` says.
+ * The quota belongs to one model of the project, so it counts as a rate limit of that model: classified as an exhausted
+ * account, it would also disable models with remaining quota.
  *
  * @param body The parsed body.
- * @param now Wall clock, ms.
- * @returns The wait in ms; undefined when none is named.
+ * @param now Wall-clock time, ms since the Unix epoch.
+ * @returns The delay, ms; undefined if none is specified.
  */
 export function readGeminiWait(body: unknown, now: number): number | undefined {
   const details = asObjects(errorIn(body)?.details);
@@ -83,11 +83,11 @@ export function readGeminiWait(body: unknown, now: number): number | undefined {
 }
 
 /**
- * The error inside a response that began well, under the status it names itself.
+ * The error in a response with a success status, classified by the status that it contains.
  *
  * @param body The parsed body, or an event of a stream.
- * @param now Wall clock, ms.
- * @returns Undefined when there is none.
+ * @param now Wall-clock time, ms since the Unix epoch.
+ * @returns Undefined if there is none.
  */
 export function faultInside(body: unknown, now: number): UpstreamError | undefined {
   const error = errorIn(body);
@@ -100,10 +100,9 @@ export function faultInside(body: unknown, now: number): UpstreamError | undefin
 }
 
 /**
- * A region the account may not be used from is refused with a 400, which by its status alone would be the
- * request's fault.
+ * Reclassifies the 400 for an unsupported region, which by its status alone would count as an invalid request.
  *
- * @param error An error response, classed by its status.
+ * @param error An error response, classified by status.
  */
 export function withOwnKind(error: UpstreamError): UpstreamError {
   const { fault, shouldRetry } = error;
@@ -113,10 +112,10 @@ export function withOwnKind(error: UpstreamError): UpstreamError {
 }
 
 /**
- * A fault of the request that is known before it is sent: the Gemini API has no words for it.
+ * An error for a request that the Gemini API cannot express, raised before it is sent.
  *
- * @param message What it cannot say, and what it can.
- * @param param The request's field at fault.
+ * @param message What is not supported, and what is.
+ * @param param The invalid request parameter.
  */
 export function requestFault(message: string, param: string): UpstreamError {
   return new UpstreamError(message, {
@@ -151,7 +150,7 @@ function fieldOf({ details }: JsonObject): string | null {
   return fields.flatMap(({ field }) => asText(field) ?? [])[0] ?? null;
 }
 
-/** On the two days a year that have no 24 hours this is an hour off, which costs a refused request at most. */
+/** Off by an hour on the two days a year without 24 hours, which at worst costs one rejected request. */
 function untilPacificMidnight(now: number): number {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone: "America/Los_Angeles",

@@ -1,5 +1,5 @@
 /**
- * Images by Gemini's own API: `generateContent` with the modality of images.
+ * Image generation through the Gemini API: `generateContent` with the image modality.
  *
  * Sources: https://ai.google.dev/api/generate-content (`responseModalities`, `imageConfig`, `inlineData`),
  * https://ai.google.dev/gemini-api/docs/image-generation; github.com/vercel/ai, `packages/google` (no sizes, no masks).
@@ -13,7 +13,7 @@ import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { aspectRatioOf, checkIsOne } from "./_image_dialect.ts";
 
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
-/** Members that are translated, and those that mean nothing to it. */
+/** Members that are translated, or have no meaning in the Gemini API. */
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "model",
   "prompt",
@@ -26,8 +26,8 @@ const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
 /**
  * The body of `generateContent`.
  *
- * @param request With the images to edit as its files.
- * @throws {UpstreamError} `request`, for several images.
+ * @param request The request; images to edit are its files.
+ * @throws {UpstreamError} `request` if several images are requested.
  */
 export function toImageContent(request: OperationRequest): JsonObject {
   const { body, files = [] } = request;
@@ -44,7 +44,7 @@ export function toImageContent(request: OperationRequest): JsonObject {
 }
 
 /**
- * The parameters that the translation leaves out.
+ * The parameters that the translation drops.
  *
  * @param request The request.
  */
@@ -53,9 +53,9 @@ export function leftOutOfImages({ body }: OperationRequest): string[] {
 }
 
 /**
- * A response in OpenAI's shape; one that was stopped has no images.
+ * Converts a response to OpenAI's shape. A blocked response has no images.
  *
- * @param answer Of `generateContent`.
+ * @param answer The response of `generateContent`.
  * @param created Unix time, seconds.
  */
 export function toImages(answer: JsonObject, created: number): ImagesResponse {

@@ -1,5 +1,5 @@
 /**
- * A conversation in OpenAI's dialect as turns of the Gemini API.
+ * Converts OpenAI's messages to turns of the Gemini API.
  *
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/function-calling, /thought-signatures.
  * @module
@@ -9,30 +9,31 @@ import { requestFault } from "./_gemini_fault.ts";
 import { partsOf, textOf } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
 
-/** The documented stand-in for the signature of a call that another model made, or that is invented. */
+/** The documented placeholder for the signature of a call that another model made, or that is synthetic. */
 export const signatureStandIn = "skip_thought_signature_validator";
 
 /**
- * A result with a `$ref` is refused, as the API looks for a file of that name; a number of so many digits would
- * not survive being read and written again.
+ * Function results sent as a string. The API rejects a `$ref`, which it treats as a file reference; large numbers would
+ * lose precision when parsed and serialized.
  */
 const betterAsText = /"\$ref"|\d{16}/;
 
-/** A conversation in Gemini's terms. */
+/** A conversation in the shape of the Gemini API. */
 interface Conversation {
   /** The turns, oldest first; at least one. */
   readonly contents: readonly Content[];
-  /** The system prompt, when there is one. */
+  /** The system prompt, if any. */
   readonly systemInstruction?: { readonly parts: readonly Part[] };
 }
 
 /**
- * Translates a conversation. Neighbouring messages of one side become one turn, and so do the results of calls
- * made at once; words that follow results stay a turn of their own, since the API counts the parts of results.
+ * Translates a conversation. Adjacent messages of the same role are merged into one turn, as are the results of
+ * parallel calls. Text that follows results stays a separate turn, since the API requires as many result parts as
+ * calls.
  *
  * @param messages The messages, oldest first.
- * @param signed Whether calls have to carry a signature.
- * @throws {UpstreamError} `request` for what cannot be expressed.
+ * @param signed Whether calls must carry a thought signature.
+ * @throws {UpstreamError} `request` if a message cannot be expressed.
  */
 export function conversationOf(messages: readonly ChatMessage[], signed: boolean): Conversation {
   const turns = new Turns();
@@ -57,20 +58,20 @@ export function conversationOf(messages: readonly ChatMessage[], signed: boolean
         break;
       default:
         throw requestFault(
-          `Cannot send a message of the role "${message.role}": it takes system, developer, user, assistant and tool`,
+          `Cannot send a message with the role "${message.role}": the API accepts system, developer, user, assistant and tool`,
           `${param}.role`,
         );
     }
   });
   return turns.contents.length > 0
     ? { contents: turns.contents, ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }) }
-    // the API wants at least one turn
+    // the API requires at least one turn
     : { contents: [{ role: "user", parts: atLeastNothing(system) }] };
 }
 
 class Turns {
   readonly contents: Content[] = [];
-  /** Names of functions by the ids of their calls; results carry only the id. */
+  /** Function names by call id; results contain only the id. */
   readonly #names = new Map<string, string>();
 
   add(role: Content["role"], parts: readonly Part[]): void {
@@ -85,7 +86,7 @@ class Turns {
     return calls.map((call, place) => {
       const functionCall = functionCallOf(call, `${param}.tool_calls[${place}]`);
       if (functionCall.id !== undefined) this.#names.set(functionCall.id, functionCall.name);
-      // of calls made at once only the first bears a signature
+      // of parallel calls, only the first carries a signature
       const signature = signatureOf(call) ?? (signed && place === 0 ? signatureStandIn : undefined);
       return { functionCall, ...(signature === undefined ? {} : { thoughtSignature: signature }) };
     });
@@ -126,7 +127,7 @@ function functionCallOf(call: ToolCall, param: string): NonNullable<Part["functi
 function argumentsOf(text: unknown, param: string): JsonObject {
   if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   const args = asObject(typeof text === "string" ? jsonOf(text) : text);
-  if (args === undefined) throw requestFault("Cannot send arguments that are no JSON object", param);
+  if (args === undefined) throw requestFault("Cannot send arguments that are not a JSON object", param);
   return args;
 }
 

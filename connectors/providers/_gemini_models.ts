@@ -8,7 +8,7 @@ import { knownModels } from "./_catalogue.ts";
 import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/gemini.ts";
 
-/** The leaves of the models that chat. */
+/** The capability leaves of chat models. */
 export const chatLeaves: readonly string[] = [
   "chat-completion",
   "code-generation",
@@ -17,7 +17,7 @@ export const chatLeaves: readonly string[] = [
   "image-captioning",
 ];
 
-/** What all models that chat can do; the Gemini API has switched log probabilities off for every current one. */
+/** The features of all chat models. The Gemini API has disabled log probabilities for all current models. */
 export const chatFeatures: ModelFeatures = {
   tool_calling: true,
   structured_output: true,
@@ -29,7 +29,7 @@ export const chatFeatures: ModelFeatures = {
   reasoning: true,
 };
 
-/** Known models, the newest first. */
+/** Known models, newest first. */
 export const geminiModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() =>
   knownModels(entries, {
     features: chatFeatures,
@@ -37,7 +37,7 @@ export const geminiModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() 
   })
 );
 
-/** What all models that speak have in common. */
+/** Facts shared by all text-to-speech models. */
 export function speechFacts(): Partial<ModelInfo> {
   const { voices, response_formats, parameters } = geminiModels().find(({ capabilities }) =>
     capabilities?.includes(speech)

@@ -1,5 +1,5 @@
 /**
- * Requests of Gemini's own dialect on their way to its models, and the answers on their way back.
+ * Pass-through of native Gemini requests and responses.
  *
  * Source: https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-23.
  * @module
@@ -13,9 +13,10 @@ import type { GeminiStream } from "./_gemini_stream.ts";
 import { asObjects } from "./_gemini_wire.ts";
 
 /**
- * The client's text; where the model demands a signature of a call that another model made, with the documented stand-in.
+ * The client's JSON. If the model requires a signature for a call that another model made, the documented placeholder
+ * is inserted.
  *
- * @param model The model's id.
+ * @param model The model id.
  * @param text A JSON object.
  */
 export function nativeText(model: string, text: string): string {
@@ -25,7 +26,7 @@ export function nativeText(model: string, text: string): string {
   return signed.some((content, index) => content !== contents[index]) ? editMembers(text, { contents: signed }) : text;
 }
 
-/** Of calls made at once only the first bears a signature. */
+/** Of parallel calls, only the first carries a signature. */
 function withSignature(content: JsonObject): JsonObject {
   const parts = asObjects(content.parts);
   const first = parts.find(({ functionCall, function_call = functionCall }) => function_call !== undefined);
@@ -39,16 +40,16 @@ function withSignature(content: JsonObject): JsonObject {
 }
 
 /**
- * One event as it came, beside what it means.
+ * A native event together with its translation.
  *
- * @param event What `text` holds.
- * @param text Data of an event.
- * @param stream What it means is added to.
+ * @param event The parsed event.
+ * @param text Its data.
+ * @param stream Translates the event.
  */
 export function nativeChunk(event: JsonObject, text: string, stream: GeminiStream): CompletionChunk {
   const values = stream.push(event);
   const [first = stream.emptyChunk] = values;
-  // clients read the data of an event from a single line; a list is no event
+  // clients read the data of an event from a single line; an array is not an event
   const line = /^\s*\[|[\r\n]/.test(text) ? JSON.stringify(event) : text;
   return { value: { ...first, choices: values.flatMap(({ choices }) => choices) }, native: `data: ${line}\n\n` };
 }

@@ -1,7 +1,7 @@
 /**
- * The content of a message in OpenAI's dialect as parts of a Gemini turn.
+ * Converts OpenAI's message content to parts of a Gemini turn.
  *
- * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/file-input-methods (addresses and their types),
+ * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/file-input-methods (URLs and their types),
  * /image-understanding, /audio.
  * @module
  */
@@ -9,7 +9,7 @@ import type { ChatMessage, ContentPart } from "../../src/contracts/openai.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { asObject, asText, type Part } from "./_gemini_wire.ts";
 
-/** The types of images that the API fetches from an address, by the address's ending. */
+/** Media types of images that the API fetches by URL, by file extension. */
 const fetchedImages: Readonly<Record<string, string>> = {
   bmp: "image/bmp",
   jpeg: "image/jpeg",
@@ -27,34 +27,34 @@ const sounds: Readonly<Record<string, string>> = {
   wav: "audio/wav",
 };
 
-/** Type names the API refuses, and what it calls the same. */
+/** Media types that the API rejects, and their accepted equivalents. */
 const properNames: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg" };
 
 /**
- * Turns a message's content into parts; none when it is empty.
+ * Converts message content to parts; none if it is empty.
  *
- * @param content The text, the parts, or null.
- * @param param The request's field it stands in, for the error.
+ * @param content A string, content parts, or null.
+ * @param param The request parameter, for error messages.
  * @throws {UpstreamError} `request` for a part that cannot be expressed.
  */
 export function partsOf(content: ChatMessage["content"], param: string): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string") return textParts(content);
-  if (!Array.isArray(content)) throw requestFault("Cannot read a message whose content is no text and no list", param);
+  if (!Array.isArray(content)) throw requestFault("Cannot read a message whose content is neither a string nor an array", param);
   return content.flatMap((part) => partOf(part, param));
 }
 
 /**
- * The text of a content that may hold nothing else, its parts joined by line breaks.
+ * The text of content that must be text; parts are joined by line breaks.
  *
- * @param content The text, the parts, or null.
- * @param param The request's field it stands in, for the error.
- * @throws {UpstreamError} `request` for a part that is no text.
+ * @param content A string, content parts, or null.
+ * @param param The request parameter, for error messages.
+ * @throws {UpstreamError} `request` for a part other than text.
  */
 export function textOf(content: ChatMessage["content"], param: string): string {
   const parts = partsOf(content, param);
   if (parts.some(({ text }) => text === undefined)) {
-    throw requestFault("Cannot send anything but text here: images, sound and files go into user messages", param);
+    throw requestFault("Cannot send anything but text here: images, audio and files belong in user messages", param);
   }
   return parts.map(({ text }) => text).join("\n");
 }
@@ -78,7 +78,7 @@ function partOf(part: ContentPart, param: string): Part[] {
       return [filePart(part, param)];
     default:
       throw requestFault(
-        `Cannot send a content part of type "${part?.type}": it takes text, image_url, input_audio and file`,
+        `Cannot send a content part of type "${part?.type}": the API accepts text, image_url, input_audio and file`,
         param,
       );
   }
@@ -93,7 +93,7 @@ function imagePart(url: string, param: string): Part {
   }
   const endings = Object.keys(fetchedImages).join(", ");
   throw requestFault(
-    `Cannot infer the type of an image from its address: it takes https: addresses that end in ${endings}, and data: URLs`,
+    `Cannot determine the type of an image by its URL: the API accepts https: URLs that end in ${endings}, and data: URLs`,
     param,
   );
 }
@@ -102,7 +102,7 @@ function soundPart({ input_audio: sound }: ContentPart, param: string): Part {
   const format = asText(sound?.format)?.toLowerCase() ?? "";
   if (!Object.hasOwn(sounds, format)) {
     const formats = Object.keys(sounds).join(", ");
-    throw requestFault(`Cannot send sound in the format "${format}": it takes ${formats}`, param);
+    throw requestFault(`Cannot send audio in the format "${format}": the API accepts ${formats}`, param);
   }
   return { inlineData: { mimeType: sounds[format]!, data: asText(sound?.data) ?? "" } };
 }
@@ -110,7 +110,7 @@ function soundPart({ input_audio: sound }: ContentPart, param: string): Part {
 function filePart({ file }: ContentPart, param: string): Part {
   const data = asText(asObject(file)?.file_data);
   if (data?.startsWith("data:")) return inlinePart(data, param);
-  throw requestFault("Cannot send a file by its id: it takes a data: URL in file_data", param);
+  throw requestFault("Cannot send a file by its id: the API accepts a data: URL in file_data", param);
 }
 
 function inlinePart(url: string, param: string): Part {

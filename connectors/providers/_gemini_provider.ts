@@ -1,5 +1,5 @@
 /**
- * Google Gemini through its own API: `generateContent` and `streamGenerateContent`.
+ * Google Gemini through its native API: `generateContent` and `streamGenerateContent`.
  *
  * Sources, read 2026-11-21: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/models.
  * @module
@@ -37,20 +37,20 @@ import { gemini } from "./gemini.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 const decoder = /* @__PURE__ */ new TextDecoder();
-/** Far more than there are models: a server that never ends its list must not keep us. */
+/** Page limit of the model list, far above the number of models: guards against a list that never ends. */
 const maxPages = 20;
 
-/** Google Gemini, with its code. */
+/** The Google Gemini connector with its implementation. */
 export const geminiConnector: ProviderConnector = /* @__PURE__ */ Object.assign({ create }, gemini);
 
 function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): GeminiProvider {
   return new GeminiProvider(settings as ProviderSettings, runtime);
 }
 
-/** Where a method of a model is called; in place of the Gemini API's own addresses. */
+/** Returns the URL of a method of a model, in place of the Gemini API's URLs. */
 export type GeminiAddress = (model: string, method: string) => string;
 
-/** A provider of `generateContent`. */
+/** A provider for `generateContent`. */
 export class GeminiProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
@@ -68,7 +68,7 @@ export class GeminiProvider extends BaseProvider {
     };
   }
 
-  /** Gemini's own. */
+  /** Native dialects. */
   readonly dialects: NonNullable<Provider["dialects"]> = ["generateContent", "embedContent"];
 
   protected override get calls(): OperationTable {
@@ -105,7 +105,7 @@ export class GeminiProvider extends BaseProvider {
     for (const value of stream.finish()) yield { value };
   }
 
-  /** Asks `GET /models`, page by page. */
+  /** Requests `GET /models`, page by page. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const models: ModelInfo[] = [];
     let token: string | undefined;
@@ -174,7 +174,7 @@ export class GeminiProvider extends BaseProvider {
     return this.#answersIn(await readText(await this.#accepted(response)))[0] ?? {};
   }
 
-  /** The key goes into a header: addresses end up in logs. */
+  /** The API key is sent in a header, since URLs are often logged. */
   #headers({ credential }: CallOptions): Record<string, string> {
     const headers = { "content-type": "application/json" };
     return credential === undefined ? headers : { ...headers, "x-goog-api-key": credential };
@@ -210,10 +210,10 @@ export class GeminiProvider extends BaseProvider {
     throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock));
   }
 
-  /** One answer, or a list of them as the API writes it without `alt=sse`. */
+  /** One response, or a list of them, which the API returns without `alt=sse`. */
   #answersIn(text: string): JsonObject[] {
     const isList = text.trimStart().startsWith("[");
-    // a list read as a member: one reader words all complaints
+    // wrapping the list in an object reuses the parser and its error messages
     const answers = isList ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
     for (const answer of answers) {
       const fault = faultInside(answer, this.#runtime.clock.now());
@@ -242,12 +242,12 @@ export class GeminiProvider extends BaseProvider {
   }
 }
 
-/** Tuned models have a collection of their own. */
+/** Tuned models are a separate collection. */
 function pathOf(model: string): string {
   return (model.includes("/") ? model : `models/${model}`).split("/").map(encodeURIComponent).join("/");
 }
 
-/** Many models beside those that chat take `generateContent` too, and answer with images, speech or actions. */
+/** Many models other than chat models also support `generateContent`, and respond with images, speech or actions. */
 function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityPath[] {
   if (methods.includes("embedContent")) return ["text-embeddings"];
   if (/tts/.test(id)) return ["text-to-speech"];
@@ -256,7 +256,7 @@ function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityP
   return /^gemini-[\d.]+-(pro|flash|flash-lite)\b/.test(id) ? chatLeaves : ["chat-completion"];
 }
 
-/** The data of each event; a body that is no event stream counts as one. */
+/** The data of each event. A body that is not an event stream counts as one event. */
 async function* eventsOf(response: UpstreamResponse): AsyncGenerator<string> {
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
     yield await readText(response);
@@ -266,6 +266,6 @@ async function* eventsOf(response: UpstreamResponse): AsyncGenerator<string> {
   for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
     for (const { data } of events) if (data !== "" && data !== "[DONE]") yield data;
   }
-  // an event that the end cut off is either whole but for its blank line, or no JSON and reported as such
+  // a truncated last event is either complete except for its blank line, or invalid JSON and reported as such
   if (unfinished !== "") yield unfinished;
 }

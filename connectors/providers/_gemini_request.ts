@@ -1,6 +1,5 @@
 /**
- * From a chat request in OpenAI's dialect to the body of `generateContent`. An allow-list: what is not named here
- * is not sent.
+ * Converts OpenAI's chat request to the body of `generateContent`. Parameters are allowlisted: others are dropped.
  *
  * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -19,9 +18,9 @@ import { asObject, type GenerateContentRequest, type GenerationConfig, given } f
 /**
  * Translates a request.
  *
- * @param model The model's id; what can be expressed depends on its generation.
- * @param body The request; not changed.
- * @throws {UpstreamError} `request` for what the Gemini API has no words for.
+ * @param model The model id; its generation determines the supported features.
+ * @param body The request; not modified.
+ * @throws {UpstreamError} `request` for features that the Gemini API does not support.
  *
  * @example
  * ```ts ignore
@@ -39,10 +38,10 @@ export function toGenerateContent(model: string, body: ChatCompletionRequest): G
 }
 
 /**
- * Names what a translation left out.
+ * The names of parameters that the translation dropped.
  *
- * @param body The request.
- * @param content What became of it.
+ * @param body The original request.
+ * @param content The translated request.
  */
 export function leftOutOf(body: ChatCompletionRequest, content: GenerateContentRequest): string[] {
   const config = content.generationConfig ?? {};
@@ -63,7 +62,7 @@ function generationConfigOf(model: string, body: ChatCompletionRequest): Generat
     maxOutputTokens: tokenLimitOf(body),
     candidateCount: n === 1 ? undefined : n,
     stopSequences: typeof stop === "string" ? [stop] : stop?.length === 0 ? undefined : stop,
-    // a seed is any number to begin with: cutting it to the 32 bits the API takes keeps equal seeds equal
+    // seeds are arbitrary: truncation to the API's 32 bits keeps equal seeds equal
     seed: typeof seed === "number" ? seed | 0 : undefined,
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
@@ -93,7 +92,7 @@ function responseFormatOf(
     }
     default:
       throw requestFault(
-        `Cannot answer in the response_format "${format?.type}": it takes text, json_object and json_schema`,
+        `Cannot use the response_format "${format?.type}": the API accepts text, json_object and json_schema`,
         "response_format",
       );
   }

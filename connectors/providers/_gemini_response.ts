@@ -1,5 +1,5 @@
 /**
- * From a response of `generateContent` to a chat completion in OpenAI's dialect.
+ * Converts a response of `generateContent` to OpenAI's chat completion.
  *
  * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -17,23 +17,23 @@ import { UpstreamError } from "../../src/errors.ts";
 import { countOf } from "./_count.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
-/** What a response needs that its body may lack. */
+/** Values to fill in if a response lacks them. */
 export interface ResponseFacts {
-  /** The model's id, for a response that does not name its version. */
+  /** The requested model id. */
   readonly model: string;
-  /** The response's id, for a response without one. */
+  /** A response id. */
   readonly id: string;
   /** Unix time, seconds. */
   readonly created: number;
 }
 
-/** What opens every response, complete or streamed. */
+/** Members that every response starts with, complete or streamed. */
 export interface AnswerHead {
   /** The response's id. */
   readonly id: string;
   /** Unix time, seconds. */
   readonly created: number;
-  /** The concrete model. */
+  /** The upstream model id. */
   readonly model: string;
 }
 
@@ -51,7 +51,7 @@ const filtered: readonly string[] = [
 ];
 /** `CONTINUATION`: the limit of one request, not of the response. */
 const cutShort: readonly string[] = ["CONTINUATION", "MAX_TOKENS"];
-/** The model went astray in the middle of its response: what there is of it must not pass for one. */
+/** Finish reasons of malformed output: such a response is incomplete and must be treated as a failure. */
 const broken: readonly string[] = [
   "MALFORMED_FUNCTION_CALL",
   "MALFORMED_RESPONSE",
@@ -64,8 +64,8 @@ const broken: readonly string[] = [
  * Translates a complete response.
  *
  * @param answer The parsed body.
- * @param facts What the body may lack.
- * @throws {UpstreamError} `invalid_response` when there is no answer in it.
+ * @param facts Values to fill in.
+ * @throws {UpstreamError} `invalid_response` if it has no candidates.
  */
 export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
   const { id, created, model } = headOf(answer, facts);
@@ -82,17 +82,17 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
 }
 
 /**
- * What opens a response.
+ * The leading members of a response.
  *
  * @param answer The parsed body, or the first event of a stream.
- * @param facts What it may lack.
+ * @param facts Values to fill in.
  */
 export function headOf({ responseId, modelVersion }: JsonObject, facts: ResponseFacts): AnswerHead {
   return { id: asText(responseId) ?? facts.id, created: facts.created, model: asText(modelVersion) ?? facts.model };
 }
 
 /**
- * Whether the prompt itself was refused, so that there is nothing to answer.
+ * Whether the prompt was blocked, so that there is no response.
  *
  * @param answer The parsed body, or an event of a stream.
  */
@@ -101,11 +101,11 @@ export function isBlocked({ promptFeedback }: JsonObject): boolean {
 }
 
 /**
- * Why a response ended, in OpenAI's terms.
+ * Maps a finish reason to OpenAI's.
  *
- * @param reason The vendor's word; unknown words count as a plain end.
- * @param calls Whether functions are to be called.
- * @throws {UpstreamError} `invalid_response` when the model broke off in the middle of a call.
+ * @param reason The API's finish reason; an unknown one maps to `stop`.
+ * @param calls Whether the response has function calls.
+ * @throws {UpstreamError} `invalid_response` for malformed output.
  */
 export function finishReasonOf(reason: string | undefined, calls: boolean): FinishReason {
   if (reason !== undefined && broken.includes(reason)) {
@@ -117,10 +117,10 @@ export function finishReasonOf(reason: string | undefined, calls: boolean): Fini
 }
 
 /**
- * Token counts in OpenAI's terms: thoughts count as written, results of the vendor's own tools as read.
+ * Maps token counts to OpenAI's. Thoughts count as output tokens, results of hosted tools as input tokens.
  *
  * @param metadata The response's `usageMetadata`.
- * @returns Undefined where that has no counts: they are missing then, not 0.
+ * @returns Undefined if it has no counts: unknown rather than 0.
  */
 export function usageOf(metadata: JsonObject | undefined): CompletionUsage | undefined {
   const { promptTokenCount, ...counts } = metadata ?? {};
@@ -142,7 +142,7 @@ export function usageOf(metadata: JsonObject | undefined): CompletionUsage | und
   };
 }
 
-/** Names the calls of a response that come without an id. */
+/** Generates ids for tool calls without one. */
 export class CallCounter {
   readonly #answer: string;
   #next = 0;
@@ -150,17 +150,17 @@ export class CallCounter {
   /**
    * Starts with the first call.
    *
-   * @param answer The answer's id.
+   * @param answer The response id, which prefixes the generated ids.
    */
   constructor(answer: string) {
     this.#answer = answer;
   }
 
   /**
-   * Translates a part that calls a function.
+   * Translates a function call part.
    *
    * @param part A part with a `functionCall`.
-   * @throws {UpstreamError} `invalid_response` when the call names no function.
+   * @throws {UpstreamError} `invalid_response` if the call has no function name.
    */
   toolCallOf({ functionCall, thoughtSignature }: JsonObject): ToolCall {
     const call = asObject(functionCall) ?? {};

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas within what the Gemini API understands of them. What it would reject, or pass over without a word,
- * is expressed in another way where there is one: references are resolved, `const` becomes `enum`, `allOf` is merged.
+ * Reduces JSON Schemas to the subset that the Gemini API supports. Keywords that it would reject or ignore are
+ * rewritten where possible: references are resolved, `const` becomes `enum`, `allOf` is merged.
  *
  * Source: `responseJsonSchema` at https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -21,15 +21,18 @@ const copied: readonly string[] = [
 ];
 const formats: readonly unknown[] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 const deepest = 100;
-/** A few references to each other can stand for millions of nodes: beyond this they stay references. */
+/**
+ * Maximum number of inlined references. Mutual references can expand exponentially; beyond the limit they stay
+ * references.
+ */
 const maxInlined = 500;
 
 /**
- * Cleans a schema.
+ * Rewrites a schema.
  *
- * @param schema The schema; not changed.
- * @param param The request's field it stands in, for the error.
- * @throws {UpstreamError} `request` when it is nested too deeply.
+ * @param schema The schema; not modified.
+ * @param param The request parameter, for error messages.
+ * @throws {UpstreamError} `request` if it is nested too deeply.
  */
 export function cleanSchema(schema: JsonObject, param: string): JsonObject {
   return new SchemaCleaner(schema, param).clean();
@@ -38,7 +41,7 @@ export function cleanSchema(schema: JsonObject, param: string): JsonObject {
 class SchemaCleaner {
   readonly #root: JsonObject;
   readonly #param: string;
-  /** Schemas that stay behind a reference, by name. */
+  /** Schemas that stay referenced, by name. */
   readonly #kept = new Map<string, JsonObject>();
   #inlined = 0;
 
@@ -52,7 +55,7 @@ class SchemaCleaner {
     return this.#kept.size === 0 ? schema : { ...schema, $defs: Object.fromEntries(this.#kept) };
   }
 
-  /** `open`: the references being resolved around this node. */
+  /** @param open The references that are being resolved around this node. */
   #node(value: unknown, open: readonly string[], depth: number): JsonObject {
     if (depth > deepest) {
       throw requestFault(`Cannot use a JSON Schema nested more than ${deepest} levels deep`, this.#param);
@@ -87,7 +90,7 @@ class SchemaCleaner {
       const list = node[name];
       if (Array.isArray(list)) schema[name] = list.map(inner);
     }
-    // until 2019 a list of `items` meant what `prefixItems` means
+    // before draft 2020-12, an array `items` meant `prefixItems`
     if (Array.isArray(node.items)) schema.prefixItems = node.items.map(inner);
     else if (node.items !== undefined) schema.items = inner(node.items);
     const { additionalProperties: others, required } = node;
@@ -102,13 +105,13 @@ class SchemaCleaner {
   }
 }
 
-/** The API takes strings and numbers; the type expresses null. */
+/** The API supports strings and numbers; null is expressed by the type. */
 function allowedValues({ enum: values, const: only }: JsonObject): unknown[] {
   const all = Array.isArray(values) ? values : only === undefined ? [] : [only];
   return all.filter((value) => typeof value === "string" || typeof value === "number");
 }
 
-/** One schema that asks for all that several ask for, as far as one can; a reference cannot stand beside others. */
+/** Merges schemas into one that requires all of them, as far as possible; a `$ref` excludes other keywords. */
 function merged(all: readonly JsonObject[]): JsonObject {
   const schemas = all.filter((schema) => Object.keys(schema).length > 0);
   if (schemas.length < 2) return schemas[0] ?? {};
@@ -121,7 +124,7 @@ function merged(all: readonly JsonObject[]): JsonObject {
   return union;
 }
 
-/** Follows a pointer into the same document, such as `#/$defs/Person`. */
+/** Resolves a JSON pointer within the document, such as `#/$defs/Person`. */
 function resolve(root: JsonObject, pointer: string): unknown {
   if (pointer !== "#" && !pointer.startsWith("#/")) return undefined;
   let value: unknown = root;

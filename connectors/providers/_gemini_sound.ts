@@ -1,5 +1,6 @@
 /**
- * Sound by Gemini's own API: `generateContent` with the modality of audio, and with a recording in place of a text.
+ * Audio through the Gemini API: speech by `generateContent` with the audio modality, transcription with a recording as
+ * input.
  *
  * Sources: https://ai.google.dev/gemini-api/docs/speech-generation (one speaker, 16 bit PCM at 24 kHz),
  * https://ai.google.dev/gemini-api/docs/audio (formats, 20 MB with everything); github.com/vercel/ai, `packages/google`
@@ -24,9 +25,9 @@ const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "prompt", "response_format", "temperature", "timestamp_granularities", "stream"],
 ]);
 const sampleRate = 24_000;
-/** As base64 it is 20 MB with room for the rest of the request. */
+/** Maximum size of a recording, bytes: about 19 MB as base64, within the 20 MB limit of a request. */
 const maxFileBytes = 14 * 1024 * 1024;
-/** Types by their ends, and by what else they are called. */
+/** Media types by file extension and alias. */
 const soundTypes: Readonly<Record<string, string>> = {
   mp3: "audio/mp3",
   mpeg: "audio/mp3",
@@ -42,7 +43,7 @@ const soundTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The body of `generateContent` for a speech.
+ * The body of `generateContent` for speech.
  *
  * @param request The request.
  */
@@ -59,16 +60,16 @@ export function toSpeechContent({ body }: OperationRequest): JsonObject {
 }
 
 /**
- * The body of `generateContent` for a transcript.
+ * The body of `generateContent` for a transcription.
  *
- * @param request With the recording as its file; its operation says what is to be written down.
- * @throws {UpstreamError} `request`, for a file that is too large for one request.
+ * @param request The request; its file is the recording, its operation selects transcription or translation.
+ * @throws {UpstreamError} `request` if the file is too large for one request.
  */
 export function toHearingContent({ body, files = [], operation }: OperationRequest): JsonObject {
   const { language, prompt, temperature } = body;
   const file = files.find(({ field }) => field === "file")!;
   if (file.bytes.length > maxFileBytes) {
-    const message = `The model takes a recording of up to ${maxFileBytes} bytes`;
+    const message = `The model accepts a recording of up to ${maxFileBytes} bytes`;
     throw upstreamError(413, { message, type: "invalid_request_error", param: "file", code: "request_too_large" });
   }
   const text = [
@@ -92,7 +93,7 @@ function inlineOf({ type, name, bytes }: UploadedFile): { readonly mimeType: str
 }
 
 /**
- * The parameters that a translation leaves out.
+ * The parameters that the translation drops.
  *
  * @param request The request.
  */
@@ -101,16 +102,16 @@ export function leftOutOfSound({ body, operation }: OperationRequest): string[] 
 }
 
 /**
- * The sound of a response.
+ * The audio of a response.
  *
- * @param answer Of `generateContent`.
- * @param request What was asked.
- * @throws {UpstreamError} `invalid_response` without sound.
+ * @param answer The response of `generateContent`.
+ * @param request The request.
+ * @throws {UpstreamError} `invalid_response` if it has no audio.
  */
 export function toSpeech(answer: JsonObject, { body }: OperationRequest): OperationResponse {
   const parts = asObjects(answer.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
   const sound = parts.map(({ inlineData }) => asObject(inlineData)).find((inline) => asText(inline?.data));
-  if (sound === undefined) throw new UpstreamError("The provider's answer has no sound", { kind: "invalid_response" });
+  if (sound === undefined) throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
   const bytes = bytesOf(sound.data as string);
   const rate = Number(/rate=(\d+)/.exec(asText(sound.mimeType) ?? "")?.[1] ?? sampleRate);
   const isPlain = body.response_format === "pcm";
@@ -127,7 +128,7 @@ function bytesOf(data: string): Uint8Array {
   try {
     return fromBase64(data);
   } catch {
-    throw new UpstreamError("The provider's answer has sound that is no base64", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has audio that is not valid base64", { kind: "invalid_response" });
   }
 }
 
@@ -142,8 +143,8 @@ function waveOf(samples: Uint8Array, rate: number): Uint8Array {
 /**
  * The transcript of a response.
  *
- * @param answer Of `generateContent`.
- * @param facts What it may lack, and what was asked.
+ * @param answer The response of `generateContent`.
+ * @param facts Values to fill in, and the request.
  */
 export function toTranscript(
   answer: JsonObject,

@@ -1,5 +1,5 @@
 /**
- * From the events of `streamGenerateContent` to the chunks of a chat completion in OpenAI's dialect.
+ * Converts the events of `streamGenerateContent` to OpenAI's chunks.
  *
  * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -17,15 +17,15 @@ import {
 } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
-/** What is known so far of one of the choices asked for. */
+/** State of one choice. */
 interface Progress {
   calls: number;
   reason?: string;
 }
 
 /**
- * Turns events into chunks as they arrive. The reason why the response ended is held back to the very end: older
- * models name one in every event, and calls may follow it.
+ * Translates one streaming response, event by event. The finish reason is sent last: older models report one in every
+ * event, and function calls may follow it.
  *
  * @example
  * ```ts ignore
@@ -42,26 +42,22 @@ export class GeminiStream {
   #usage: JsonObject | undefined;
   #blocked = false;
 
-  /**
-   * Starts before the first event.
-   *
-   * @param facts What the events may lack.
-   */
+  /** @param facts Values to fill in. */
   constructor(facts: ResponseFacts) {
     this.#facts = facts;
   }
 
   /**
-   * Takes the next event.
+   * Translates the next event.
    *
    * @param event The parsed event.
-   * @returns The chunks it is worth; none for one without news.
-   * @throws {UpstreamError} `invalid_response` for a call that cannot be read.
+   * @returns The resulting chunks, possibly none.
+   * @throws {UpstreamError} `invalid_response` for an invalid function call.
    */
   push(event: JsonObject): ChatCompletionChunk[] {
     this.#head ??= headOf(event, this.#facts);
     this.#counter ??= new CallCounter(this.#head.id);
-    // a later event may leave out what an earlier one counted
+    // a later event may omit counts of an earlier one
     const usage = asObject(event.usageMetadata);
     if (usage !== undefined) this.#usage = { ...this.#usage, ...usage };
     this.#blocked ||= isBlocked(event);
@@ -70,7 +66,7 @@ export class GeminiStream {
     );
   }
 
-  /** A chunk without choices, once there was an event. */
+  /** A chunk without choices, after the first event. */
   get emptyChunk(): ChatCompletionChunk {
     return { ...this.#frame(), choices: [] };
   }
@@ -78,8 +74,8 @@ export class GeminiStream {
   /**
    * Ends the response.
    *
-   * @returns Why it ended, and the token counts where they are known.
-   * @throws {UpstreamError} `invalid_response` when the events stopped before the response did.
+   * @returns Chunks with the finish reason, and the token counts if known.
+   * @throws {UpstreamError} `invalid_response` if the events ended before the response was complete.
    */
   finish(): ChatCompletionChunk[] {
     if (this.#head === undefined) {
@@ -112,7 +108,7 @@ export class GeminiStream {
     }
     const reason = asText(candidate.finishReason);
     if (reason !== undefined) {
-      finishReasonOf(reason, progress.calls > 0); // an answer that broke off ends here, not after its last event
+      finishReasonOf(reason, progress.calls > 0); // throws for malformed output here, not at the end of the stream
       progress.reason = reason;
     }
     return deltas.map((delta) => this.#chunk(index, delta));

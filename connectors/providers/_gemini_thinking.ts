@@ -1,5 +1,5 @@
 /**
- * From OpenAI's efforts to the thinking of Gemini models.
+ * Maps OpenAI's reasoning efforts to the thinking settings of Gemini models.
  *
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/thinking, /openai (efforts and budgets).
  * @module
@@ -10,14 +10,14 @@ import type { ThinkingConfig } from "./_gemini_wire.ts";
 
 type Level = NonNullable<ThinkingConfig["thinkingLevel"]>;
 
-/** Before this one, a model does not think. */
+/** First generation with thinking. */
 const firstThinking = 205;
-/** From here on only the light models can all but leave thinking out. */
+/** First generation in which only the light models support the minimal level. */
 const firstWithoutMinimal = 307;
 
 const minBudgetOfPro = 128;
 
-/** The vendor's own table for OpenAI's words; `xhigh` and `max` are the most there is. */
+/** The vendor's mapping of OpenAI's efforts; `xhigh` and `max` map to the maximum. */
 const efforts: Readonly<Record<string, { readonly budget: number; readonly level: Level }>> = {
   none: { budget: 0, level: "MINIMAL" },
   minimal: { budget: 1_024, level: "MINIMAL" },
@@ -29,18 +29,18 @@ const efforts: Readonly<Record<string, { readonly budget: number; readonly level
 };
 
 /**
- * From OpenAI's `reasoning_effort` to the model's own setting. Thoughts come back whenever thinking is asked for.
- * The newer generations cannot stop thinking altogether: `none` is their least.
+ * Maps `reasoning_effort` to the model's setting. Thoughts are included whenever thinking is requested. Newer
+ * generations cannot disable thinking: `none` maps to their minimum.
  *
- * @param model The model's id.
+ * @param model The model id.
  * @param effort The effort.
- * @returns Undefined for a model that does not think.
+ * @returns Undefined for a model without thinking.
  * @throws {UpstreamError} `request` for an unknown effort.
  */
 export function thinkingOf(model: string, effort: string): ThinkingConfig | undefined {
   if (!Object.hasOwn(efforts, effort)) {
     const known = Object.keys(efforts).join(", ");
-    throw requestFault(`Cannot use the reasoning_effort "${effort}": it takes ${known}`, "reasoning_effort");
+    throw requestFault(`Cannot use the reasoning_effort "${effort}": the API accepts ${known}`, "reasoning_effort");
   }
   const generation = generationOf(model);
   if (generation < firstThinking) return undefined;

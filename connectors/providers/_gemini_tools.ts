@@ -1,5 +1,5 @@
 /**
- * Functions a model may call, from OpenAI's dialect to the Gemini API's.
+ * Converts OpenAI's tools and tool choice to the Gemini API's.
  *
  * Source: https://ai.google.dev/gemini-api/docs/function-calling, read 2026-11-21.
  * @module
@@ -22,7 +22,7 @@ const modes: Readonly<Record<string, FunctionCallingConfig["mode"]>> = { none: "
  * Translates `tools` and `tool_choice`.
  *
  * @param body The request.
- * @returns Nothing when it names no tools.
+ * @returns An empty object if it has no tools.
  * @throws {UpstreamError} `request` for tools other than functions, and for an unknown choice.
  */
 export function toolsOf(
@@ -42,7 +42,7 @@ export function toolsOf(
 function declarationOf({ type, function: described }: Tool, param: string): FunctionDeclaration {
   const name = asText(described?.name);
   if (type !== "function" || name === undefined) {
-    throw requestFault(`Cannot offer a tool of the type "${type}": it takes named functions`, param);
+    throw requestFault(`Cannot use a tool of the type "${type}": the API accepts named functions`, param);
   }
   const description = asText(described?.description);
   const parameters = asObject(described?.parameters);
@@ -55,7 +55,7 @@ function declarationOf({ type, function: described }: Tool, param: string): Func
   };
 }
 
-/** The API refuses an object without properties, and takes no parameters instead. */
+/** The API rejects an object schema without properties, and accepts omitted parameters instead. */
 function hasNoParameters(schema: JsonObject | undefined): boolean {
   if (schema === undefined) return true;
   const properties = asObject(schema.properties);
@@ -72,12 +72,12 @@ function callingConfigOf(choice: ChatCompletionRequest["tool_choice"]): Function
   const word = typeof choice === "string" ? choice : asText(asObject(asObject(choice)?.allowed_tools)?.mode) ?? "";
   if (Object.hasOwn(modes, word)) return { mode: modes[word]! };
   throw requestFault(
-    "Cannot read the tool_choice: it takes none, auto, required, one function, or allowed_tools",
+    "Cannot read the tool_choice: it must be none, auto, required, one function, or allowed_tools",
     "tool_choice",
   );
 }
 
-/** The names of `allowed_tools`: only those are offered, which means the same in every mode. */
+/** The names in `allowed_tools`. Only those are declared, which is equivalent in every mode. */
 function allowedNames(choice: ChatCompletionRequest["tool_choice"]): string[] | undefined {
   const allowed = asObject(asObject(choice)?.allowed_tools);
   return allowed === undefined

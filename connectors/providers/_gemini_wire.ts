@@ -1,72 +1,72 @@
 /**
- * The shapes of the Gemini API that the converters write, and readers for what it answers.
+ * Request shapes of the Gemini API, and readers for its responses.
  *
  * Source: https://ai.google.dev/api/generate-content and the types of `@google/genai` 2.32.0, read 2026-11-21.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 
-/** One part of a turn. */
+/** A part of a turn. */
 export interface Part {
-  /** Text, or a thought's text. */
+  /** Text, or the text of a thought. */
   readonly text?: string;
-  /** Proof of the thoughts that led to this part; opaque. */
+  /** Opaque signature of the thoughts that led to this part. */
   readonly thoughtSignature?: string;
-  /** A file's bytes, base64. */
+  /** Inline file content, base64. */
   readonly inlineData?: { readonly mimeType: string; readonly data: string };
-  /** A file's address. */
+  /** URL of a file. */
   readonly fileData?: { readonly mimeType: string; readonly fileUri: string };
-  /** A function the model wants called. */
+  /** A function call by the model. */
   readonly functionCall?: { readonly id?: string; readonly name: string; readonly args: JsonObject };
-  /** What came of such a call. */
+  /** The result of a function call. */
   readonly functionResponse?: { readonly id?: string; readonly name: string; readonly response: JsonObject };
 }
 
-/** One turn of a conversation. */
+/** A turn of the conversation. */
 export interface Content {
-  /** Who speaks; results of functions are the user's. */
+  /** Role of the author; function results have the role `user`. */
   readonly role: "user" | "model";
-  /** The text. */
+  /** The parts. */
   readonly parts: Part[];
 }
 
-/** A function the model may call. */
+/** A function that the model may call. */
 export interface FunctionDeclaration {
   /** Its name. */
   readonly name: string;
-  /** Its purpose. */
+  /** Description of the function. */
   readonly description?: string;
-  /** Its parameters, in JSON Schema. */
+  /** Parameters, JSON Schema. */
   readonly parametersJsonSchema?: JsonObject;
 }
 
-/** Which functions may or have to be called. */
+/** Which functions the model may, or must, call. */
 export interface FunctionCallingConfig {
-  /** Never, at will, always. */
+  /** `NONE`: no calls; `AUTO`: the model decides; `ANY`: a call is required. */
   readonly mode: "NONE" | "AUTO" | "ANY";
-  /** The only ones to choose from under `ANY`. */
+  /** The allowed functions under `ANY`. */
   readonly allowedFunctionNames?: readonly string[];
 }
 
-/** How much a model thinks: by tokens or by level, depending on its generation. */
+/** Thinking settings: a token budget or a level, depending on the generation. */
 export interface ThinkingConfig {
-  /** Whether the thoughts come back in words. */
+  /** Whether the response includes thought text. */
   readonly includeThoughts?: boolean;
-  /** Tokens; 0 switches thinking off. */
+  /** Token budget; 0 disables thinking. */
   readonly thinkingBudget?: number;
-  /** Level. */
+  /** Thinking level. */
   readonly thinkingLevel?: "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
 }
 
-/** Settings of the response. */
+/** Generation settings. */
 export interface GenerationConfig {
-  /** Token limit, thoughts included. */
+  /** Maximum output tokens, including thoughts. */
   readonly maxOutputTokens?: number;
-  /** How many candidates. */
+  /** Number of candidates. */
   readonly candidateCount?: number;
-  /** Strings that end the response. */
+  /** Stop sequences. */
   readonly stopSequences?: readonly string[];
-  /** Randomness. */
+  /** Sampling temperature. */
   readonly temperature?: number;
   /** Nucleus sampling. */
   readonly topP?: number;
@@ -74,15 +74,15 @@ export interface GenerationConfig {
   readonly topK?: number;
   /** Seed, 32 bits. */
   readonly seed?: number;
-  /** Penalty for tokens already used at all. */
+  /** Penalty for tokens that have occurred. */
   readonly presencePenalty?: number;
-  /** Penalty for tokens by how often they were used. */
+  /** Penalty for tokens by their frequency so far. */
   readonly frequencyPenalty?: number;
-  /** `application/json` for answers in JSON. */
+  /** `application/json` for JSON output. */
   readonly responseMimeType?: string;
-  /** The JSON Schema the response holds to. */
+  /** JSON Schema of the output. */
   readonly responseJsonSchema?: JsonObject;
-  /** Thinking. */
+  /** Thinking settings. */
   readonly thinkingConfig?: ThinkingConfig;
 }
 
@@ -92,55 +92,35 @@ export interface GenerateContentRequest {
   readonly contents: readonly Content[];
   /** The system prompt. */
   readonly systemInstruction?: { readonly parts: readonly Part[] };
-  /** Functions the model may call. */
+  /** Functions that the model may call. */
   readonly tools?: readonly { readonly functionDeclarations: readonly FunctionDeclaration[] }[];
-  /** Whether it may or has to. */
+  /** Settings of function calling. */
   readonly toolConfig?: { readonly functionCallingConfig: FunctionCallingConfig };
-  /** Settings of the response. */
+  /** Generation settings. */
   readonly generationConfig?: GenerationConfig;
 }
 
-/**
- * A JSON object, or undefined for anything else.
- *
- * @param value Anything.
- */
+/** Returns the value if it is a JSON object, otherwise undefined. */
 export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : undefined;
 }
 
-/**
- * The JSON objects of a list; none for anything that is no list.
- *
- * @param value Anything.
- */
+/** The objects in an array; empty for any other value. */
 export function asObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter((entry) => asObject(entry) !== undefined) : [];
 }
 
-/**
- * A string that is not empty, or undefined.
- *
- * @param value Anything.
- */
+/** Returns the value if it is a non-empty string, otherwise undefined. */
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/**
- * A number, or undefined.
- *
- * @param value Anything.
- */
+/** Returns the value if it is a number, otherwise undefined. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/**
- * The members that are given: not undefined, not null.
- *
- * @param members Anything by name.
- */
+/** Removes members that are undefined or null. */
 export function given<Members extends JsonObject>(members: Members): Partial<Members> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),

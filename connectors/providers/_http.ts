@@ -1,6 +1,6 @@
 /**
- * What every provider's connector does with HTTP: read a body within bounds, read JSON, turn an error response
- * into an `UpstreamError`.
+ * HTTP helpers of the providers: reads bodies within size limits, parses JSON, converts error responses to
+ * `UpstreamError`.
  * @module
  */
 import type { ChatCompletionChunk, OpenAiError } from "../../src/contracts/openai.ts";
@@ -15,20 +15,20 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxErrorMs = 2_000;
 
-/** How a vendor's error responses are read. */
+/** Parses a vendor's error responses. */
 export interface FaultReader {
-  /** The error in OpenAI's terms; `body` is the parsed JSON, or the text when it is none. */
+  /** Parses the error; `body` is the parsed JSON, or the text if it is not JSON. */
   readError(body: unknown, status: number): OpenAiError;
-  /** A wait the vendor names in the body or in headers of its own, ms. */
+  /** A retry delay in the body or in vendor-specific headers, ms. */
   readRetryAfter?(body: unknown, headers: { get(name: string): string | null }): number | undefined;
 }
 
 /**
- * Reads a whole body.
+ * Reads a complete response body.
  *
  * @param response The response.
- * @param limit Largest size, bytes.
- * @throws {UpstreamError} `invalid_response` when it is larger.
+ * @param limit Maximum size, bytes.
+ * @throws {UpstreamError} `invalid_response` if it is larger.
  */
 export async function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
   return await readBody(response, {
@@ -38,9 +38,9 @@ export async function readBytes(response: UpstreamResponse, limit: number = maxA
 }
 
 /**
- * Reads the body of a streamed response as it arrives.
+ * A reader of a streaming response body.
  *
- * @throws {UpstreamError} `invalid_response` when it has none.
+ * @throws {UpstreamError} `invalid_response` if there is no body.
  */
 export function streamReaderOf(response: UpstreamResponse): BodyReader {
   const reader = response.reader();
@@ -49,10 +49,10 @@ export function streamReaderOf(response: UpstreamResponse): BodyReader {
 }
 
 /**
- * Reads a JSON object.
+ * Parses a JSON object.
  *
- * @param text The text.
- * @throws {UpstreamError} `invalid_response` when it is none; the text itself is not quoted.
+ * @param text The JSON.
+ * @throws {UpstreamError} `invalid_response` if it is not a JSON object. The message does not quote it.
  */
 export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
@@ -63,11 +63,11 @@ export function parseObject(text: string): Record<string, unknown> {
       ? "an empty body"
       : text.trimStart().startsWith("<")
       ? "a web page"
-      : "no valid JSON";
+      : "invalid JSON";
     throw new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UpstreamError("The provider answered with JSON that is no object", { kind: "invalid_response" });
+    throw new UpstreamError("The provider answered with JSON that is not an object", { kind: "invalid_response" });
   }
   return value as Record<string, unknown>;
 }
@@ -76,8 +76,8 @@ export function parseObject(text: string): Record<string, unknown> {
  * Reads an error response.
  *
  * @param response A response whose status is not 2xx.
- * @param reader How the vendor writes errors.
- * @param clock Bounds the wait for the body.
+ * @param reader Parses the vendor's errors.
+ * @param clock Limits the time to read the body.
  */
 export async function readFault(response: UpstreamResponse, reader: FaultReader, clock: Clock): Promise<UpstreamError> {
   const { status, headers } = response;
@@ -87,7 +87,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
     body = text;
     body = JSON.parse(text);
   } catch {
-    // an error response needs no readable body: its status is enough
+    // a body that cannot be read does not matter: the status suffices
   }
   const shouldRetry = headers.get("x-should-retry");
   return upstreamError(status, reader.readError(body, status), {
@@ -96,7 +96,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
   });
 }
 
-/** What there is of an error response's body before long: a server that never ends it must not delay its status. */
+/** Reads what arrives of an error body within a short timeout: a body that never ends must not delay the error. */
 async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8Array> {
   let cancel = () => {};
   const late = new Promise<Uint8Array>((resolve) => cancel = clock.after(maxErrorMs, () => resolve(new Uint8Array())));
@@ -108,10 +108,10 @@ async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8
 }
 
 /**
- * An `UpstreamError` for an error in OpenAI's terms, classed by `classifyFault`.
+ * Creates an `UpstreamError`, classified by `classifyFault`.
  *
- * @param status The HTTP status it came under; 200 for an error inside a response that began well.
- * @param error The error.
+ * @param status HTTP status of the response; 200 for an error inside a successful response.
+ * @param error The error in OpenAI's shape.
  * @param hints Further facts of the response.
  */
 export function upstreamError(
@@ -127,10 +127,10 @@ export function upstreamError(
 }
 
 /**
- * Refuses a response that began well and is an error inside.
+ * Throws if a response with a success status contains an error.
  *
  * @param body The parsed body of a response or an event.
- * @throws {UpstreamError} When it has an `error`.
+ * @throws {UpstreamError} If it has an `error`.
  */
 export function throwIfError(body: Record<string, unknown>): void {
   const { error } = body;
@@ -139,10 +139,10 @@ export function throwIfError(body: Record<string, unknown>): void {
 }
 
 /**
- * The object of one event in OpenAI's dialect.
+ * Parses one event in OpenAI's dialect.
  *
- * @param data Its JSON text.
- * @throws {UpstreamError} When it is an error, or no JSON object.
+ * @param data Its JSON.
+ * @throws {UpstreamError} If it is an error, or not a JSON object.
  */
 export function chunkOf(data: string): ChatCompletionChunk {
   const body = parseObject(data);

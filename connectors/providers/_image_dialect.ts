@@ -1,5 +1,5 @@
 /**
- * Images by vendors that take other requests than OpenAI's at the same paths.
+ * Image generation by vendors whose requests differ from OpenAI's at the same paths.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -11,29 +11,29 @@ import type { VendorOperation } from "./_openai_vendor.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** A vendor's request, and the parameters that it leaves out. */
+/** A translated request, and the parameters that it drops. */
 export interface WrittenImages {
-  /** The body; it names the model where the address does not. */
+  /** The request body; contains the model unless the URL does. */
   readonly body: JsonObject;
   readonly dropped: readonly string[];
 }
 
-/** How a vendor takes requests for images. */
+/** A vendor's dialect of image requests. */
 export interface ImageDialect {
-  /** Below the vendor's address, or from it by `../`. */
+  /** Path relative to the vendor's base URL; may start with `../`. */
   readonly pathOf: (model: string) => string;
-  /** Beside the key's and the content type. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The vendor's request. */
+  /** Translates a request. */
   readonly write: (request: OperationRequest) => WrittenImages;
-  /** The images of a response; `data` has them, when left out. */
+  /** Extracts the images from a response; `data` by default. */
   readonly imagesIn?: (body: JsonObject) => unknown;
 }
 
 /**
- * Images in a vendor's dialect.
+ * Image generation in a vendor's dialect.
  *
- * @param dialect How the vendor takes requests.
+ * @param dialect The vendor's dialect.
  */
 export function imagesByDialect({ pathOf, headers = {}, write, imagesIn: find }: ImageDialect): VendorOperation {
   return (post, { clock }) => async (request, options) => {
@@ -48,7 +48,8 @@ export function imagesByDialect({ pathOf, headers = {}, write, imagesIn: find }:
 /**
  * Width and height in pixels.
  *
- * @param size Such as `1024x768`; undefined for anything else, such as `auto`.
+ * @param size A size such as `1024x768`.
+ * @returns Width and height; undefined for other values, such as `auto`.
  */
 export function pixelsOf(size: unknown): { readonly width: number; readonly height: number } | undefined {
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(String(size)) ?? [];
@@ -56,11 +57,11 @@ export function pixelsOf(size: unknown): { readonly width: number; readonly heig
 }
 
 /**
- * The aspect ratio of a size, for vendors that know no pixels.
+ * The aspect ratio of a size, for vendors without pixel sizes.
  *
- * @param size Such as `1536x1024`.
- * @param known Those that the vendor has, such as `3:2`.
- * @returns Undefined when it is none of them.
+ * @param size A size such as `1536x1024`.
+ * @param known The supported ratios, such as `3:2`.
+ * @returns Undefined if the ratio is not supported.
  */
 export function aspectRatioOf(size: unknown, known: readonly string[]): string | undefined {
   const pixels = pixelsOf(size);
@@ -71,26 +72,26 @@ export function aspectRatioOf(size: unknown, known: readonly string[]): string |
 }
 
 /**
- * Refuses what a vendor has no word for: more than one image.
+ * Rejects a request for several images, which the vendor does not support.
  *
- * @throws {UpstreamError} `request`: then the next model is asked.
+ * @throws {UpstreamError} `request`, so that the next model is tried.
  */
 export function checkIsOne({ body: { n } }: OperationRequest): void {
   if (n === undefined || n === null || n === 1) return;
-  const message = "The model makes one image for a request";
+  const message = "The model generates one image per request";
   throw upstreamError(400, { message, type: "invalid_request_error", param: "n", code: "invalid_value" });
 }
 
-/** A file as a data URL. */
+/** Encodes a file as a data URL. */
 export function dataUrlOf({ type, bytes }: { readonly type: string; readonly bytes: Uint8Array }): string {
   return `data:${type};base64,${toBase64(bytes)}`;
 }
 
 /**
- * A body without some members, and the names of those among them that it had.
+ * Removes members from a body, and reports those that were present.
  *
  * @param body The body.
- * @param names The members that the vendor refuses.
+ * @param names The members that the vendor rejects.
  */
 export function without(body: JsonObject, names: readonly string[]): WrittenImages {
   const isLeftOut = (name: string) => names.includes(name) && body[name] !== undefined && body[name] !== null;

@@ -1,5 +1,5 @@
 /**
- * Connectors as instances with their key, as programs in browsers give their providers.
+ * Creates provider instances with their API keys, as programs in browsers do.
  * @module
  */
 import type { GivenProvider, InstanceSettings, VendorOptions } from "../../src/contracts/browser_provider.ts";
@@ -9,11 +9,11 @@ import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
 
 /**
- * Makes a provider of a connector.
+ * Creates a provider instance from a connector.
  *
- * @param connector The vendor's, such as one of `openAiCompatible`.
- * @param options Its key, models and address.
- * @throws {ConfigError} When it lacks a key or an address. A key that is given is checked by `create`.
+ * @param connector The vendor's connector, such as one created by `openAiCompatible`.
+ * @param options API key, models and base URL.
+ * @throws {ConfigError} If a required API key or base URL is missing. The key itself is validated by `create`.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export function providerOf(
   return Object.assign(provider, { instanceSettings, attach: (runtime: Runtime) => attached.open(runtime) });
 }
 
-/** The runtime of a provider that is made before there is a client. */
+/** The runtime of a provider that is constructed before its client. */
 class AttachedRuntime implements Runtime {
   #runtime: Runtime | undefined;
   readonly random = (): number => this.#attached.random();
@@ -69,17 +69,17 @@ function checkOptions(connector: ProviderConnector, { apiKey, baseUrl, models }:
     throw new ConfigError([{ path, message: `${vendor} ${message}` }]);
   };
   if (apiKey === undefined && baseUrl === undefined && !keyless && !local) {
-    blame("apiKey", "needs a key of this visitor's, or what finds it: { apiKey: () => secrets.get(name) }");
+    blame("apiKey", "needs the visitor's API key, or a function that looks it up: { apiKey: () => secrets.get(name) }");
   }
   if (baseUrl === undefined ? needsBaseUrl : !/^https?:\/\/[^/\s]/i.test(baseUrl)) {
-    blame("baseUrl", 'needs an http or https address such as "https://api.example.com/v1"');
+    blame("baseUrl", 'needs an http or https URL such as "https://api.example.com/v1"');
   }
   if (models !== undefined && !(Array.isArray(models) && models.length > 0)) {
-    blame("models", "needs a list of one model at least, or none for its defaults");
+    blame("models", "needs a list of at least one model, or no list to use the defaults");
   }
 }
 
-/** What is known of a model that the program names; a dated one is the model it is a release of. */
+/** Facts of a model that the program names; a dated id takes those of the model it is a release of. */
 function chosen(model: string | ModelInfo, { models, local }: ProviderConnector): ModelInfo {
   const id = typeof model === "string" ? model : model.id;
   const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");

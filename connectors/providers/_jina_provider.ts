@@ -1,5 +1,5 @@
 /**
- * Jina's search and reader have hosts of their own.
+ * Jina: its search and reader APIs have their own hosts.
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
@@ -12,7 +12,7 @@ const hosts: Readonly<Record<string, string>> = {
   reader: "https://r.jina.ai/",
 };
 
-/** Jina, with its code. All calls go to an address of one's own where there is one. */
+/** The Jina connector with its implementation. A configured base URL applies to all calls. */
 export const jinaConnector: ProviderConnector = {
   ...declarationOf(jina),
   create(settings, runtime) {

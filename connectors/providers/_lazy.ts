@@ -1,5 +1,5 @@
 /**
- * Vendors whose code is imported when they are named.
+ * Vendors whose implementation is imported on demand.
  * @module
  */
 import type { LazyProviderConnector, ProviderDeclaration } from "../../src/contracts/connector.ts";
@@ -7,9 +7,9 @@ import { withDialectAttributes } from "./_dialect_attributes.ts";
 import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
 
 /**
- * The connector of a vendor that speaks OpenAI's dialect.
+ * The lazy connector of an OpenAI-compatible vendor.
  *
- * @param vendor What sets the vendor apart.
+ * @param vendor The vendor's declaration.
  */
 export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
   const whole = withDialectAttributes(vendor);
@@ -20,10 +20,10 @@ export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConn
 }
 
 /**
- * A connector whose code is imported when it is named.
+ * A lazy connector, whose implementation is imported when a configuration names it.
  *
- * @param declaration What is known of it; its list of models is not looked at.
- * @param load Imports the code.
+ * @param declaration Its declaration; the model list is not evaluated.
+ * @param load Imports the implementation.
  */
 export function loadedBy(
   declaration: ProviderDeclaration,

@@ -1,14 +1,14 @@
 /**
- * Files, batches and fine-tuning jobs, whose code is imported with the first call.
+ * Files, batches and fine-tuning jobs; the implementation is imported with the first call.
  * @module
  */
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type { InfrastructureParts } from "./_openai_infrastructure.ts";
 
 /**
- * The same as `openAiInfrastructure`.
+ * A lazy `openAiInfrastructure`.
  *
- * @param parts What it is made of.
+ * @param parts Its dependencies.
  */
 export function lazyInfrastructure(parts: InfrastructureParts): Infrastructure {
   let made: Promise<Infrastructure> | undefined;

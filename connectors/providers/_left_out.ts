@@ -1,21 +1,20 @@
 /**
- * What a translation of a request leaves out.
+ * Detects parameters that a translation drops.
  * @module
  */
 import type { ChatCompletionRequest, RequestBody } from "../../src/contracts/openai.ts";
 
-/** Parameters that every translation reads, or the engine itself. */
+/** Parameters that every translation, or the engine itself, handles. */
 const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "stop", "n"],
   ...["tools", "tool_choice", "parallel_tool_calls", "response_format"],
 ]);
 
 /**
- * The parameters that a request carries and its translation does not, to be reported to `CallOptions.reportDropped`.
+ * The parameters that a translation drops, for `CallOptions.reportDropped`.
  *
  * @param body The request.
- * @param carried Of the parameters that not every translation reads: those that this one may carry, and whether it
- * does.
+ * @param carried Further parameters that this translation supports, and whether it carries each.
  *
  * @example
  * ```ts ignore
@@ -27,10 +26,10 @@ export function leftOut(body: ChatCompletionRequest, carried: Readonly<Record<st
 }
 
 /**
- * The parameters that a request carries beside those that its translation knows.
+ * The parameters of a request that its translation does not know.
  *
  * @param body The request.
- * @param known Parameters that the translation carries, or the engine reads.
+ * @param known Parameters that the translation or the engine handles.
  */
 export function leftOutBeside(body: RequestBody, known: ReadonlySet<string>): string[] {
   return Object.keys(body).filter((name) => !known.has(name) && asksForSomething(body[name]));

@@ -1,7 +1,7 @@
 /**
- * Mistral's OCR: `POST /ocr`, which takes addresses and files, these as `data:` addresses.
+ * Mistral's OCR: `POST /ocr`, which accepts URLs; files are sent as `data:` URLs.
  *
- * Sources: docs.mistral.ai, basic OCR (a request says which of documents and images it has); docs.litellm.ai/docs/ocr.
+ * Sources: docs.mistral.ai, basic OCR (a request specifies documents or images); docs.litellm.ai/docs/ocr.
  * @module
  */
 import type { UploadedFile } from "../../src/contracts/provider.ts";
@@ -11,7 +11,7 @@ import type { DocumentDialect } from "./_documents.ts";
 const imageEnding = /\.(png|jpe?g|webp|gif|avif|tiff?|bmp)$/i;
 const unknownType = "application/octet-stream";
 
-/** Mistral's words. */
+/** Mistral's dialect. */
 export const mistralDocuments: DocumentDialect = {
   path: "ocr",
   write({ model, url, file }) {
@@ -25,7 +25,7 @@ export const mistralDocuments: DocumentDialect = {
   pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
 };
 
-/** A form's file without a type is most often a PDF. */
+/** An uploaded file without a media type is most often a PDF. */
 function typeOf({ type, bytes }: UploadedFile): string {
   const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-";
   return type === unknownType && isPdf ? "application/pdf" : type.replace(/[;,\s].*$/, "");

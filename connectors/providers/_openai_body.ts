@@ -1,5 +1,5 @@
 /**
- * The body of a request in OpenAI's dialect: JSON, or a form where it has files.
+ * Request bodies in OpenAI's dialect: JSON, or a multipart form if there are files.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -9,11 +9,11 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { newBoundary, writeForm } from "../../src/util/multipart.ts";
 
 /**
- * The JSON of a request's body: the client's own text where it came as such, spliced.
+ * The JSON request body; the client's own JSON with edits spliced in, if available.
  *
  * @param request The request.
- * @param edits What differs for the provider; undefined removes a member.
- * @default `{ model }`, by the provider's own name of it
+ * @param edits Members to change; undefined removes a member.
+ * @default `{ model }`, the upstream model id
  */
 export function jsonOf(
   { model, body, wire }: OperationRequest,
@@ -25,10 +25,10 @@ export function jsonOf(
 }
 
 /**
- * The body of a request, and the headers that go with it: JSON, or a form where it has files.
+ * The request body and its headers: JSON, or a multipart form if there are files.
  *
  * @param request The request.
- * @param runtime For a boundary that no file has.
+ * @param runtime Generates a boundary that does not occur in any file.
  */
 export function bodyOf(
   request: OperationRequest,
@@ -40,10 +40,10 @@ export function bodyOf(
 }
 
 /**
- * A form with files, and the header that goes with it.
+ * A multipart form with files, and its header.
  *
  * @param form Its fields by name, and its files.
- * @param runtime For a boundary that no file has.
+ * @param runtime Generates a boundary that does not occur in any file.
  */
 export function formOf(
   { files, fields: values }: { readonly files: readonly UploadedFile[]; readonly fields: JsonObject },
@@ -55,7 +55,7 @@ export function formOf(
   return { headers: { "content-type": contentType }, body: chunks };
 }
 
-/** Lists as several fields of a name that ends in `[]`, as OpenAI's clients write them. */
+/** Arrays become repeated fields whose name ends in `[]`, as OpenAI's clients encode them. */
 function fieldsOf(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((one) => fieldsOf(`${name}[]`, one));

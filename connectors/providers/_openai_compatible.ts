@@ -1,5 +1,5 @@
 /**
- * The shared base of every vendor that speaks OpenAI's dialect: a vendor is a declaration.
+ * Base of all OpenAI-compatible vendors: each vendor is only a declaration.
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
@@ -29,9 +29,9 @@ import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * Makes a connector of a declaration.
+ * Creates a connector from a declaration.
  *
- * @param vendor What sets the vendor apart.
+ * @param vendor The vendor's declaration.
  *
  * @example
  * ```ts ignore
@@ -50,7 +50,7 @@ export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
   };
 }
 
-/** A provider of OpenAI's dialect. */
+/** An OpenAI-compatible provider. */
 export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #vendor: OpenAiCompatible;
   readonly #baseUrl: string;
@@ -58,16 +58,16 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
   readonly #calls: OperationTable;
-  /** Whose requests it takes as they are. */
+  /** Native dialects that it supports. */
   readonly dialects: readonly string[];
   readonly #infrastructure: Infrastructure | undefined;
 
   /**
-   * Makes one.
+   * Creates a provider.
    *
-   * @param vendor What sets the vendor apart.
-   * @param settings The entry's id and address.
-   * @param runtime For time and network.
+   * @param vendor The vendor's declaration.
+   * @param settings Entry id and base URL.
+   * @param runtime Clock and network.
    */
   constructor(vendor: OpenAiCompatible, settings: ProviderSettings, runtime: Runtime) {
     super(settings.id, modelsOf(vendor));
@@ -96,17 +96,17 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     });
   }
 
-  /** Files, batches and fine-tuning jobs; what makes it is imported with the first call. */
+  /** Files, batches and fine-tuning jobs; the implementation is imported with the first call. */
   override get infrastructure(): Infrastructure | undefined {
     return this.#infrastructure;
   }
 
-  /** What it does beside chat. */
+  /** Calls of operations other than chat. */
   protected override get calls(): OperationTable {
     return this.#calls;
   }
 
-  /** One complete response, its bytes kept. */
+  /** Requests a complete response; its bytes are kept. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
@@ -118,7 +118,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return isAsItCame ? { body, wire: bytes } : { body };
   }
 
-  /** A streamed response, each event's text kept. */
+  /** Requests a streaming response; the JSON of each event is kept. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
@@ -126,14 +126,14 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       readWhole: (body) => answerOf(body).body,
       readChunk: (data) => {
         const chunk = chunks.read(data);
-        // some vendors begin with notes about the prompt; many a client takes a choice for granted
+        // some vendors send prompt annotations first, but many clients expect a choice in every chunk
         return chunk.value.choices.length > 0 || chunk.value.usage ? chunk : undefined;
       },
       joins: request.wire !== undefined,
     }));
   }
 
-  /** Asks `GET /models`; a vendor without a list has the models of the catalogue, once it has proved that it is there. */
+  /** Requests `GET /models`. For a vendor without a model list, returns the catalogue once the vendor has responded. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const { list } = this.#vendor;
     const ids = list === undefined
@@ -142,20 +142,20 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return ids?.map((id) => this.known(id) ?? { id }) ?? modelsOf(this.#vendor);
   }
 
-  /** Asks `GET /models` of a vendor whose list says more than ids. */
+  /** Requests `GET /models` from a vendor whose list contains model facts. */
   async describeModels(options: CallOptions): Promise<readonly ModelInfo[] | undefined> {
     const { describe } = this.#vendor;
     if (describe === undefined) return undefined;
     return listed(await this.#get("models", options)).map((entry) => ({ ...describe(entry), id: entry.id }));
   }
 
-  /** Asks a vendor that reports it what is left of the account. */
+  /** Requests the remaining quota from a vendor that reports it. */
   override async checkQuota(options: CallOptions): Promise<Quota | undefined> {
     const { quota } = this.#vendor;
     return quota === undefined ? undefined : quota.read(await this.#get(quota.path, options));
   }
 
-  /** An address may have a query of its own. */
+  /** A base URL may have a query. */
   #urlOf(pathAndQuery: string): string {
     const [path = "", query] = pathAndQuery.split("?");
     const url = this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
@@ -164,7 +164,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
     const text = await readText(await this.#send({ url: new URL(this.#urlOf(path)).href, method: "GET" }, options));
-    // some vendors list their models, or voices, without an object around the list
+    // some vendors return their models, or voices, as a bare array
     return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }
 
@@ -190,7 +190,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return this.#send({ url, body: text }, options);
   }
 
-  /** Sends a request with the key; of an answer that is no success throws the error. */
+  /** Sends a request with the API key. Throws if the response status is not a success. */
   async #send(
     request: Pick<UpstreamRequest, "url" | "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
     options: CallOptions,
@@ -207,13 +207,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
 function dialectsOf(vendor: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): readonly string[] {
   const { dialects = {}, baseUrl, local } = vendor;
-  // without an address beforehand, all addresses are the vendor's own
+  // if no default URL was given, all URLs are the vendor's own
   const isOwn = local || !given || !baseUrl || given === baseUrl;
   const said = config as Readonly<Record<string, boolean | undefined>> | undefined;
   return Object.entries(dialects).flatMap(([name, has]) => said?.[name] ?? (has && isOwn) ? [name] : []);
 }
 
-/** Reads answers in the words that a client of another API wrote its request in; named as its path. */
+/** Reads responses of a native dialect, which is named by its path. */
 interface NativeReader {
   readWhole(response: UpstreamResponse): Promise<CompletionResponse>;
   readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk>;
@@ -223,7 +223,7 @@ function nativeReaderOf({ dialect }: NativeRequest): Promise<NativeReader> {
   return dialect === "completions" ? import("./_openai_completions.ts") : import("./_openai_responses.ts");
 }
 
-/** The client's own body, or the vendor's in place of it. */
+/** The client's own body, or the vendor-specific body in place of it. */
 function postedBody(
   request: Parameters<Post>[1],
   runtime: Runtime,
@@ -241,7 +241,7 @@ function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletio
   return { body: completion, isAsItCame: !renamed.includes(true) };
 }
 
-/** The models of a list. */
+/** The models of a list response. */
 function listed({ data }: JsonObject): readonly (JsonObject & { readonly id: string })[] {
   if (!Array.isArray(data)) {
     throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });

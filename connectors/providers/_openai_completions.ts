@@ -1,5 +1,5 @@
 /**
- * Answers of OpenAI's text completion: as they came, and what they mean in chat.
+ * Responses of OpenAI's text completions, as received and translated to chat.
  *
  * Source: OpenAI REST API reference, document version 2.3.0: `POST /completions`.
  * @module
@@ -15,9 +15,9 @@ import { completionOf } from "./_openai_wire.ts";
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * A complete answer.
+ * Reads a complete response.
  *
- * @throws {UpstreamError} When it is an error, or has no choices.
+ * @throws {UpstreamError} If it is an error, or has no choices.
  */
 export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
@@ -25,10 +25,10 @@ export async function readWhole(response: UpstreamResponse): Promise<CompletionR
 }
 
 /**
- * A streamed answer.
+ * Reads a streaming response.
  *
- * @param opening The response, once its head is read.
- * @throws {UpstreamError} For an error event, and for a stream that ends before the answer does.
+ * @param opening The response, once its head has been received.
+ * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
  */
 export function readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk> {
   const chunks = new ChunkReader();
@@ -89,7 +89,7 @@ function choicesOf(choices: unknown): readonly Choice[] {
   }));
 }
 
-/** Lists of their own become one list of tokens. */
+/** Converts the parallel arrays of the legacy format to one list of tokens. */
 function logprobsOf(logprobs: unknown): JsonObject | null {
   if (!isObject(logprobs)) return null;
   const [tokens = [], values = [], tops = []] = ["tokens", "token_logprobs", "top_logprobs"]

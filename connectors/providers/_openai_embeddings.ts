@@ -13,7 +13,7 @@ import type { Post } from "./_openai_vendor.ts";
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * Embeddings of a vendor whose `POST /embeddings` is OpenAI's.
+ * Embeddings by a vendor with OpenAI's `POST /embeddings`.
  *
  * @param post Posts to the vendor.
  */
@@ -25,7 +25,7 @@ export function embeddingsBy(post: Post): OperationCall {
 }
 
 /**
- * The texts of a request; a text given as tokens is one, too.
+ * The inputs of a request; a list of token ids is one input.
  *
  * @param request The request.
  */
@@ -33,7 +33,7 @@ export function inputsOf({ body: { input } }: OperationRequest): readonly unknow
   return Array.isArray(input) && input.some((one) => typeof one !== "number") ? input : [input];
 }
 
-/** A vector for each input, or the answer is none. */
+/** Validates that there is one vector per input. */
 function embeddingsIn(body: JsonObject, request: OperationRequest): JsonObject {
   throwIfError(body);
   const { data } = body;

@@ -1,14 +1,14 @@
 /**
- * Error bodies of OpenAI's dialect.
+ * Error responses in OpenAI's dialect.
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 
 /**
- * The error object of OpenAI's dialect, whatever is missing in it.
+ * Parses an error in OpenAI's dialect; all members are optional.
  *
  * @param body The parsed body: `{error: {…}}`, `{error: "…"}`, `{message: "…"}` or `{detail: …}`.
- * @param status The HTTP status, for the message of last resort.
+ * @param status HTTP status, for the fallback message.
  */
 export function readOpenAiError(body: unknown, status: number): OpenAiError {
   const outer = asRecord(body);

@@ -1,5 +1,5 @@
 /**
- * New images and edits of images in OpenAI's dialect.
+ * Image generation and editing in OpenAI's dialect.
  *
  * Source: OpenAI REST API reference, `POST /images/generations` and `/images/edits`, document version 2.3.0.
  * @module
@@ -15,9 +15,9 @@ import type { VendorOperation } from "./_openai_vendor.ts";
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * Images of a vendor that takes OpenAI's requests.
+ * Image operations of a vendor that accepts OpenAI's requests.
  *
- * @param path Below the vendor's address.
+ * @param path Path relative to the vendor's base URL.
  */
 export function imagesAt(path: string): VendorOperation {
   return (post, { clock }) => async (request, options) => {
@@ -27,12 +27,12 @@ export function imagesAt(path: string): VendorOperation {
 }
 
 /**
- * The images of a response. Members that are null are left out, and the time is filled in, where vendors differ from
+ * The images of a response. Null members are removed and the creation time is filled in, for vendors that deviate from
  * OpenAI's shape.
  *
  * @param body The response.
- * @param context The clock, and the bytes that the response came in.
- * @throws {UpstreamError} `invalid_response` for one without images.
+ * @param context The clock, and the bytes of the response.
+ * @throws {UpstreamError} `invalid_response` if it has no images.
  */
 export function imagesIn(
   body: JsonObject,

@@ -16,23 +16,26 @@ import { parseObject, readBytes, throwIfError } from "./_http.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** What it is made of. */
+/** Dependencies of the infrastructure. */
 export interface InfrastructureParts {
   readonly facts: InfrastructureFacts;
-  /** Sends a request to a path below the vendor's address, with its key; throws for an answer that is no success. */
+  /**
+   * Sends a request with the API key to a path relative to the vendor's base URL. Throws if the response status is not
+   * a success.
+   */
   readonly send: (
     path: string,
     request: Pick<UpstreamRequest, "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
     options: CallOptions,
   ) => Promise<UpstreamResponse>;
-  /** For boundaries that no file has. */
+  /** Generates multipart boundaries that do not occur in any file. */
   readonly runtime: Pick<Runtime, "random">;
 }
 
 /**
- * Files, batches and fine-tuning jobs of a vendor that has them by OpenAI's paths.
+ * Files, batches and fine-tuning jobs of a vendor with OpenAI's paths.
  *
- * @param parts What it is made of.
+ * @param parts Its dependencies.
  */
 export function openAiInfrastructure({ facts, send, runtime }: InfrastructureParts): Infrastructure {
   const ask = async <Shape extends JsonObject>(

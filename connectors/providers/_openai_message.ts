@@ -1,13 +1,13 @@
 /**
- * Messages of OpenAI's dialect as vendors vary them.
+ * Normalizes vendors' variations of OpenAI's messages.
  * @module
  */
 
 /**
- * Gives thoughts the name they have in answers of every vendor, and text that comes in parts the form it has there.
+ * Renames reasoning to `reasoning_content`, and joins text that comes as parts.
  *
- * @param message A message, or a part of one; it is changed.
- * @returns Whether it was another.
+ * @param message A message or a delta; modified in place.
+ * @returns Whether it was modified.
  */
 export function nameThoughts(
   message: { content?: unknown; reasoning?: unknown; reasoning_content?: string | null },
@@ -25,7 +25,7 @@ export function nameThoughts(
   return true;
 }
 
-/** The text of parts of one kind; those of thoughts have parts of their own. */
+/** Joins the text of parts of one type; reasoning has parts of its own type. */
 function textIn(parts: readonly unknown[], kind: string): string {
   return parts.map((part) => {
     const { type, text, thinking } = Object(part);

@@ -1,5 +1,5 @@
 /**
- * Moderation in OpenAI's dialect, and in the words of vendors that name the categories otherwise.
+ * Moderation in OpenAI's dialect, and by vendors with other category names.
  *
  * Sources: OpenAI REST API reference, `POST /moderations`, document version 2.3.0; docs.mistral.ai, guardrailing.
  * @module
@@ -19,7 +19,7 @@ const categories = [
   ...["violence/graphic"],
 ];
 
-/** OpenAI's name of a category that another vendor names otherwise. */
+/** OpenAI's category names for those of other vendors. */
 const otherNames: Readonly<Record<string, string>> = {
   hate_and_discrimination: "hate",
   violence_and_threats: "violence",
@@ -28,8 +28,8 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Moderation by a vendor whose `POST /moderations` takes OpenAI's requests. A result without `flagged`, or with categories
- * of the vendor's own, is completed.
+ * Moderation by a vendor whose `POST /moderations` accepts OpenAI's requests. Results without `flagged`, or with the
+ * vendor's own categories, are completed.
  *
  * @param post Posts to the vendor.
  */

@@ -1,6 +1,5 @@
 /**
- * The operations other than chat of vendors that shape them as OpenAI does, for declarations: their code is imported with
- * the first request.
+ * Operations other than chat, for vendor declarations. Their implementations are imported with the first request.
  * @module
  */
 import type { DocumentDialect } from "./_documents.ts";
@@ -10,57 +9,57 @@ import type { VendorOperation } from "./_openai_vendor.ts";
 import type { RerankDialect } from "./_rerank.ts";
 import type { SearchDialect } from "./_search.ts";
 
-/** Embeddings, by `POST /embeddings`. */
+/** Embeddings through `POST /embeddings`. */
 export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_embeddings.ts")).embeddingsBy
 );
 
 /**
- * Embeddings by a vendor with names of its own.
+ * Embeddings in a vendor's dialect.
  *
- * @param dialect How the vendor embeds.
+ * @param dialect The vendor's dialect.
  */
 export function embeddingsLazily(dialect: EmbeddingDialect): VendorOperation {
   return lazily(async () => (await import("./_embeddings.ts")).embeddingsIn(dialect));
 }
 
-/** Moderation, by `POST /moderations`. */
+/** Moderation through `POST /moderations`. */
 export const openAiModeration: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_moderation.ts")).moderationBy
 );
 
-/** Reranking, by `POST /rerank` as Cohere's and Jina's dialects have it. */
+/** Reranking through `POST /rerank`, in the dialect of Cohere and Jina. */
 export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily({ path: "rerank" });
 
 /**
- * The same in the vendor's own words.
+ * Reranking in a vendor's dialect.
  *
- * @param dialect How the vendor reranks.
+ * @param dialect The vendor's dialect.
  */
 export function rerankLazily(dialect: RerankDialect): VendorOperation {
   return lazily(async () => (await import("./_rerank.ts")).rerankIn(dialect));
 }
 
-/** Images, by `POST /images/generations`. */
+/** Image generation through `POST /images/generations`. */
 export const openAiImages: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_images.ts")).imagesAt("images/generations")
 );
 
-/** Edits of images, by `POST /images/edits`. */
+/** Image editing through `POST /images/edits`. */
 export const openAiImageEdits: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_images.ts")).imagesAt("images/edits")
 );
 
 /**
- * Images by a vendor that takes other requests.
+ * Image generation in a vendor's dialect.
  *
- * @param load Imports how it takes them.
+ * @param load Imports the dialect.
  */
 export function imagesLazily(load: () => Promise<ImageDialect>): VendorOperation {
   return lazily(async () => (await import("./_image_dialect.ts")).imagesByDialect(await load()));
 }
 
-/** Text to speech, by `POST /audio/speech`. */
+/** Text to speech through `POST /audio/speech`. */
 export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_speech.ts")).speechBy
 );
@@ -68,13 +67,13 @@ export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
 /**
  * Web search.
  *
- * @param dialect How the vendor searches.
+ * @param dialect The vendor's dialect.
  */
 export function searchLazily(dialect: SearchDialect): VendorOperation {
   return lazily(async () => (await import("./_search.ts")).searchIn(dialect));
 }
 
-/** Web search by `POST /search` in the words of our own proxy. */
+/** Web search through `POST /search`, in the dialect of ModelMesh's own proxy. */
 export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
   path: "search",
   maxResults: 100,
@@ -87,13 +86,13 @@ export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
 /**
  * Document parsing.
  *
- * @param load Imports how the vendor does it.
+ * @param load Imports the vendor's dialect.
  */
 export function documentsLazily(load: () => Promise<DocumentDialect>): VendorOperation {
   return lazily(async () => (await import("./_documents.ts")).documentsIn(await load()));
 }
 
-/** Document parsing by `POST /documents/parse` in the words of our own proxy. */
+/** Document parsing through `POST /documents/parse`, in the dialect of ModelMesh's own proxy. */
 export const plainDocuments: VendorOperation = /* @__PURE__ */ documentsLazily(() =>
   Promise.resolve({
     path: "documents/parse",
@@ -102,20 +101,20 @@ export const plainDocuments: VendorOperation = /* @__PURE__ */ documentsLazily((
   })
 );
 
-/** Speech to text, by `POST /audio/transcriptions`. */
+/** Speech to text through `POST /audio/transcriptions`. */
 export const openAiTranscription: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_transcription.ts")).transcriptionBy
 );
 
-/** Speech to English text, by `POST /audio/translations`. */
+/** Speech to English text through `POST /audio/translations`. */
 export const openAiAudioTranslation: VendorOperation = /* @__PURE__ */ lazily(async () =>
   (await import("./_openai_transcription.ts")).audioTranslationBy
 );
 
 /**
- * An operation whose code is imported with the first request.
+ * An operation whose implementation is imported with the first request.
  *
- * @param load Imports it.
+ * @param load Imports the implementation.
  */
 export function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);

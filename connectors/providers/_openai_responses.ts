@@ -1,5 +1,5 @@
 /**
- * Answers of the Responses API: as they came, and what they mean in chat.
+ * Responses of the Responses API, as received and translated to chat.
  *
  * Source: https://platform.openai.com/docs/api-reference/responses, its streaming events.
  * @module
@@ -25,11 +25,11 @@ import { readOpenAiError } from "./_openai_error.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** Codes of failures that the request itself is to blame for. */
+/** Error codes of failures caused by the request itself. */
 const requestFaults =
   /^(invalid_(?!api)|image_|unsupported_image|empty_image|failed_to_download|bio_policy|data_residency)/;
 
-/** What adds to an answer, by the end of its event's name. */
+/** Delta fields by the suffix of the event name. */
 const deltaFields: Readonly<Record<string, "content" | "refusal" | "reasoning_content">> = {
   "response.output_text.delta": "content",
   "response.refusal.delta": "refusal",
@@ -38,9 +38,9 @@ const deltaFields: Readonly<Record<string, "content" | "refusal" | "reasoning_co
 };
 
 /**
- * A complete response.
+ * Reads a complete response.
  *
- * @throws {UpstreamError} When it has failed, or is none.
+ * @throws {UpstreamError} If it has failed, or is not a response.
  */
 export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
@@ -48,10 +48,10 @@ export async function readWhole(response: UpstreamResponse): Promise<CompletionR
 }
 
 /**
- * A streamed response. It ends by the event of its end.
+ * Reads a streaming response, up to its final event.
  *
- * @param opening The response, once its head is read.
- * @throws {UpstreamError} For an error event, and for a stream that ends before the response does.
+ * @param opening The response, once its head has been received.
+ * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
  */
 export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGenerator<CompletionChunk> {
   const response = await opening;
@@ -69,9 +69,9 @@ export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGene
   throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
 }
 
-/** Reads one stream's events, in order. */
+/** Parses the events of one stream, in order. */
 class EventReader {
-  /** The event of its end has come. */
+  /** Whether the final event was received. */
   isFinished = false;
   #head: Pick<ChatCompletionChunk, "id" | "object" | "created" | "model"> = {
     id: "",
@@ -79,7 +79,7 @@ class EventReader {
     created: 0,
     model: "",
   };
-  /** Items that are calls, by their place. */
+  /** Function call items, by output index. */
   readonly #calls = new Map<unknown, number>();
 
   read(data: string): ChatCompletionChunk {
@@ -104,7 +104,7 @@ class EventReader {
     return { tool_calls: [{ index, function: { arguments: delta } }] };
   }
 
-  /** From what a provider runs itself on, there is no way back either. */
+  /** A hosted tool call also commits the stream, since the provider has started to run it. */
   #begin({ type, id, call_id, name }: JsonObject, place: unknown): Delta | undefined {
     if (type === "message" || type === "reasoning") return undefined;
     const index = this.#calls.size;
@@ -151,14 +151,14 @@ function headOf({ id, created_at, model }: JsonObject): Pick<ChatCompletion, "id
   return { id: String(id ?? ""), created: Number(created_at ?? 0), model: String(model ?? "") };
 }
 
-/** One in the background has nothing to say yet, which is no empty answer. */
+/** A background response has no output yet, which does not make it empty. */
 function reasonOf({ status, incomplete_details: details }: JsonObject, calls: readonly ToolCall[]): FinishReason {
   if (status === "incomplete" && isObject(details) && details.reason === "content_filter") return "content_filter";
   if (status !== undefined && status !== "completed") return "length";
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 
-/** The texts of parts, such as `text` in the `content` of messages. */
+/** Joins the text of parts, such as `text` in the `content` of messages. */
 function textIn(items: readonly JsonObject[], list: string, member: string): string {
   return items.flatMap((item) => Array.isArray(item[list]) ? item[list] : [])
     .map((part) => isObject(part) && typeof part[member] === "string" ? part[member] : "").join("");
@@ -182,7 +182,7 @@ function usageOf(usage: unknown): CompletionUsage | undefined {
   };
 }
 
-/** The error of a response, or of an event that has it in its own members. */
+/** The error of a response, or of an event that contains it directly. */
 function failureOf(event: JsonObject): UpstreamError {
   const { response = event } = event;
   const error = isObject(response) && isObject(response.error) ? response.error : response;

@@ -10,7 +10,7 @@ import type { Post } from "./_openai_vendor.ts";
 import { soundOf } from "./_sound.ts";
 
 /**
- * Speech of a vendor whose `POST /audio/speech` is OpenAI's.
+ * Text to speech by a vendor with OpenAI's `POST /audio/speech`.
  *
  * @param post Posts to the vendor.
  */

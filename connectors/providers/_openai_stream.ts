@@ -1,5 +1,5 @@
 /**
- * Streams of OpenAI's dialect.
+ * Streaming responses in OpenAI's dialect.
  * @module
  */
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
@@ -15,24 +15,27 @@ import { streamReaderOf } from "./_http.ts";
 
 export { ChunkReader } from "./_chunk_reader.ts";
 
-/** How a streamed response is read. */
+/** How a streaming response is parsed. */
 export interface StreamParts {
-  /** Reads a complete response, which some servers send in place of a stream. */
+  /** Parses a complete response, which some servers return instead of a stream. */
   readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
-  /** Reads an event's data; undefined: it has nothing to pass on. */
+  /** Parses an event's data; undefined if there is nothing to forward. */
   readonly readChunk: (data: string) => CompletionChunk | undefined;
-  /** Where the events that were read went: it knows whether the response is finished. */
+  /** The parser of the events, which knows whether the response is complete. */
   readonly chunks: ChunkReader;
-  /** Only the events' text is wanted once a response has begun: those that arrive together may become one chunk. */
+  /**
+   * Whether, after the first content, events that arrive together may be joined into one chunk, since only their JSON
+   * is used.
+   */
   readonly joins?: boolean;
 }
 
 /**
- * Reads a streamed response. It ends by `[DONE]`, or where every choice has its finish reason.
+ * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason.
  *
- * @param opening The response, once its head is read.
- * @param parts How it is read.
- * @throws {UpstreamError} For an error event, and for a stream that ends before the response does.
+ * @param opening The response, once its head has been received.
+ * @param parts How it is parsed.
+ * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
  */
 export async function* readStream(
   opening: Promise<UpstreamResponse>,
@@ -59,7 +62,7 @@ export async function* readStream(
       if (isDone) break;
     }
   } catch (error) {
-    // a connection that breaks after the response's end is harmless
+    // a connection reset after the end of the response is harmless
     if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
   }
   if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {

@@ -15,7 +15,7 @@ import type { Post } from "./_openai_vendor.ts";
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * Transcripts of a vendor whose `POST /audio/transcriptions` is OpenAI's.
+ * Transcription by a vendor with OpenAI's `POST /audio/transcriptions`.
  *
  * @param post Posts to the vendor.
  */
@@ -24,7 +24,7 @@ export function transcriptionBy(post: Post): OperationCall {
 }
 
 /**
- * Translations of a vendor whose `POST /audio/translations` is OpenAI's.
+ * Translation by a vendor with OpenAI's `POST /audio/translations`.
  *
  * @param post Posts to the vendor.
  */
@@ -40,7 +40,7 @@ function transcriptsAt(path: string, post: Post): OperationCall {
   };
 }
 
-/** A text where one was asked for; some servers write it into JSON all the same. */
+/** The transcript as text if text was requested; some servers return JSON nevertheless. */
 async function transcriptIn(response: UpstreamResponse, type: string | undefined): Promise<OperationResponse> {
   const wire = await readBytes(response);
   const given = response.headers.get("content-type") ?? "";
@@ -57,7 +57,7 @@ function stringIn(text: string): string {
   try {
     return JSON.parse(text);
   } catch {
-    throw broken("no valid JSON");
+    throw broken("invalid JSON");
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Vendors that speak OpenAI's dialect, as data.
+ * Declarations of OpenAI-compatible vendors.
  * @module
  */
 import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
@@ -19,103 +19,103 @@ import { once } from "../../src/util/once.ts";
 import type { FaultReader } from "./_http.ts";
 
 /**
- * Posts a request's body to a path below the vendor's address, such as `embeddings`, with its key and its name of the model.
- * A body that is not the client's goes without `wire`.
+ * Posts a request body to a path relative to the vendor's base URL, such as `embeddings`, with the API key and the
+ * upstream model id. A body that differs from the client's is passed without `wire`.
  *
- * @throws {UpstreamError} For an answer that is no success.
+ * @throws {UpstreamError} If the response status is not a success.
  */
 export type Post = (path: string, request: PostedRequest, options: CallOptions) => Promise<UpstreamResponse>;
 
-/** A request, and where the vendor's own words are needed: what is posted in place of its body. */
+/** A request, and the vendor-specific content to send in place of its body. */
 export interface PostedRequest extends OperationRequest {
-  /** Posted as it is, without a model. */
+  /** A JSON body to send unchanged, without a model. */
   readonly json?: JsonObject;
-  /** Posted as the fields of a form with the request's files, in place of its body. */
+  /** Form fields to send with the request's files, in place of its body. */
   readonly fields?: JsonObject;
-  /** Beside the key's and the content type; names in lower case. */
+  /** Additional headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Posted as it is: a body of its own type. */
+  /** A body of another media type, sent unchanged. */
   readonly raw?: { readonly type: string; readonly chunks: readonly Uint8Array[] };
-  /** Asks, without a body, for what an earlier request has ordered. */
+  /** Sends no body: retrieves the result of an earlier request. */
   readonly method?: "GET";
 }
 
-/** Makes the calls of an operation. */
+/** Creates the calls of an operation. */
 export type VendorOperation = (post: Post, runtime: Pick<Runtime, "clock">) => OperationCall;
 
-/** What makes a vendor's calls, by operation. */
+/** Factories of a vendor's calls, by operation. */
 export type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
 
-/** What sets a vendor of OpenAI's dialect apart. */
+/** Declaration of an OpenAI-compatible vendor. */
 export interface OpenAiCompatible {
-  /** Connector id. */
+  /** The connector id. */
   readonly id: string;
-  /** Prefix of its models' names. */
+  /** The vendor's short name, which prefixes its model names. */
   readonly vendor: string;
   /**
-   * Address with version prefix, or what makes it of the entry's settings and variables of the environment, and throws a
-   * `ConfigError` when they do not fit; left out when it has to be configured.
+   * The base URL with the version prefix; or a function that derives it from the entry's settings and the environment,
+   * and throws a `ConfigError` if they are invalid. Omitted if it must be configured.
    */
   readonly baseUrl?:
     | string
     | ((settings: ProviderSettings, env?: (name: string) => string | undefined) => string);
-  /** How it is found in the environment. */
+  /** Environment variables that reveal it. */
   readonly detection?: Detection;
-  /** Known models; a function, where a bundler shall be able to leave the list out together with the vendor. */
+  /** The catalogue of known models; a function lets bundlers remove the catalogue together with the vendor. */
   readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);
-  /** Rewording all its models need. */
+  /** Parameter rules that apply to all of its models. */
   readonly parameters?: ParameterRules;
-  /** A server on one's own machine. */
+  /** Whether it is a local server. */
   readonly local?: boolean;
-  /** Works without a key. */
+  /** Whether it works without an API key. */
   readonly keyless?: boolean;
-  /** What its tokens are asked for, unless `auth.scope` says otherwise. */
+  /** The OAuth scope of its access tokens, unless `auth.scope` overrides it. */
   readonly tokenScope?: string;
-  /** Attributes that it reads from its entry's `config`; none unless given. */
+  /** Attributes that it reads from the entry's `config`; none by default. */
   readonly attributes?: Attributes;
-  /** Headers that carry the key; `Authorization: Bearer` by default. */
+  /** Headers that carry the API key; `Authorization: Bearer` by default. */
   readonly authorize?: (credential: string) => Record<string, string>;
-  /** Where a path of the API is for a model, in place of `<baseUrl>/<path>`. */
+  /** URL of a path of the API for a model; `<baseUrl>/<path>` by default. */
   readonly address?: (path: string, model?: string) => string;
-  /** Whether it has no chat; such a vendor has no list of models at `models` either. */
+  /** Whether it does not support chat; such a vendor has no `GET /models` either. */
   readonly withoutChat?: boolean;
-  /** Its list of models, when that is not `GET <baseUrl>/models` in OpenAI's shape. */
+  /** Its model list, if that is not `GET <baseUrl>/models` in OpenAI's shape. */
   readonly list?: {
-    /** Below the vendor's address; answers a `GET`, costs nothing, and proves that the vendor is there and takes the key. */
+    /** Path relative to the vendor's base URL. A free `GET` request that verifies availability and API key. */
     readonly path: string;
     /**
-     * Where a page has its models, and where each of these has its id; left out, the answer lists no models, and they are
-     * those of the catalogue.
+     * The members of a page with the models, and of a model with its id. When omitted, the response lists no models,
+     * and those of the catalogue are used.
      */
     readonly members?: readonly [list: string, id: string];
-    /** The path of the page after one, of which there is the body and the number; undefined after the last. */
+    /** The path of the next page, given the body and number of a page; undefined after the last. */
     readonly next?: (page: JsonObject, number: number) => string | undefined;
   };
-  /** What an entry of its list of models says beside the id, where it says more. */
+  /** Extracts model facts besides the id from an entry of its model list. */
   readonly describe?: (entry: JsonObject) => Omit<ModelInfo, "id">;
-  /** Where it reports what is left of the account: a path below its address, and how the answer is read. */
+  /** The path of its quota, relative to the base URL, and the parser of the response. */
   readonly quota?: { readonly path: string; readonly read: (body: JsonObject) => Quota };
   /**
-   * Dialects beside chat that it has at its own address, a server on one's own machine at any; elsewhere `config.<dialect>`
-   * says so. One that is left out it has nowhere.
+   * Native dialects besides chat that it supports at its own URL; a local server, at any URL. Elsewhere,
+   * `config.<dialect>` enables them. An omitted dialect is not supported anywhere.
    */
   readonly dialects?: { readonly responses?: boolean; readonly completions?: boolean };
-  /** Whether it takes `stream_options.include_usage`; most do. */
+  /** Whether it supports `stream_options.include_usage`; true by default. */
   readonly streamUsage?: boolean;
-  /** Its errors, where they are not quite OpenAI's. */
+  /** Parses its errors, if they deviate from OpenAI's. */
   readonly readError?: FaultReader["readError"];
-  /** The operations other than chat that it performs: by `_openai_<operation>.ts` where they are shaped as OpenAI's. */
+  /** The supported operations other than chat. Those in OpenAI's shape are implemented by `_openai_<operation>.ts`. */
   readonly operations?: VendorOperations;
-  /** What of files, batches and fine-tuning its API has by OpenAI's paths; nothing unless given. */
+  /** File, batch and fine-tuning features at OpenAI's paths; none by default. */
   readonly infrastructure?: InfrastructureFacts;
-  /** A wait the vendor names in a place of its own. */
+  /** Parses a retry delay from a vendor-specific place. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }
 
 /**
- * What is known of a vendor's connector before it is used. Its list of models is made when it is first looked at.
+ * The declaration of a vendor's connector. Its model list is evaluated on first access.
  *
- * @param vendor What sets the vendor apart.
+ * @param vendor The vendor's declaration.
  */
 export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
   const models = once(() => modelsOf(vendor));
@@ -138,9 +138,9 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
 }
 
 /**
- * The models known of a vendor.
+ * The catalogue of a vendor.
  *
- * @param vendor What sets the vendor apart.
+ * @param vendor The vendor's declaration.
  */
 export function modelsOf({ models = [] }: OpenAiCompatible): readonly ModelInfo[] {
   return typeof models === "function" ? models() : models;

@@ -1,5 +1,5 @@
 /**
- * Requests and answers of OpenAI's dialect, for vendors that speak it and for programs' own providers.
+ * Requests and responses in OpenAI's dialect, for compatible vendors and for providers that programs define.
  * @module
  */
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
@@ -10,7 +10,7 @@ import type { ChunkReader } from "./_chunk_reader.ts";
 import { throwIfError } from "./_http.ts";
 import type { StreamParts } from "./_openai_stream.ts";
 
-/** What a request's body lacks for the provider: its own name of the model, and that usage is to be reported. */
+/** Edits that a request body needs for the provider: the upstream model id, and reporting of usage. */
 export function editsOf(
   { model, stream, body }: CompletionRequest,
   streamUsage: boolean = true,
@@ -21,10 +21,10 @@ export function editsOf(
 }
 
 /**
- * A complete response.
+ * Validates a complete response.
  *
  * @param body The parsed JSON.
- * @throws {UpstreamError} When it is an error, or has no choices.
+ * @throws {UpstreamError} If it is an error, or has no choices.
  */
 export function completionOf(body: Record<string, unknown>): ChatCompletion {
   throwIfError(body);
@@ -37,10 +37,11 @@ export function completionOf(body: Record<string, unknown>): ChatCompletion {
 let modules: typeof import("./_openai_stream.ts") | undefined;
 
 /**
- * Reads a streamed response. What reads streams is imported with the first: a page that asks for none goes without.
+ * Reads a streaming response. The parser is imported with the first stream, so that pages without streaming do not load
+ * it.
  *
- * @param opening The response, once its head is read.
- * @param partsOf How it is read.
+ * @param opening The response, once its head has been received.
+ * @param partsOf How it is parsed.
  */
 export function streamOf(
   opening: Promise<UpstreamResponse>,
@@ -51,7 +52,7 @@ export function streamOf(
     return readStream(opening, { ...partsOf(chunks), chunks });
   };
   if (modules !== undefined) return read(modules);
-  opening.catch(() => {}); // thrown when it is read
+  opening.catch(() => {}); // the error is thrown when the stream is read
   const stream = import("./_openai_stream.ts").then((loaded) => read(modules = loaded));
   return {
     [Symbol.asyncIterator]() {

@@ -1,5 +1,5 @@
 /**
- * Lists of models at places and of shapes of their vendors' own.
+ * Model lists at vendor-specific paths and in vendor-specific shapes.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -8,16 +8,16 @@ import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
 type ModelList = NonNullable<OpenAiCompatible["list"]>;
 
-/** Far more than there are models: a server that never ends its list must not keep us. */
+/** Page limit, far above the number of models: guards against a list that never ends. */
 const maxPages = 20;
 
 /**
- * The ids of a list, page by page.
+ * The model ids of a list, page by page.
  *
- * @param list Where and how it is.
- * @param get Asks for a path below the vendor's address.
- * @returns Undefined where the answer lists no models.
- * @throws {UpstreamError} For an answer that is no success or no list.
+ * @param list Path and shape of the list.
+ * @param get Requests a path relative to the vendor's base URL.
+ * @returns Undefined if the response lists no models.
+ * @throws {UpstreamError} If the response status is not a success, or the body is not a list.
  */
 export async function idsOf(
   { path, members, next }: ModelList,

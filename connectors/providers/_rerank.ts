@@ -1,5 +1,5 @@
 /**
- * Reranking: one request and answer under several names.
+ * Reranking. Vendors share the shape, under different member names.
  *
  * Sources: docs.cohere.com, `POST /v2/rerank`; docs.vllm.ai and localai.io, `POST /v1/rerank`, which follow it;
  * docs.voyageai.com/reference/reranker-api.
@@ -14,20 +14,20 @@ import type { Post } from "./_openai_vendor.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** How a vendor reranks. */
+/** A vendor's dialect of reranking. */
 export interface RerankDialect {
-  /** Below the vendor's address, or from it by `../`. */
+  /** Path relative to the vendor's base URL; may start with `../`. */
   readonly path: string;
-  /** What it calls `top_n`. */
+  /** Its name of `top_n`. */
   readonly topName?: string;
-  /** What it calls `results`. */
+  /** Its name of `results`. */
   readonly resultsName?: string;
 }
 
 /**
- * Reranking by a vendor that answers with a list of an `index` and a `relevance_score` each.
+ * Reranking by a vendor that returns a list with `index` and `relevance_score`.
  *
- * @param dialect The vendor's.
+ * @param dialect The vendor's dialect.
  */
 export function rerankIn({ path, topName, resultsName = "results" }: RerankDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
@@ -40,7 +40,7 @@ export function rerankIn({ path, topName, resultsName = "results" }: RerankDiale
       isObject(one) && Number.isInteger(one.index) && (one.index as number) >= 0 && (one.index as number) < length &&
       Number.isFinite(one.relevance_score);
     if (!Array.isArray(results) || !results.every(isResult)) {
-      throw new UpstreamError("The provider's answer has no scores of the documents", { kind: "invalid_response" });
+      throw new UpstreamError("The provider's response has no relevance scores", { kind: "invalid_response" });
     }
     const billed = Object(Object(meta).billed_units);
     const units = billed.search_units === undefined ? {} : { search_units: billed.search_units };

@@ -1,14 +1,14 @@
 /**
- * Responses that are neither JSON nor events.
+ * Binary response bodies.
  * @module
  */
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { streamReaderOf } from "./_http.ts";
 
 /**
- * The bytes of a response, passed on as they arrive.
+ * Streams the bytes of a response.
  *
- * @param response No error by its status.
+ * @param response A response with a success status.
  */
 export async function* bytesOf(response: UpstreamResponse): AsyncGenerator<Uint8Array> {
   const reader = streamReaderOf(response);
@@ -21,6 +21,6 @@ export async function* bytesOf(response: UpstreamResponse): AsyncGenerator<Uint8
       yield value;
     }
   } finally {
-    if (!isOver) await reader.cancel().catch(() => {}); // the connection ends with it
+    if (!isOver) await reader.cancel().catch(() => {}); // cancelling closes the connection
   }
 }

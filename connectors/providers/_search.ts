@@ -1,5 +1,5 @@
 /**
- * Web search: vendors differ in the names of what they take and return.
+ * Web search. Vendors name request and response members differently.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -11,40 +11,40 @@ import { throwIfError } from "./_http.ts";
 import { leftOutBeside } from "./_left_out.ts";
 import type { Post } from "./_openai_vendor.ts";
 
-/** What is looked for. */
+/** A search query. */
 interface SearchQuery {
   readonly query: string;
-  /** Results, no more than the vendor gives; undefined: as many as it likes. */
+  /** Maximum number of results, capped at the vendor's maximum; undefined for the vendor's default. */
   readonly count: number | undefined;
-  /** The vendor's name of the model. */
+  /** The upstream model id. */
   readonly model: string;
 }
 
-/** How a vendor searches. */
+/** A vendor's dialect of web search. */
 export interface SearchDialect {
-  /** Below the vendor's address. */
+  /** Path relative to the vendor's base URL. */
   readonly path: string;
-  /** Most results of one request. */
+  /** Maximum number of results per request. */
   readonly maxResults: number;
-  /** Headers beside the usual ones. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The request's body. */
+  /** Creates the request body. */
   readonly write: (query: SearchQuery) => JsonObject;
-  /** Where a response has its results. */
+  /** Extracts the results from a response. */
   readonly resultsIn: (body: JsonObject) => unknown;
-  /** What the members of a result are called. */
+  /** Member names of a result. */
   readonly names: { readonly [name in "title" | "url" | "snippet" | "published" | "score"]?: string };
-  /** What a response reports as billed; one search, when left out. */
+  /** Extracts the billed usage from a response; one search by default. */
   readonly usageIn?: (body: JsonObject) => JsonObject;
 }
 
-/** Parameters that every dialect carries, or the engine reads. */
+/** Parameters that every dialect carries, or that the engine handles. */
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", "max_results", "stream"]);
 
 /**
- * Search by a vendor. What else a request has is left out and reported: no two vendors have further parameters in common.
+ * Web search by a vendor. Further parameters are dropped and reported: vendors have none in common.
  *
- * @param dialect The vendor's.
+ * @param dialect The vendor's dialect.
  */
 export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
@@ -66,7 +66,7 @@ function written({ body, model }: OperationRequest, { write, maxResults }: Searc
   return write({ query: body.query as string, count, model: model.id });
 }
 
-/** A result without an address is none; a list of nothing else is no answer. */
+/** Results without a URL are dropped; a list of only such results is an invalid response. */
 function resultsOf(body: JsonObject, { resultsIn, names }: SearchDialect): readonly JsonObject[] {
   const found = resultsIn(body);
   const pages: readonly unknown[] | undefined = Array.isArray(found) ? found : undefined;

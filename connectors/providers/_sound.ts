@@ -1,5 +1,5 @@
 /**
- * Responses that are sound, passed on as they arrive.
+ * Audio responses, streamed.
  * @module
  */
 import type { ResponseContent } from "../../src/contracts/provider.ts";
@@ -10,17 +10,17 @@ import { readObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
 
 /**
- * The sound that a provider sends.
+ * The audio of a response.
  *
- * @param response No error by its status.
- * @param type The media type asked for, where the response names none.
- * @throws {UpstreamError} `invalid_response` for JSON or a web page in place of sound, or the error that is in it.
+ * @param response A response with a success status.
+ * @param type The requested media type, used if the response has none.
+ * @throws {UpstreamError} `invalid_response` for JSON or HTML instead of audio, or the error that it contains.
  */
 export async function soundOf(response: UpstreamResponse, type: string): Promise<ResponseContent> {
   const given = response.headers.get("content-type") ?? "";
   if (/json|html/.test(given)) {
     throwIfError(await readObject(response));
-    throw new UpstreamError("The provider answered with JSON in place of sound", { kind: "invalid_response" });
+    throw new UpstreamError("The provider answered with JSON instead of audio", { kind: "invalid_response" });
   }
   const isNamed = /^(audio\/|text\/event-stream)/.test(given);
   return { type: isNamed ? given : type, bytes: bytesOf(response) };

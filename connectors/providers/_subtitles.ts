@@ -1,26 +1,26 @@
 /**
- * Subtitles, for vendors that answer with words and their times alone.
+ * Subtitles, for vendors that return only words with timestamps.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { TranscriptSegment } from "../../src/contracts/audio.ts";
 
-/** A word, or what is between two; times in seconds. */
+/** A word, or the whitespace between two words; times in seconds. */
 export interface HeardWord {
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** A silence that ends a segment, seconds. */
+/** Pause that ends a segment, seconds. */
 const longPause = 1.5;
-/** Characters after which a segment ends with its word: two lines of a screen. */
+/** Maximum characters of a segment: two lines on screen. */
 const maxChars = 84;
 
 /**
- * Words as segments: each a sentence, or as much of one as fits on two lines.
+ * Groups words into segments: one sentence each, or as much of it as fits on two lines.
  *
- * @param words In order; spaces are words of their own.
+ * @param words Words in order; spaces are separate words.
  */
 export function segmentsOf(words: readonly HeardWord[]): TranscriptSegment[] {
   const groups: HeardWord[][] = [];
@@ -45,9 +45,9 @@ function textOf(words: readonly HeardWord[]): string {
 }
 
 /**
- * Segments as a file of subtitles.
+ * Formats segments as a subtitle file.
  *
- * @param segments Times in seconds.
+ * @param segments Segments; times in seconds.
  * @param format `srt` or `vtt`.
  */
 export function subtitlesOf(segments: readonly JsonObject[], format: string): string {

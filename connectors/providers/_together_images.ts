@@ -1,12 +1,12 @@
 /**
- * Images by Together AI: sizes in pixels by two members, and another word for base64.
+ * Image generation on Together AI: width and height are separate members, and base64 has another name.
  *
  * Source: github.com/togethercomputer/together-typescript, `ImageGenerateParams`.
  * @module
  */
 import { type ImageDialect, pixelsOf, without } from "./_image_dialect.ts";
 
-/** New images. */
+/** Image generation. */
 export const togetherImages: ImageDialect = {
   pathOf: () => "images/generations",
   write({ model, body: { size, response_format: form, ...given } }) {

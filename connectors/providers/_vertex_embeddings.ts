@@ -1,5 +1,5 @@
 /**
- * Embeddings by Vertex AI.
+ * Embeddings on Vertex AI.
  *
  * Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api;
  * github.com/vercel/ai, `packages/google-vertex` (requests, responses).
@@ -10,9 +10,9 @@ import type { EmbeddedTexts } from "./_cloud_embeddings.ts";
 import { asObject, asObjects } from "./_gemini_wire.ts";
 
 /**
- * Texts that a model takes in one call of `predict`.
+ * Maximum inputs of a model per call of `predict`.
  *
- * @param model Its id.
+ * @param model The model id.
  */
 export function maxTextsOf(model: string): number {
   return model.startsWith("gemini-embedding") ? 1 : 250;
@@ -21,8 +21,8 @@ export function maxTextsOf(model: string): number {
 /**
  * The body of `predict`.
  *
- * @param texts The texts.
- * @param dimensions Numbers in a vector; undefined: the model's own.
+ * @param texts The inputs.
+ * @param dimensions Dimensions of a vector; undefined for the model's default.
  */
 export function toPredict(texts: readonly string[], dimensions: number | undefined): JsonObject {
   const instances = texts.map((content) => ({ content }));
@@ -32,7 +32,7 @@ export function toPredict(texts: readonly string[], dimensions: number | undefin
 /**
  * The vectors of a response.
  *
- * @param answer Of `predict`.
+ * @param answer The response of `predict`.
  */
 export function fromPredict(answer: JsonObject): EmbeddedTexts {
   const found = asObjects(answer.predictions).map(({ embeddings }) => asObject(embeddings));

@@ -1,9 +1,10 @@
 /**
- * Google Vertex AI: Gemini by `generateContent`, Claude by `rawPredict`, each by the code of its family.
+ * Google Vertex AI: Gemini through `generateContent`, Claude through `rawPredict`, each with the implementation of its
+ * family.
  *
  * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference,
- * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude and, for calls of functions
- * with ids, which `v1beta1` alone has, the reference of Google.Cloud.AIPlatform.V1 and V1Beta1; for speech
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude and, for function call ids,
+ * which only `v1beta1` has, the reference of Google.Cloud.AIPlatform.V1 and V1Beta1; for speech
  * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/text-to-speech/overview, read 2026-11-23.
  * @module
  */
@@ -34,12 +35,12 @@ import { fromPredict, maxTextsOf, toPredict } from "./_vertex_embeddings.ts";
 import { vertex, vertexRules } from "./vertex.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
-/** Ids of models that embed texts. */
+/** Ids of embedding models. */
 const embedding = /^(gemini-embedding|text-(multilingual-)?embedding)-/;
-/** Far more than there are models: a server that never ends its list must not keep us. */
+/** Page limit of the model list, far above the number of models: guards against a list that never ends. */
 const maxPages = 20;
 
-/** Google Vertex AI, with its code. */
+/** The Google Vertex AI connector with its implementation. */
 export const vertexConnector: ProviderConnector = {
   ...vertex,
   create: (settings, runtime) => new VertexProvider(settings as ProviderSettings, runtime),
@@ -72,7 +73,7 @@ class VertexProvider extends BaseProvider {
           `${this.#root}/v1/${place}/publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${
             isStream ? "streamRawPredict" : "rawPredict"
           }`,
-        // the model stands in the address, the version in the body
+        // the URL contains the model, the body the API version
         edits: { model: undefined, anthropic_version: anthropicVersion },
         faults: { readError: readVertexError, readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()) },
       },
@@ -87,7 +88,7 @@ class VertexProvider extends BaseProvider {
     }
   }
 
-  /** Each family's own; embeddings are asked for in other words here. */
+  /** The native dialect of each family; embeddings have a different request format on Vertex AI. */
   readonly dialects = (model: string): readonly string[] => [isClaude(model) ? "messages" : "generateContent"];
 
   protected override get calls(): OperationTable {
@@ -115,7 +116,7 @@ class VertexProvider extends BaseProvider {
     return this.#familyOf(request).stream(request, options);
   }
 
-  /** Asks for the models of both publishers. */
+  /** Requests the models of both publishers. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const google = await this.#publisherModels("google", options);
     const anthropic = await this.#publisherModels("anthropic", options);
@@ -124,7 +125,7 @@ class VertexProvider extends BaseProvider {
     return [...chats, ...embeds].flatMap((id) => this.known(id) ?? []);
   }
 
-  /** An unknown model has its family's rules. */
+  /** An unknown model has the parameter rules of its family. */
   protected override known(model: string): ModelInfo | undefined {
     const known = super.known(model);
     if (known !== undefined) return known;
@@ -168,7 +169,7 @@ class VertexProvider extends BaseProvider {
   }
 }
 
-/** The location's own address; of `global` and of areas of several regions those that Google has for them. */
+/** The endpoint of a location; `global` and multi-region locations have special hosts. */
 function addressOf(location: string): string {
   if (location === "global") return "https://aiplatform.googleapis.com";
   return /^(us|eu)$/.test(location)

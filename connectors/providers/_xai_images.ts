@@ -1,7 +1,7 @@
 /**
- * Images by xAI: shapes in place of sizes, and edits of an image that comes as a data URL.
+ * Image generation on xAI: aspect ratios instead of sizes; the image to edit is a data URL.
  *
- * Sources: docs.x.ai, image generation; github.com/vercel/ai, `packages/xai`; reports of refused arguments
+ * Sources: docs.x.ai, image generation; github.com/vercel/ai, `packages/xai`; reports of rejected arguments
  * (docs.crazyrouter.com).
  * @module
  */
@@ -11,10 +11,10 @@ import { aspectRatioOf, dataUrlOf, type ImageDialect, without, type WrittenImage
 const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2"];
 const refused = ["size", "quality", "style", "moderation", "background", "output_compression", "input_fidelity"];
 
-/** New images. */
+/** Image generation. */
 export const xaiImages: ImageDialect = { pathOf: () => "images/generations", write: written };
 
-/** Edits of one image. */
+/** Editing of one image. */
 export const xaiImageEdits: ImageDialect = {
   pathOf: () => "images/edits",
   write(request) {
@@ -24,7 +24,10 @@ export const xaiImageEdits: ImageDialect = {
   },
 };
 
-/** A size with a shape that the vendor knows goes as that, and is named all the same: its pixels are lost. */
+/**
+ * A size with a supported aspect ratio is sent as that ratio, and still reported as dropped, since its resolution is
+ * lost.
+ */
 function written({ model, body: given }: OperationRequest): WrittenImages {
   const { body, dropped } = without({ ...given, model: model.id }, refused);
   const ratio = aspectRatioOf(given.size, ratios);

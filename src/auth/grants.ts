@@ -37,7 +37,9 @@ function serviceAccount({ credentials, tokenUrl, scope }: TokenSettings, runtime
   const { clock }: { clock: Clock } = runtime;
   return async () => {
     const assertion = await sign(clock.now()).catch(() => {
-      throw new UpstreamError("The service account's private key cannot be used: it is not an RSA key", { kind: "auth" });
+      throw new UpstreamError("The service account's private key cannot be used: it is not an RSA key", {
+        kind: "auth",
+      });
     });
     return await fetchToken(url, { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }, runtime);
   };

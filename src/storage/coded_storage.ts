@@ -118,7 +118,8 @@ export class CodedStorage implements Storage {
   async #open(bytes: Uint8Array, key: string): Promise<Uint8Array> {
     if (!isSealed(bytes)) return bytes;
     if (this.#seal === undefined) {
-      const hint = `Set storage.persistence.encryption to true, and ${storageKeyName} to the secret it was encrypted with`;
+      const hint =
+        `Set storage.persistence.encryption to true, and ${storageKeyName} to the secret it was encrypted with`;
       throw new ConnectorError(`Cannot read the record "${key}": it is encrypted. ${hint}`, undefined, "forbidden");
     }
     const open = await this.#seal.open(bytes, key);
