@@ -1,10 +1,10 @@
 /**
- * What is known of discovery before it is used.
+ * Declarations of the discovery connectors.
  * @module
  */
 import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
 
-/** Keeps the list of models up to date. */
+/** Syncs the model registry. */
 export const registrySyncDeclaration: ConnectorDeclaration<"discovery"> = {
   id: "mesh.registry-sync.v1",
   kind: "discovery",

@@ -1,5 +1,5 @@
 /**
- * Health by failed probes in a row.
+ * Health monitoring by consecutive failed probes.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -9,9 +9,9 @@ import { healthMonitorDeclaration } from "./declarations.ts";
 
 /** When a provider counts as unhealthy. */
 interface HealthRules {
-  /** Limit of a probe, ms. */
+  /** Timeout of a probe, ms. */
   readonly timeout: number;
-  /** Failed probes in a row. */
+  /** Consecutive failed probes after which the provider is unhealthy. */
   readonly failure_threshold: number;
 }
 
@@ -21,7 +21,7 @@ export const healthMonitor: Connector<"discovery"> = {
   create: (settings, { clock }) => new FailureCount(settings as unknown as HealthRules, clock),
 };
 
-/** Counts each provider's failed probes. */
+/** Counts consecutive failed probes per provider. */
 class FailureCount implements HealthMonitoring {
   readonly #rules: HealthRules;
   readonly #clock: Clock;

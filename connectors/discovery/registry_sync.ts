@@ -1,5 +1,5 @@
 /**
- * Registry sync by comparing a provider's list with the one before.
+ * Registry sync: compares a provider's model list with its previous one.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,9 +8,9 @@ import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { registrySyncDeclaration } from "./declarations.ts";
 
-/** What it does with what it finds. */
+/** How changes are handled. */
 interface SyncActions {
-  /** Whether new models may be added at all; else they are only noticed. */
+  /** Whether new models are registered; otherwise they are only reported. */
   readonly auto_register?: boolean;
   readonly on_new_model?: "register" | "notify" | "ignore";
   readonly on_deprecated_model?: "deactivate" | "notify" | "ignore";
@@ -22,7 +22,7 @@ export const registrySync: Connector<"discovery"> = {
   create: (settings, { clock }) => new ListComparison(settings as SyncActions, clock),
 };
 
-/** Remembers each provider's latest list. */
+/** Keeps the latest list of each provider. */
 class ListComparison implements RegistrySync {
   readonly #onNew: NonNullable<SyncActions["on_new_model"]>;
   readonly #onDeprecated: NonNullable<SyncActions["on_deprecated_model"]>;

@@ -1,33 +1,35 @@
 /**
- * Records on their way to a place that may be slow or unavailable.
+ * A bounded queue of records for a destination that may be slow or unavailable.
  * @module
  */
 
-/** How a {@linkcode DeliveryQueue} works. */
+/** Options of a {@linkcode DeliveryQueue}. */
 interface DeliveryQueueOptions<Item> {
-  /** Most items that wait; beyond it the oldest are dropped. */
+  /** Maximum number of queued items; beyond it, the oldest are dropped. */
   readonly capacity: number;
-  /** Most items that are delivered together. */
+  /** Maximum number of items per batch. */
   readonly batch: number;
-  /** Resolves when the next batch may begin. @default at once */
+  /** Resolves when the next batch may start. @default immediately */
   readonly pause?: () => Promise<void>;
-  /** Delivers the items; the next ones wait until it is over. What it throws says that all of them are lost. */
+  /** Delivers a batch; the next one waits until it settles. If it throws, all items of the batch count as lost. */
   readonly deliver: (items: readonly Item[]) => Promise<void>;
 }
 
-/** Delivers items one batch after the other. It is bounded, adding never waits or throws, and what is lost is counted. */
+/**
+ * Delivers items in sequential batches. The queue is bounded; adding never waits or throws, and lost items are counted.
+ */
 export class DeliveryQueue<Item> {
   readonly #options: DeliveryQueueOptions<Item>;
   #waiting: Item[] = [];
   #lost = 0;
   #delivery: Promise<void> | undefined;
 
-  /** @param options Its bounds, and where items go. */
+  /** @param options Bounds and destination. */
   constructor(options: DeliveryQueueOptions<Item>) {
     this.#options = options;
   }
 
-  /** Items that were dropped, or could not be delivered. */
+  /** Number of items that were dropped or failed to be delivered. */
   get lost(): number {
     return this.#lost;
   }
@@ -42,14 +44,14 @@ export class DeliveryQueue<Item> {
     this.#delivery ??= this.#deliver();
   }
 
-  /** Resolves when nothing is left to deliver. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#delivery !== undefined) await this.#delivery;
   }
 
   async #deliver(): Promise<void> {
     const { batch, pause, deliver } = this.#options;
-    await Promise.resolve(); // what is added in the same turn goes with it
+    await Promise.resolve(); // items added in the same turn join the batch
     while (this.#waiting.length > 0) {
       await pause?.();
       const items = this.#waiting.splice(0, batch);

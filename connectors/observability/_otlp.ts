@@ -1,15 +1,15 @@
 /**
- * The parts of OTLP's JSON encoding that traces and metrics share.
+ * Parts of the OTLP JSON encoding that traces and metrics share.
  * @module
  */
 
-/** One attribute; 64-bit integers are texts in OTLP's JSON. */
+/** An attribute; OTLP's JSON encodes 64-bit integers as strings. */
 export interface KeyValue {
   readonly key: string;
   readonly value: { readonly stringValue: string } | { readonly intValue: string } | { readonly doubleValue: number };
 }
 
-/** Attributes of an object; undefined and null members are left out. */
+/** Converts the members of an object to attributes; undefined and null members are omitted. */
 export function attributesOf(
   values: Readonly<Record<string, string | number | null | undefined>>,
 ): readonly KeyValue[] {
@@ -21,9 +21,9 @@ export function attributesOf(
 }
 
 /**
- * A time in nanoseconds, as text.
+ * Formats a time in nanoseconds since the Unix epoch.
  *
- * @param ms Since 1970, fractions included.
+ * @param ms Time, ms since the Unix epoch, with fractions.
  */
 export function nanosOf(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
@@ -32,7 +32,7 @@ export function nanosOf(ms: number): string {
 /** The instrumentation scope. */
 export const scope = { name: "modelmesh" };
 
-/** What the semantic conventions call operations; those that they have no name for keep their own. */
+/** Operation names of the semantic conventions; operations without one keep their own name. */
 const operationNames: Readonly<Record<string, string>> = {
   "speech": "generate_content",
   "transcription": "generate_content",
@@ -42,7 +42,7 @@ const operationNames: Readonly<Record<string, string>> = {
   "search": "retrieval",
 };
 
-/** What they call requests in other words than those of the operation. */
+/** Operation names of the semantic conventions for dialects. */
 const dialectNames: Readonly<Record<string, string>> = {
   "completions": "text_completion",
   "generateContent": "generate_content",
@@ -51,8 +51,8 @@ const dialectNames: Readonly<Record<string, string>> = {
 /**
  * The value of `gen_ai.operation.name`.
  *
- * @param operation As records have it.
- * @param dialect As records have it.
+ * @param operation The `operation` of the record.
+ * @param dialect The `dialect` of the record.
  */
 export function operationNameOf(operation: string, dialect: string = ""): string {
   return dialectNames[dialect] ?? operationNames[operation] ?? operation;

@@ -1,5 +1,5 @@
 /**
- * Labelled metrics in OTLP's JSON encoding, those of the semantic conventions for generative AI under their names.
+ * Converts labelled metrics to OTLP's JSON encoding, with the names of the semantic conventions for generative AI.
  * @module
  */
 import type { HistogramSample, Labels, MetricFamily } from "../../src/contracts/metrics.ts";
@@ -24,17 +24,17 @@ const labelNames: Readonly<Record<string, string>> = {
   client: "modelmesh.client",
 };
 
-/** When the numbers began, and now, wall clock, ms. */
+/** Time window of the metrics, ms since the Unix epoch. */
 interface Window {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Metrics of OTLP.
+ * Converts metrics.
  *
- * @param families As `/metrics` has them.
- * @param window Which time they are about.
+ * @param families The metrics, as `/metrics` exports them.
+ * @param window Their time window.
  */
 export function otlpMetrics(families: readonly MetricFamily[], window: Window): readonly object[] {
   return families.filter(({ samples }) => samples.length > 0).map((family) => {
@@ -60,7 +60,7 @@ function bucketsOf({ bounds, counts, sum, count }: HistogramSample) {
   return { count: String(count), sum, bucketCounts: counts.map(String), explicitBounds: bounds };
 }
 
-/** `modelmesh_requests_total` is `modelmesh.requests`. */
+/** Maps `modelmesh_requests_total` to `modelmesh.requests`. */
 function plainName(name: string): string {
   return name.replace(/_(?:usd_)?total$|_seconds$/, "").replace("_", ".");
 }

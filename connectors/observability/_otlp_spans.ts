@@ -1,12 +1,12 @@
 /**
- * A request as spans: one for the request, under it one for each try of a model.
+ * Converts a request to spans: one for the request, with a child span for each attempt.
  * @module
  */
 import type { ModelTry, RoutingRecord } from "../../src/contracts/events.ts";
 import { newId } from "../../src/util/request_id.ts";
 import { attributesOf, type KeyValue, nanosOf, operationNameOf } from "./_otlp.ts";
 
-/** A span of OTLP's JSON encoding. */
+/** A span in OTLP's JSON encoding. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -23,15 +23,15 @@ const serverKind = 2;
 const clientKind = 3;
 const errorStatus = 2;
 
-/** Outcomes of a try that are no error. */
+/** Outcomes of attempts that are not errors. */
 const served: ReadonlySet<string> = new Set(["ok", "empty"]);
 
 /**
- * The spans of a request. They continue the trace of its `traceparent`, where it has one.
+ * The spans of a request. They continue the trace of its `traceparent`, if it has one.
  *
- * @param record The request, which is over.
- * @param tries Every try of a model.
- * @param endedAt When it ended, wall clock, ms.
+ * @param record The completed request.
+ * @param tries Every attempt.
+ * @param endedAt End time, ms since the Unix epoch.
  */
 export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly Span[] {
   const { status = 0, delivery } = record;
@@ -54,7 +54,7 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
   };
   const children = tries.map((one): Span => {
     const isServed = served.has(one.outcome);
-    // the try that a stream came from lasts as long as the stream
+    // the attempt that opened a stream lasts as long as the stream
     const lastsOn = one.outcome === "ok" && delivery === "stream";
     return {
       traceId,
@@ -94,7 +94,7 @@ function requestAttributes(record: RoutingRecord, operation: string): readonly K
   });
 }
 
-/** Tokens are of the try that served. */
+/** Token counts belong to the successful attempt. */
 function tryAttributes({ model, provider, outcome, status }: ModelTry, record: RoutingRecord, operation: string) {
   const hasUsage = outcome === "ok" && model === record.model;
   return attributesOf({

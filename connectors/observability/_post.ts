@@ -1,37 +1,37 @@
 /**
- * Deliveries over HTTP.
+ * Delivery over HTTP, with retries.
  * @module
  */
 import type { Runtime } from "../../src/contracts/runtime.ts";
 
-/** Tries after the first one. */
+/** Maximum retries after the first attempt. */
 const maxRetries = 3;
 
-/** The first wait before another try, ms; each further one is four times as long. */
+/** Backoff before the first retry, ms; each further one is four times as long. */
 const firstWaitMs = 1_000;
 
-/** Limit of one try, ms. */
+/** Timeout of one attempt, ms. */
 const limitMs = 10_000;
 
-/** What is delivered. */
+/** The request to deliver. */
 export interface Delivery {
-  /** Absolute. */
+  /** Absolute URL. */
   readonly url: string;
   /** @default {"POST"} */
   readonly method?: string;
-  /** Header names in lower case. */
+  /** Headers; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /**
- * Delivers until it is accepted with 2xx: up to four times, with 1, 4 and 16 s in between.
+ * Sends a request until it is accepted with a 2xx status: up to four attempts, with backoff of 1, 4 and 16 s.
  *
- * @param delivery Made anew for each try.
- * @param runtime Network and time.
- * @param isRefusal Whether a status says that another try is pointless.
- *   @default none does
- * @throws {Error} When it was not accepted; the message has neither address nor body.
+ * @param delivery Creates the request for each attempt.
+ * @param runtime Network and clock.
+ * @param isRefusal Whether a status is final, so that no retry follows.
+ * @default every status is retried
+ * @throws {Error} If no attempt was accepted. The message contains neither URL nor body.
  */
 export async function post(
   delivery: () => Promise<Delivery>,
@@ -43,12 +43,12 @@ export async function post(
     if (status >= 200 && status < 300) return;
     if (retries === maxRetries || status > 0 && isRefusal(status)) throw new Error("The delivery was not accepted");
     const waitMs = firstWaitMs * 4 ** retries;
-    // a process that has nothing else to do ends
+    // the timer does not keep the process alive
     await new Promise<void>((resolve) => void runtime.clock.after(waitMs, resolve));
   }
 }
 
-/** 0 without a response. */
+/** The response status; 0 if there was no response. */
 async function statusOf(delivery: Delivery, { send, clock }: Runtime): Promise<number> {
   const controller = new AbortController();
   const cancel = clock.after(limitMs, () => controller.abort(new Error("The delivery took too long")));
@@ -57,7 +57,7 @@ async function statusOf(delivery: Delivery, { send, clock }: Runtime): Promise<n
     await body?.cancel();
     return status;
   } catch {
-    return 0; // a runtime's own text about the network is never passed on
+    return 0; // the runtime's network error messages are never exposed
   } finally {
     cancel();
   }

@@ -1,5 +1,5 @@
 /**
- * Records as lines for people.
+ * Formats records as human-readable lines.
  * @module
  */
 import type {
@@ -13,10 +13,10 @@ import type {
   TraceEntry,
 } from "../../src/contracts/events.ts";
 
-/** Whatever is written as it happens. */
+/** Any record that is written when it occurs. */
 export type MeshRecord = MeshEvent | RoutingRecord | LogRecord | RequestLogRecord | NoticeRecord | TraceEntry;
 
-/** A record as a line for people. */
+/** Formats a record as a human-readable line. */
 export function textOf(record: MeshRecord | StatsRecord): string {
   return `${record.timestamp.slice(11, 19)} ${messageOf(record)}`;
 }
@@ -101,10 +101,10 @@ const ofSeverity: Readonly<Record<Severity, number>> = {
 };
 
 /**
- * A line with its time in gray and its first word in the color of what it says.
+ * Adds color to a line: the time is gray, the first word is colored by severity.
  *
- * @param line As {@linkcode textOf} writes it, without control characters.
- * @param record What it is about.
+ * @param line A line of {@linkcode textOf}, without control characters.
+ * @param record Its record.
  */
 export function colored(line: string, record: MeshRecord | StatsRecord): string {
   const [, time = "", kind = "", rest = ""] = /^(\S+) ([^\s:]+)(.*)$/.exec(line) ?? [];

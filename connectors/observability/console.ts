@@ -1,5 +1,5 @@
 /**
- * Records as lines of text.
+ * Writes records as lines of text.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -9,14 +9,17 @@ import { ConfigError } from "../../src/errors.ts";
 import { consoleDeclaration } from "./declarations.ts";
 import { colored, type MeshRecord, textOf } from "./_text.ts";
 
-/** What a terminal or a reader of lines would act on: control characters, line ends, changes of direction. */
+/**
+ * Characters that a terminal or line parser would interpret: control characters, line breaks, bidirectional controls.
+ */
 // deno-lint-ignore no-control-regex
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Writes each record as a line: the setting `write` is a function that is given the line without its end (standard
- * error by default), `format` is `json` (the default) or `text`, for people, `color` has the kinds of text lines in
- * color. It never throws, counts what could not be written, and no record can break out of its line or steer the terminal.
+ * Writes each record as a line. The setting `write` is a function that receives the line without its line break
+ * (standard error by default); `format` is `json` (the default) or `text`, which is human-readable; `color` lists the
+ * kinds of text lines to color. It never throws, and counts lines that could not be written. Records cannot inject
+ * lines or terminal control sequences.
  */
 export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
@@ -38,7 +41,7 @@ function create(settings: Readonly<Record<string, unknown>>): Observability {
     try {
       write(lineOf(record));
     } catch {
-      lost++; // neither a record that cannot be written down nor a closed terminal is the request's concern
+      lost++; // neither a record that cannot be serialized nor a closed terminal may fail a request
     }
   };
   const flush: Observability["flush"] = (report) => {

@@ -1,10 +1,10 @@
 /**
- * What is known of sinks before they are used.
+ * Declarations of the sinks.
  * @module
  */
 import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
 
-/** Lines of text. */
+/** Writes lines of text. */
 export const consoleDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.console.v1",
   kind: "observability",
@@ -14,14 +14,14 @@ export const consoleDeclaration: ConnectorDeclaration<"observability"> = {
   },
 };
 
-/** Nothing. */
+/** Discards records. */
 export const nullDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.null.v1",
   kind: "observability",
   attributes: {},
 };
 
-/** JSON lines in a file. */
+/** Writes JSON lines to a file. */
 export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.local-file.v1",
   kind: "observability",
@@ -38,7 +38,7 @@ export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
   },
 };
 
-/** Records in the storage of the mesh. */
+/** Writes records to the storage of the mesh. */
 export const storageDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.storage.v1",
   kind: "observability",
@@ -51,11 +51,11 @@ export const storageDeclaration: ConnectorDeclaration<"observability"> = {
       default: "1MiB",
       about: "Size at which a record `logs/<day>` is followed by `logs/<day>-2`, and so on.",
     },
-    retention: { type: "duration", min: 1, default: "7d", about: "How long the records of a day are kept." },
+    retention: { type: "duration", min: 1, default: "7d", about: "How long records are kept." },
   },
 };
 
-/** Events, each posted to a URL. */
+/** Posts each event to a URL. */
 export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.webhook.v1",
   kind: "observability",
@@ -69,7 +69,7 @@ export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
   },
 };
 
-/** Metrics in Prometheus' text format. */
+/** Exports metrics in the Prometheus text format. */
 export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.prometheus.v1",
   kind: "observability",
@@ -80,7 +80,7 @@ export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
   },
 };
 
-/** Traces and metrics by OTLP. */
+/** Exports traces and metrics through OTLP. */
 export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
   id: "mesh.opentelemetry.v1",
   kind: "observability",

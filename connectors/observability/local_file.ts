@@ -1,5 +1,5 @@
 /**
- * Records as JSON lines in a file, put aside by size and by day.
+ * Writes records as JSON lines to a file, rotated by size and by day.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -13,7 +13,7 @@ const capacity = 10_000;
 const batch = 1_000;
 const dayMs = 86_400_000;
 
-/** Appends records to a file; see its declaration for the attributes. */
+/** Appends records to a file; its declaration documents the attributes. */
 export const localFileObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
   localFileDeclaration,
@@ -23,8 +23,8 @@ function create(
   { path, max_size = 64 * 1024 * 1024, retention = 7 * dayMs }: Readonly<Record<string, unknown>>,
   { disk, clock }: Runtime,
 ): Observability {
-  if (typeof path !== "string" || path.trim() === "") throw problem("path", "needs the path of a file");
-  if (disk === undefined) throw problem("connector", "needs files, which this runtime does not have");
+  if (typeof path !== "string" || path.trim() === "") throw problem("path", "requires the path of a file");
+  if (disk === undefined) throw problem("connector", "requires file access, which this runtime does not have");
   const file = new RotatedFile(path, { disk, clock, maxBytes: max_size as number, retentionMs: retention as number });
   const queue = new DeliveryQueue<string>({ capacity, batch, deliver: (lines) => file.append(lines) });
   const put = (record: unknown) => queue.add(`${JSON.stringify(record)}\n`);
@@ -49,15 +49,15 @@ interface RotatedFileOptions {
   readonly retentionMs: number;
 }
 
-/** A file that is appended to; what is too large or of another day is put aside as `<path>.<time>`. */
+/** An append-only file, rotated to `<path>.<time>` by size and by day. */
 class RotatedFile {
   readonly #path: string;
   readonly #options: RotatedFileOptions;
-  /** The UTC day of what is in the file; undefined before the first look. */
+  /** The UTC day of the file's content; undefined until checked. */
   #day: number | undefined;
-  /** Its size as it is known here, bytes. */
+  /** The known size of the file, bytes. */
   #size = 0;
-  /** Whether it may end in the middle of a line. */
+  /** Whether the file may end with an incomplete line. */
   #isTorn = false;
 
   constructor(path: string, options: RotatedFileOptions) {
@@ -80,7 +80,7 @@ class RotatedFile {
     if (this.#size >= maxBytes) await this.#unlessFailing(() => this.#putAside());
   }
 
-  /** A full disk may take the beginning of a line: the next line does not continue it. */
+  /** A full disk may leave an incomplete line: a line break then precedes the next line. */
   async #write(text: string): Promise<void> {
     const { disk } = this.#options;
     try {
@@ -93,12 +93,12 @@ class RotatedFile {
     }
   }
 
-  /** In a folder that takes no new names, or with a file that another program has open, records go on in the same file. */
+  /** If the folder is read-only, or another program has the file open, records continue in the same file. */
   async #unlessFailing(tidy: () => Promise<void>): Promise<void> {
     try {
       await tidy();
     } catch {
-      // the next day's first record, or the next one that makes it too large, tries again
+      // retried with the next rotation
     }
   }
 

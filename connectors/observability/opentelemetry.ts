@@ -1,5 +1,5 @@
 /**
- * Traces and metrics for OpenTelemetry, by OTLP over HTTP with JSON.
+ * Exports traces and metrics to OpenTelemetry, through OTLP over HTTP with JSON.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -14,11 +14,11 @@ import { otlpMetrics } from "./_otlp_metrics.ts";
 import { type Span, spansOf } from "./_otlp_spans.ts";
 import { post } from "./_post.ts";
 
-/** Requests that wait at most, and that are exported together. */
+/** Maximum number of queued requests, and of requests per export. */
 const capacity = 2_048;
 const batch = 256;
 
-/** Exports requests as spans and numbers as metrics; see its declaration for the attributes. */
+/** Exports requests as spans, and statistics as metrics; its declaration documents the attributes. */
 export const openTelemetryObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
   openTelemetryDeclaration,
@@ -35,7 +35,7 @@ function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): 
   });
   const metrics = new DeliveryQueue<readonly object[]>({
     capacity,
-    batch: capacity, // cumulative: the latest has all of it
+    batch: capacity, // metrics are cumulative: the latest export contains all of them
     deliver: (reports) =>
       exportTo("metrics", "resourceMetrics", { scopeMetrics: [{ scope, metrics: reports.at(-1) }] }),
   });
@@ -54,7 +54,7 @@ function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): 
   };
 }
 
-/** The statuses by which a collector asks for another try (OTLP/HTTP); by any other it has refused the data. */
+/** Retryable statuses of OTLP/HTTP; with any other, the collector has rejected the data. */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 type Export = (signal: "traces" | "metrics", member: string, content: object) => Promise<void>;
@@ -63,10 +63,10 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime)
   const { url, headers = {}, service_name } = settings;
   const base = url ?? runtime.env("OTEL_EXPORTER_OTLP_ENDPOINT") ?? "http://127.0.0.1:4318";
   if (typeof base !== "string" || !/^https?:\/\//i.test(base) || !URL.canParse(base)) {
-    throw problem("url", "needs an http or https URL");
+    throw problem("url", "requires an http or https URL");
   }
   if (!isObject(headers) || Object.values(headers).some((value) => typeof value !== "string")) {
-    throw problem("headers", "takes texts by name");
+    throw problem("headers", "requires an object with string values");
   }
   const name = service_name ?? runtime.env("OTEL_SERVICE_NAME") ?? "modelmesh";
   const resource = { attributes: attributesOf({ "service.name": String(name) }) };

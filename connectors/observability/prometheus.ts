@@ -1,5 +1,5 @@
 /**
- * Metrics for Prometheus from programs that have no `/metrics`: as a file, or pushed.
+ * Exports metrics to Prometheus from programs without `/metrics`: as a file, or pushed to a gateway.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -12,22 +12,22 @@ import { prometheusDeclaration } from "./declarations.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
 import { post } from "./_post.ts";
 
-/** Writes or pushes an exposition at each interval; see its declaration for the attributes. */
+/** Writes or pushes an exposition at each interval; its declaration documents the attributes. */
 export const prometheusObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
   prometheusDeclaration,
 );
 
 function create({ path, url }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
-  if ((path === undefined) === (url === undefined)) throw problem('needs either "path" or "url"');
-  if (path !== undefined && runtime.disk === undefined) throw problem("needs files, which this runtime does not have");
+  if ((path === undefined) === (url === undefined)) throw problem('requires either "path" or "url"');
+  if (path !== undefined && runtime.disk === undefined) throw problem("requires file access, which this runtime does not have");
   const publish = path === undefined
     ? (body: string) => {
       const headers = { "content-type": prometheusMediaType };
       return post(() => Promise.resolve({ url: url as string, method: "PUT", headers, body }), runtime);
     }
     : (text: string) => runtime.disk!.replace(path as string, new TextEncoder().encode(text));
-  // only the latest numbers count: what waits is replaced, and is no loss
+  // only the latest metrics count: queued ones are replaced without loss
   let latest: readonly MetricFamily[] = [];
   const queue = new DeliveryQueue<void>({
     capacity: Infinity,

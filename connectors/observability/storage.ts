@@ -1,5 +1,5 @@
 /**
- * The request log in the storage of a mesh.
+ * Writes the request log to the storage of a mesh.
  * @module
  */
 import type { Connector, MeshParts } from "../../src/contracts/connector.ts";
@@ -14,23 +14,23 @@ const capacity = 10_000;
 const batch = 1_000;
 const dayMs = 86_400_000;
 
-/** Time between two writes, ms: each writes a record whole. */
+/** Interval between writes, ms; each write replaces a complete record. */
 const intervalMs = 5_000;
 
-/** Tries of one write, and the wait between them, ms. */
+/** Attempts per write, and the backoff between them, ms. */
 const maxTries = 3;
 const retryMs = 1_000;
 
-/** One for all days: storages may keep a trace of every lock that there was. */
+/** One lock for all days, since storages may keep a trace of every lock key. */
 const lockKey = "logs";
 
-/** How records are locked while lines are added to it. */
+/** Lock options for appending lines to a record. */
 const locking = { ttlMs: 10_000, timeoutMs: 5_000, retryIntervalMs: 100 };
 
-/** A line, which the mesh has redacted. */
+/** A redacted log record. */
 type Line = Parameters<NonNullable<Observability["log"]>>[0];
 
-/** Adds lines to the record of their day; see its declaration for the attributes. */
+/** Appends lines to the record of their day; its declaration documents the attributes. */
 export const storageObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
   storageDeclaration,
@@ -38,7 +38,7 @@ export const storageObservability: Connector<"observability"> = /* @__PURE__ */ 
 
 function create(settings: Readonly<Record<string, unknown>>, { clock }: Runtime, mesh?: MeshParts): Observability {
   if (mesh === undefined) {
-    const message = `"${storageDeclaration.id}" needs the storage of a mesh`;
+    const message = `"${storageDeclaration.id}" requires the storage of a mesh`;
     throw new ConfigError([{ path: "observability.logging.connector", message }]);
   }
   const { max_size = 1024 * 1024, retention = 7 * dayMs } = settings;
@@ -68,12 +68,12 @@ async function withRetries(append: () => Promise<void>, clock: Clock): Promise<v
       return await append();
     } catch (error) {
       if (tries === maxTries) throw error;
-      await new Promise<void>((resolve) => void clock.after(retryMs, resolve)); // keeps no process alive
+      await new Promise<void>((resolve) => void clock.after(retryMs, resolve)); // does not keep the process alive
     }
   }
 }
 
-/** The time between two writes, which a flush cuts short. */
+/** The interval between writes, which a flush shortens. */
 class Pause {
   readonly #clock: Clock;
   #flushes = 0;
@@ -107,17 +107,17 @@ class Pause {
 
 interface DayRecordsOptions {
   readonly clock: Clock;
-  /** A record that has grown to this is followed by another one. */
+  /** Maximum size of a record; beyond it, another record follows. */
   readonly maxBytes: number;
   readonly retentionMs: number;
 }
 
-/** The records `logs/<day>`, `logs/<day>-2` and so on, each a list of lines. Several processes may add to them. */
+/** The records `logs/<day>`, `logs/<day>-2` and so on, each a list of lines. Several processes may append to them. */
 class DayRecords {
   readonly #mesh: MeshParts;
   readonly #options: DayRecordsOptions;
   readonly #owner = crypto.randomUUID();
-  /** The day and the number of the last record that was written, and the day of the last search for old ones. */
+  /** Day and number of the last written record, and day of the last cleanup. */
   #day = "";
   #number = 1;
   #tidiedOn = "";
@@ -127,21 +127,21 @@ class DayRecords {
     this.#options = options;
   }
 
-  /** @throws {ConnectorError} When the storage does not take the lines. */
+  /** @throws {ConnectorError} If the storage rejects the lines. */
   async append(lines: readonly Line[]): Promise<void> {
     const storage = this.#mesh.storage();
     if (storage === undefined) throw new ConnectorError("The storage of the mesh is not open");
-    const day = lines[0]!.timestamp.slice(0, 10); // those of the first seconds after midnight go with the day before
+    const day = lines[0]!.timestamp.slice(0, 10); // lines of the first seconds after midnight may join the previous day
     const lock = await storage.acquire(lockKey, { owner: this.#owner, ...locking });
     try {
       if (day !== this.#day) await this.#enter(day, storage);
       await this.#add(lines, storage);
     } finally {
-      await storage.release(lock).catch(() => {}); // it ends by itself
+      await storage.release(lock).catch(() => {}); // the lock expires by itself
     }
     if (this.#tidiedOn === day) return;
     this.#tidiedOn = day;
-    await this.#removeOld(storage).catch(() => {}); // the next day tries again
+    await this.#removeOld(storage).catch(() => {}); // retried the next day
   }
 
   async #enter(day: string, storage: Storage): Promise<void> {
@@ -154,7 +154,7 @@ class DayRecords {
     for (;; this.#number++) {
       const key = `logs/${this.#day}${this.#number === 1 ? "" : `-${this.#number}`}`;
       const known = await load(key, storage);
-      if (known === undefined) continue; // no list of lines: it stays as it is
+      if (known === undefined) continue; // not a list of lines: left unchanged
       if (known.length > this.#options.maxBytes) continue;
       const text = new TextDecoder().decode(known).trim();
       const added = JSON.stringify(lines).slice(1);
@@ -172,7 +172,7 @@ class DayRecords {
   }
 }
 
-/** A list in JSON, an empty one when there is no record; undefined for what is none. */
+/** A JSON list, empty if the record does not exist; undefined if it is not a list. */
 async function load(key: string, storage: Storage): Promise<Uint8Array | undefined> {
   try {
     const bytes = await storage.load(key);

@@ -1,5 +1,5 @@
 /**
- * Events as webhooks, in the form of Standard Webhooks.
+ * Posts events as webhooks, in the Standard Webhooks format.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -16,7 +16,7 @@ const capacity = 1_000;
 const secretPrefix = "whsec_";
 const encoder = new TextEncoder();
 
-/** Delivers events one by one; see its declaration for the attributes. */
+/** Delivers events one by one; its declaration documents the attributes. */
 export const webhookObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
   { create },
   webhookDeclaration,
@@ -24,10 +24,10 @@ export const webhookObservability: Connector<"observability"> = /* @__PURE__ */ 
 
 function create({ url, secret }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
   if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw problem("url", "needs an http or https URL");
+    throw problem("url", "requires an http or https URL");
   }
   const key = secret === undefined ? undefined : signingKey(bytesOf(secret));
-  key?.catch(() => {}); // a delivery fails by it
+  key?.catch(() => {}); // reported by the deliveries
   const queue = new DeliveryQueue<MeshEvent>({
     capacity,
     batch: 1,
@@ -48,11 +48,11 @@ function create({ url, secret }: Readonly<Record<string, unknown>>, runtime: Run
 interface DeliveryParts {
   readonly url: string;
   readonly key: Promise<CryptoKey> | undefined;
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms since the Unix epoch. */
   readonly now: number;
 }
 
-/** The id stays the same over retries; the time is that of the try. */
+/** The id is the same for all retries; the timestamp is that of the attempt. */
 async function deliveryOf(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<Delivery> {
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(now / 1000));
@@ -73,9 +73,9 @@ async function signingKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 }
 
-/** A secret of Standard Webhooks is base64 behind its prefix; any other one is taken as it is. */
+/** A Standard Webhooks secret is base64 after its prefix; any other secret is used unchanged. */
 function bytesOf(secret: unknown): Uint8Array<ArrayBuffer> {
-  if (typeof secret !== "string") throw problem("secret", "has to be a text");
+  if (typeof secret !== "string") throw problem("secret", "must be a string");
   const bytes = secret.startsWith(secretPrefix) ? decoded(secret.slice(secretPrefix.length)) : encoder.encode(secret);
   if (bytes.length === 0) throw problem("secret", "must not be empty");
   return bytes;
@@ -85,7 +85,7 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   try {
     return fromBase64(text);
   } catch {
-    throw problem("secret", `has no base64 behind "${secretPrefix}"`);
+    throw problem("secret", `has no base64 after "${secretPrefix}"`);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Anthropic: Claude by the Messages API.
+ * Anthropic: Claude through the Messages API.
  *
  * Source: https://platform.claude.com/docs/en/api/overview
  * @module
@@ -8,8 +8,8 @@ import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { anthropicModels } from "./_anthropic_models.ts";
 
 /**
- * Anthropic. `ANTHROPIC_AUTH_TOKEN` is no key of it: a token goes into another header than a key, and by the time of a
- * call it is unknown which one the credential is.
+ * Anthropic. `ANTHROPIC_AUTH_TOKEN` is not detected as a key: a token is sent in another header than an API key, and at
+ * the time of a call the two cannot be distinguished.
  */
 export const anthropic: ProviderDeclaration = {
   kind: "provider",

@@ -1,7 +1,7 @@
 /**
- * Azure OpenAI. Its models are deployments, which go by names of one's own: none is known beforehand.
+ * Azure OpenAI. Its models are deployments with user-defined names, so the catalogue is empty.
  *
- * Sources, read 2026-11-22: https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (addresses),
+ * Sources, read 2026-11-22: https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (URLs),
  * /azure/ai-foundry/openai/reference (headers), /azure/ai-foundry/openai/concepts/content-filter.
  * @module
  */
@@ -16,7 +16,7 @@ import {
 } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
-/** Azure OpenAI. Its addresses are made by what its code reads. */
+/** Azure OpenAI. The implementation constructs its URLs. */
 export const azure: OpenAiCompatible = {
   id: "azure.openai.v1",
   vendor: "azure",

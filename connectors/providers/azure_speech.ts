@@ -1,5 +1,5 @@
 /**
- * Azure Speech: text to speech. The region is part of the address: the setting `region`.
+ * Azure Speech: text to speech. The setting `region` is part of the URL.
  *
  * Source: learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech (MicrosoftDocs/azure-ai-docs).
  * @module

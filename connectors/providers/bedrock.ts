@@ -1,5 +1,5 @@
 /**
- * Amazon Bedrock, by Converse.
+ * Amazon Bedrock, through Converse.
  *
  * Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11-22.
  * @module
@@ -19,8 +19,8 @@ const models = /* @__PURE__ */ once(() =>
 );
 
 /**
- * Amazon Bedrock. It is detected by the key of its own alone: the variables of AWS's keys are set for many purposes. A
- * configured one signs its calls with those.
+ * Amazon Bedrock. It is detected only by its own API key, since AWS credentials in the environment serve many purposes.
+ * A configured entry without a key signs its calls with AWS credentials.
  */
 export const bedrock: ProviderDeclaration = {
   kind: "provider",

@@ -1,6 +1,5 @@
 /**
- * The base of providers that programs in browsers make themselves: OpenAI's dialect, each part of which can be
- * replaced.
+ * Base class of providers that programs define in browsers: OpenAI's dialect, with hooks to replace each part.
  * @module
  */
 import type { BrowserProviderConfig, GivenProvider } from "../../src/contracts/browser_provider.ts";
@@ -20,8 +19,7 @@ import { readOpenAiError } from "./_openai_error.ts";
 import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
 /**
- * A provider at an address of the program's own. As it stands it speaks OpenAI's dialect; a subclass replaces what is
- * different.
+ * A provider at a custom URL. By default it uses OpenAI's dialect; a subclass overrides what differs.
  *
  * @example
  * ```ts
@@ -38,19 +36,19 @@ import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
  * ```
  */
 export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
-  /** What it was made with. */
+  /** The configuration. */
   readonly config: BrowserProviderConfig;
   #host: string | undefined;
   #runtime: Runtime | undefined;
 
   /**
-   * Makes one.
+   * Creates a provider.
    *
-   * @param config What `createBrowserProviderConfig` returns.
-   * @throws {ConfigError} When it is anything else.
+   * @param config The result of `createBrowserProviderConfig`.
+   * @throws {ConfigError} If it is anything else.
    */
   constructor(config: BrowserProviderConfig) {
-    // what has been checked is frozen
+    // validated configurations are frozen
     if (typeof config !== "object" || config === null || !Object.isFrozen(config)) {
       throw new ConfigError([{
         path: "",
@@ -61,35 +59,35 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
     this.config = config;
   }
 
-  /** Its id: the one it was configured with, else the host it is at. */
+  /** The configured id, or the host of its URL. */
   override get id(): string {
     return this.config.id ?? (this.#host ??= hostOf(this.config.baseUrl || this.#endpoint(this.config.models[0]!.id)));
   }
 
   /**
-   * What a configuration would say of it.
+   * The instance settings.
    *
-   * @throws {ConfigError} When it has no address.
+   * @throws {ConfigError} If it has no URL.
    */
   get instanceSettings(): BrowserProviderConfig {
-    this.#endpoint(this.config.models[0]!.id); // thrown when a client is made, not at its first call
+    this.#endpoint(this.config.models[0]!.id); // throws when a client is created, not at its first call
     return this.config;
   }
 
   /**
-   * Gets what it runs on, before its first call.
+   * Attaches the runtime; called before the first call.
    *
-   * @param runtime For time and network.
+   * @param runtime Clock and network.
    */
   attach(runtime: Runtime): void {
     this.#runtime = runtime;
   }
 
   /**
-   * Where chat requests go.
+   * The URL of chat requests.
    *
-   * @param _model The id of the model that is asked, for addresses that name it.
-   * @throws {ConfigError} When the configuration has no address.
+   * @param _model The model id, for URLs that contain it.
+   * @throws {ConfigError} If the configuration has no URL.
    *
    * @example
    * ```ts ignore
@@ -102,14 +100,14 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
     const { baseUrl } = this.config;
     if (baseUrl !== "") return `${baseUrl}/chat/completions`;
     const message =
-      'missing: give the address, such as "https://api.example.com/v1", or override _getCompletionEndpoint';
+      'missing: set the URL, such as "https://api.example.com/v1", or override _getCompletionEndpoint';
     throw new ConfigError([{ path: "baseUrl", message }]);
   }
 
   /**
-   * The headers of a request, names in lower case.
+   * The headers of a request; names in lower case.
    *
-   * @param credential The key; undefined when there is none.
+   * @param credential The API key; undefined if there is none.
    *
    * @example
    * ```ts ignore
@@ -128,9 +126,9 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /**
-   * What is sent: an object becomes JSON, a text goes as it is.
+   * The request payload: an object is sent as JSON, a string unchanged.
    *
-   * @param request The model that is asked and OpenAI's request for it.
+   * @param request The model, and the request in OpenAI's shape.
    *
    * @example
    * ```ts ignore
@@ -144,9 +142,9 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /**
-   * A complete response in OpenAI's shape.
+   * Converts a complete response to OpenAI's shape.
    *
-   * @param data The JSON object that came.
+   * @param data The parsed response body.
    *
    * @example
    * ```ts ignore
@@ -171,11 +169,12 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /**
-   * One event of a streamed response in OpenAI's shape. The stream is complete at `[DONE]`, which does not come here,
-   * or once every choice has its finish reason: an end of one's own has to be turned into one.
+   * Converts an event of a streaming response to OpenAI's shape. The stream is complete at `[DONE]`, which is not
+   * passed to this method, or when every choice has its finish reason: another end marker must be converted to a finish
+   * reason.
    *
    * @param data The event's data.
-   * @returns Null or undefined when it has nothing to pass on.
+   * @returns Null or undefined if there is nothing to forward.
    *
    * @example
    * ```ts ignore
@@ -196,12 +195,12 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   /**
-   * The address a request is sent to, given where it shall end up: through `proxyUrl`, where there is one. It is
-   * applied to whatever `_getCompletionEndpoint` returns.
+   * The URL to which a request is sent: through `proxyUrl`, if configured. Applied to the result of
+   * `_getCompletionEndpoint`.
    *
-   * @param url Where the request shall end up.
+   * @param url The target URL.
    *
-   * @example A forwarder that takes the address in its query
+   * @example A forwarding proxy that expects the URL in its query
    * ```ts ignore
    * protected override _resolveUrl(url: string) {
    *   return `https://forward.example/?to=${encodeURIComponent(url)}`;
@@ -213,12 +212,12 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
     return proxyUrl === undefined || url.startsWith(`${proxyUrl}/`) ? url : `${proxyUrl}/${url}`;
   }
 
-  /** One complete response. */
+  /** Requests a complete response. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     return { body: this.#readWhole(await readObject(await this.#post(request, options))) };
   }
 
-  /** A streamed response. */
+  /** Requests a streaming response. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     return streamOf(this.#post(request, options), (chunks) => ({
       readWhole: (body) => this.#readWhole(body),
@@ -231,7 +230,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
     }));
   }
 
-  /** The models it was configured with. */
+  /** The configured models. */
   listModels(_options: CallOptions): Promise<readonly ModelInfo[]> {
     return Promise.resolve(this.config.models);
   }
@@ -265,7 +264,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 }
 
-/** The author of a hook wants to know which one failed and why; the engine takes keys out of the text. */
+/** Identifies the hook that failed, and why; the engine redacts API keys from the message. */
 function run<Result>(name: string, hook: () => Result): Result {
   try {
     return hook();

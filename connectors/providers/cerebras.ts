@@ -1,8 +1,8 @@
 /**
  * Cerebras.
  *
- * Source: inference-docs.cerebras.ai, ReqLLM's Cerebras guide (fields it answers 400 to).
- * Of thoughts it takes `reasoning`, and refuses a request for `reasoning_content` (qwen-code#11045).
+ * Source: inference-docs.cerebras.ai, ReqLLM's Cerebras guide (fields that cause a 400). It accepts reasoning as
+ * `reasoning`, and rejects `reasoning_content` (qwen-code#11045).
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

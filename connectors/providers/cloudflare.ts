@@ -1,5 +1,5 @@
 /**
- * Cloudflare Workers AI. The account's id is part of the address: the setting `account_id`.
+ * Cloudflare Workers AI. The setting `account_id` is part of the URL.
  *
  * Sources: developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility and /workers-ai/platform/errors.
  * @module
@@ -12,7 +12,7 @@ import { readOpenAiError } from "./_openai_error.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cloudflare.ts";
 
-/** What its own codes mean, where the status does not say it. */
+/** Its error codes whose meaning the status does not convey. */
 const codes: Readonly<Record<string, string>> = {
   3036: "insufficient_quota",
   3042: "model_not_found",
@@ -20,7 +20,7 @@ const codes: Readonly<Record<string, string>> = {
   6003: "invalid_api_key",
 };
 
-/** Models of a page of the list, which is not part of the compatible API. */
+/** Page size of the model list, which is not part of the OpenAI-compatible API. */
 const pageSize = 100;
 const modelsPath = `../models/search?per_page=${pageSize}`;
 

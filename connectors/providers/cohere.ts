@@ -1,6 +1,6 @@
 /**
- * Cohere: chat by its compatibility base, embeddings, reranking and the list of models by its own API, which alone has
- * sizes of vectors.
+ * Cohere: chat through its OpenAI-compatible API; embeddings, reranking and the model list through its native API,
+ * since only that supports embedding dimensions.
  *
  * Sources: docs.cohere.com/docs/compatibility-api and cohere-developer-experience#606 (parameters);
  * cohere-openapi.yaml, `POST /v2/embed` and `POST /v2/rerank`; docs.cohere.com/reference/list-models.
@@ -11,7 +11,7 @@ import { embeddingsLazily, rerankLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cohere.ts";
 
-/** A list as long as a page may be. */
+/** The model list with the maximum page size. */
 const modelsPath = "v1/models?page_size=1000";
 
 /** Cohere. */
@@ -45,7 +45,7 @@ export const cohere: OpenAiCompatible = {
         clustering: "clustering",
       },
       own: ["truncate", "max_tokens", "priority"],
-      // its models have to know; its compatibility base says this of texts without a word
+      // the models require an input type; this is the default of the compatible API
       write: ({ model, texts, dimensions, purpose = "search_document" }) => ({
         model,
         texts,

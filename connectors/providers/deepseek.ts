@@ -1,8 +1,8 @@
 /**
- * DeepSeek. It answers in JSON but not by a schema, and has no `n`.
+ * DeepSeek. It supports JSON mode but not JSON Schema, and no `n`.
  *
- * Source: api-docs.deepseek.com (response formats), llm-exe#662.
- * Efforts: api-docs.deepseek.com/guides/thinking_mode, quoted in SillyTavern#5526 and typewhisper-mac#1345.
+ * Source: api-docs.deepseek.com (response formats), llm-exe#662. Efforts: api-docs.deepseek.com/guides/thinking_mode,
+ * quoted in SillyTavern#5526 and typewhisper-mac#1345.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -27,7 +27,7 @@ export const deepseek: OpenAiCompatible = {
   quota: { path: "user/balance", read: quotaOf },
 };
 
-/** A balance in each currency that the account holds; `is_available` says whether it is enough for a call. */
+/** The balance in each currency of the account; `is_available` reports whether it suffices for a call. */
 function quotaOf({ is_available, balance_infos }: JsonObject): Quota {
   if (is_available === false) return { remaining: 0 };
   const balances = Array.isArray(balance_infos)

@@ -1,5 +1,5 @@
 /**
- * ElevenLabs: text to speech, where a voice is an id of theirs, and speech to text.
+ * ElevenLabs: text to speech, with voices identified by id, and speech to text.
  *
  * Source: elevenlabs.io/docs/api-reference, `POST /text-to-speech/{voice_id}/stream` and `POST /speech-to-text`.
  * @module

@@ -1,5 +1,5 @@
 /**
- * Firecrawl: web search, and what is at an address as one page of Markdown.
+ * Firecrawl: web search, and web pages as Markdown.
  *
  * Source: docs.firecrawl.dev, `POST /v2/search` (two credits for ten results), `POST /v2/scrape` and
  * `GET /v2/team/credit-usage`.

@@ -1,7 +1,8 @@
 /**
  * Fireworks AI.
  *
- * Source: docs.fireworks.ai. Efforts of GLM 5: docs.fireworks.ai/guides/reasoning, as langchain-ai/deepagents reads it.
+ * Source: docs.fireworks.ai. Efforts of GLM 5: docs.fireworks.ai/guides/reasoning, as implemented by
+ * langchain-ai/deepagents.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

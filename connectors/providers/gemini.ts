@@ -1,5 +1,5 @@
 /**
- * Google Gemini through its own API.
+ * Google Gemini through its native API.
  *
  * Source: https://ai.google.dev/api/generate-content, read 2026-11-21.
  * @module
@@ -21,7 +21,7 @@ export const gemini: ProviderDeclaration = {
   },
   attributes: {},
   parameters: {
-    // the API knows the penalties and refuses them for every model since 2.5; the others it has no words for
+    // the API rejects the penalties for all models since 2.5, and does not support the other parameters
     drop: ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],
     refuse: ["logprobs", "audio", "functions", "function_call", "web_search_options"],
   },

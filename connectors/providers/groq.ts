@@ -1,8 +1,8 @@
 /**
  * Groq.
  *
- * Source: console.groq.com/docs/openai (what it refuses).
- * Of thoughts it takes `reasoning`, and refuses a request for `reasoning_content` (freellmapi#1070, req_llm#772).
+ * Source: console.groq.com/docs/openai (unsupported parameters). It accepts reasoning as `reasoning`, and rejects
+ * `reasoning_content` (freellmapi#1070, req_llm#772).
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
@@ -19,7 +19,7 @@ export const groq: OpenAiCompatible = {
   parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
   models: () => knownModels(entries),
   dialects: { responses: false },
-  // console.groq.com/docs/batch: the discount has changed over time, so none is taken for granted
+  // console.groq.com/docs/batch: the discount has changed over time, so none is assumed
   infrastructure: { files: { maxBytes: 100 * 1024 * 1024 }, batch: { maxItems: 50_000, maxBytes: 100 * 1024 * 1024 } },
   operations: {
     speech: openAiSpeech,

@@ -1,9 +1,9 @@
 /**
- * Jina: embeddings, reranking, web search, and what is at an address as one page of Markdown.
+ * Jina: embeddings, reranking, web search, and web pages as Markdown.
  *
- * Sources: jina.ai/embeddings and jina.ai/reader, by public clients of `POST /embeddings`, `POST /rerank`, s.jina.ai and
- * r.jina.ai; jina-ai/meta-prompt v9 (requests and responses of all of them), jina-ai/MCP (current models; errors are
- * `{detail}`, 402 is a balance that is used up). Its list of models is known from public reports alone.
+ * Sources: jina.ai/embeddings and jina.ai/reader, by public clients of `POST /embeddings`, `POST /rerank`, s.jina.ai
+ * and r.jina.ai; jina-ai/meta-prompt v9 (requests and responses of all of them), jina-ai/MCP (current models; errors
+ * are `{detail}`, 402 means an exhausted balance). Its model list is known only from public reports.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
@@ -40,7 +40,7 @@ export const jina: OpenAiCompatible = {
     search: searchLazily({
       path: "search",
       maxResults: 20,
-      // titles and descriptions: whole pages would cost their tokens
+      // titles and descriptions only: complete pages would cost their tokens
       headers: { ...headers, "x-respond-with": "no-content" },
       write: ({ query, count }) => ({ q: query, ...(count === undefined ? {} : { num: count }) }),
       resultsIn: ({ data }) => data,

@@ -1,5 +1,5 @@
 /**
- * LM Studio on one's own machine.
+ * LM Studio, a local server.
  *
  * Source: lmstudio.ai/docs.
  * @module

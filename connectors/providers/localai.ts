@@ -1,5 +1,5 @@
 /**
- * LocalAI on one's own machine.
+ * LocalAI, a local server.
  *
  * Source: localai.io/docs.
  * @module

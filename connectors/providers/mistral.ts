@@ -1,9 +1,9 @@
 /**
- * Mistral. It answers 422 to any field it does not know, and reports usage in a stream without being asked.
+ * Mistral. It responds with 422 to unknown fields, and reports usage in streams by default.
  *
- * Source: docs.mistral.ai; mistralai/platform-docs-public#7, avante.nvim#2347 and eca#231 (fields it refuses).
- * Efforts, of which the models in the catalogue know two: docs.mistral.ai/capabilities/reasoning/adjustable; thoughts
- * as parts of the content: litellm#16272.
+ * Source: docs.mistral.ai; mistralai/platform-docs-public#7, avante.nvim#2347 and eca#231 (rejected fields). Efforts,
+ * of which the models in the catalogue support two: docs.mistral.ai/capabilities/reasoning/adjustable; reasoning as
+ * content parts: litellm#16272.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

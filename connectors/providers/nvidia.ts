@@ -1,7 +1,7 @@
 /**
- * NVIDIA NIM's hosted models: free, and limited in rate.
+ * NVIDIA NIM's hosted models: free, with rate limits.
  *
- * Source: docs.api.nvidia.com/nim, LiteLLM's list of the parameters it takes.
+ * Source: docs.api.nvidia.com/nim, LiteLLM's list of supported parameters.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

@@ -1,8 +1,8 @@
 /**
- * Ollama on one's own machine.
+ * Ollama, a local server.
  *
- * Source: docs.ollama.com/api/openai-compatibility (it knows `max_tokens`, and neither `n` nor `logit_bias`). The
- * variable OLLAMA_API_KEY is the key of its cloud, so it is never sent to a server of one's own.
+ * Source: docs.ollama.com/api/openai-compatibility (it supports `max_tokens`, but neither `n` nor `logit_bias`).
+ * OLLAMA_API_KEY is the API key of its cloud service, so it is never sent to a local server.
  * @module
  */
 import { openAiEmbeddings } from "./_openai_operations.ts";

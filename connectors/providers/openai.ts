@@ -1,8 +1,8 @@
 /**
- * OpenAI, whose dialect the others speak.
+ * OpenAI.
  *
- * Sources: which sampling reasoning models refuse: models.dev and the `ai` package's table of model capabilities;
- * efforts: models.dev, LiteLLM and developers.openai.com; `stop`: smolagents#1662; tools beside reasoning:
+ * Sources: sampling parameters that reasoning models reject: models.dev and the `ai` package's table of model
+ * capabilities; efforts: models.dev, LiteLLM and developers.openai.com; `stop`: smolagents#1662; tools with reasoning:
  * litellm#34569 and livekit/agents#7169.
  * @module
  */
@@ -22,7 +22,7 @@ import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
 
-/** What models that reason need that take these efforts, the weakest first. */
+/** Parameter rules of reasoning models that support these efforts, ascending. */
 function reasoning(...efforts: readonly string[]): ParameterRules {
   return {
     rename: { max_tokens: "max_completion_tokens" },
@@ -31,7 +31,7 @@ function reasoning(...efforts: readonly string[]): ParameterRules {
   };
 }
 
-/** By the names that entries have for them. */
+/** Parameter rules by the names that catalogue entries use. */
 const rules = (): Readonly<Record<string, ParameterRules>> => {
   const refuse = ["stop", "logprobs", "top_logprobs"];
   const current = reasoning("none", "low", "medium", "high", "xhigh");
@@ -40,8 +40,8 @@ const rules = (): Readonly<Record<string, ParameterRules>> => {
     early: { ...reasoning("minimal", "low", "medium", "high"), refuse },
     reasoning: current,
     latest: reasoning("none", "low", "medium", "high", "xhigh", "max"),
-    // in chat these take tools only with this effort, and take another one for granted; a caller's own goes first
-    // speech as events is what later models have (OpenAI's API reference, `stream_format`)
+    // in chat these support tools only with this effort, which is not their default; the caller's effort takes
+    // precedence. Only later models support speech as events (OpenAI's API reference, `stream_format`)
     plain_speech: { refuse: ["stream_format"], drop: ["instructions"] },
     tools: { ...current, fill_with_tools: { reasoning_effort: "none" } },
   };
@@ -55,7 +55,7 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: { thoughts: "none" },
   models: () => knownModels([...entries, ...others], { rulesOf: ({ rules: name = "" }) => rules()[name] }),
-  dialects: { responses: true, completions: false }, // completions: of its instruct models alone
+  dialects: { responses: true, completions: false }, // completions: only its instruct models
   // help.openai.com/en/articles/9197833-batch-api-faq; the API reference (sizes)
   infrastructure: {
     files: { maxBytes: 512 * 1024 * 1024 },

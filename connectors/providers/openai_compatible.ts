@@ -1,5 +1,5 @@
 /**
- * Any other server that speaks OpenAI's dialect: its address has to be configured, a key need not be.
+ * Any other OpenAI-compatible server. Its base URL must be configured; an API key is optional.
  * @module
  */
 import {
@@ -16,13 +16,13 @@ import {
 } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
-/** A server of OpenAI's dialect at any address. */
+/** An OpenAI-compatible server at any URL. */
 export const openaiCompatible: OpenAiCompatible = {
   id: "openai.compatible.v1",
   vendor: "openai-compatible",
   keyless: true,
   dialects: { responses: false, completions: false },
-  infrastructure: {}, // by OpenAI's paths, where the configuration says that the server has them
+  infrastructure: {}, // OpenAI's paths, if the configuration declares that the server supports them
   operations: {
     embeddings: openAiEmbeddings,
     image: openAiImages,

@@ -26,7 +26,7 @@ export const openrouter: OpenAiCompatible = {
   quota: { path: "key", read: quotaOf },
 };
 
-/** Prices are USD per token, in text; a negative one says that the price depends on where a request goes. */
+/** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
 function modelOf({ context_length, top_provider, pricing, architecture, supported_parameters }: JsonObject) {
   const parameters = textsOf(supported_parameters);
   const inputs = textsOf(objectIn(architecture).input_modalities);
@@ -68,7 +68,7 @@ function perMillion(price: unknown): number | undefined {
   return perToken >= 0 && perToken < Infinity ? Number((perToken * 1_000_000).toPrecision(12)) : undefined;
 }
 
-/** The key's own limit, in USD; a key without one reports none. */
+/** The API key's own limit, in USD; a key without a limit reports none. */
 function quotaOf({ data }: JsonObject): Quota {
   const { limit, limit_remaining, usage } = objectIn(data);
   const most = numberIn(limit);

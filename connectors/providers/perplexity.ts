@@ -1,9 +1,9 @@
 /**
- * Perplexity, whose models search the web before they answer. Citations are extra fields of the response; usage comes
- * with every chunk of a stream without being asked for. `POST /search` is a search without a model.
+ * Perplexity, whose models search the web before they answer. Citations are extra members of the response; every chunk
+ * of a stream reports usage by default. `POST /search` searches without a model.
  *
- * It lists the models of its agents (`GET /v1/models`), not those of chat. The list of the account's asynchronous requests
- * proves that it takes the key (google/osv-scalibr validates keys by it).
+ * `GET /v1/models` lists agent models, not chat models. The list of the account's asynchronous requests serves to
+ * validate the API key (as in google/osv-scalibr).
  *
  * Source: docs.perplexity.ai.
  * @module

@@ -1,7 +1,7 @@
 /**
  * SambaNova.
  *
- * Source: docs.sambanova.ai, LiteLLM's list of the parameters it takes.
+ * Source: docs.sambanova.ai, LiteLLM's list of supported parameters.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

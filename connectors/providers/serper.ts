@@ -1,8 +1,8 @@
 /**
- * Serper: Google's results.
+ * Serper: Google search results.
  *
- * Sources: serper.dev's playground, `POST /search` and `GET /account`, by public clients of it; 400 with "Not enough
- * credits" for an account that is used up: reports of several projects.
+ * Sources: serper.dev's playground, `POST /search` and `GET /account`, from public clients; 400 with "Not enough
+ * credits" for an exhausted account, as reported by several projects.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

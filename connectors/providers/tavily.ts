@@ -1,8 +1,8 @@
 /**
  * Tavily: web search.
  *
- * Sources: docs.tavily.com, `POST /search` and `GET /usage`; 432 and 433 for a plan or an account that is used up: reports
- * of several projects. It writes errors as `{detail: {error}}`.
+ * Sources: docs.tavily.com, `POST /search` and `GET /usage`; 432 and 433 for an exhausted plan or account, as reported
+ * by several projects. Errors have the shape `{detail: {error}}`.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Google Vertex AI: Gemini and Claude, with tokens of a service account.
+ * Google Vertex AI: Gemini and Claude, authorized by a service account.
  *
  * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference and
  * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai.
@@ -21,7 +21,7 @@ const models = /* @__PURE__ */ once(() =>
   })
 );
 
-/** Google Vertex AI. It is configured, not detected: a service account is no key. */
+/** Google Vertex AI. It must be configured and is not detected: a service account is not an API key. */
 export const vertex: ProviderDeclaration = {
   kind: "provider",
   id: "google.vertex.v1",
@@ -45,9 +45,9 @@ export const vertex: ProviderDeclaration = {
 };
 
 /**
- * How requests are reworded for a model beyond what all need.
+ * The parameter rules of a model, in addition to those of all models.
  *
- * @param model Its id.
+ * @param model The model id.
  */
 export function vertexRules(model: string): ParameterRules {
   if (isClaude(model)) {

@@ -1,5 +1,5 @@
 /**
- * vLLM on one's own machine.
+ * vLLM, a local server.
  *
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module

@@ -1,8 +1,8 @@
 /**
  * Voyage AI: embeddings and reranking.
  *
- * Sources: docs.voyageai.com/reference/embeddings-api and /reranker-api (errors are `{detail}`). It has a list of models
- * that no page of its own describes.
+ * Sources: docs.voyageai.com/reference/embeddings-api and /reranker-api (errors are `{detail}`). Its model list is
+ * undocumented.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * xAI. Its reasoning models, which all of these are, refuse penalties and stop sequences.
+ * xAI. All of its models reason, and reject penalties and stop sequences.
  *
  * Source: docs.x.ai (reasoning guide, API reference).
  * @module
@@ -19,7 +19,7 @@ export const xai: OpenAiCompatible = {
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
   models: () => knownModels(entries, { rulesOf: () => parameters }),
-  // a key that is refused comes as a fault of the request, an account without credits as one of permissions
+  // xAI reports an invalid API key as an invalid request, and an account without credits as a permission error
   readError(body, status) {
     const error = readOpenAiError(body, status);
     if (status === 400 && /incorrect api key/i.test(error.message)) return { ...error, code: "invalid_api_key" };

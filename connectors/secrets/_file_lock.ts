@@ -1,5 +1,5 @@
 /**
- * One process at a time changes a file.
+ * A lock file: one process at a time changes a file.
  * @module
  */
 import type { Clock, Disk, FileSystem } from "../../src/contracts/runtime.ts";
@@ -7,14 +7,17 @@ import { ConnectorError } from "../../src/errors.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "../storage/_lock.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 
-/** A change takes a second at the most: a process that has the lock for longer was killed, or held up, ms. */
+/**
+ * Lifetime of a lock, ms. A change takes a second at most: an older lock belongs to a process that was killed or
+ * suspended.
+ */
 const ttlMs = 10_000;
-/** Who waits looks again after this time, ms. */
+/** Interval between attempts, ms. */
 const retryIntervalMs = 25;
-/** Longest wait, ms. */
+/** Timeout of the wait for a lock, ms. */
 const timeoutMs = 30_000;
 
-/** Where the lock is. */
+/** Dependencies of a lock. */
 interface LockParts {
   readonly files: FileSystem;
   readonly disk: Disk | undefined;
@@ -22,13 +25,13 @@ interface LockParts {
 }
 
 /**
- * Does something while no other process does it to the same file. The lock is a file beside it, which says whose it is
- * and until when.
+ * Runs a task while no other process changes the same file. The lock is a file next to it, which contains owner and
+ * expiry time.
  *
- * @param path The file that is changed.
- * @param parts Files, and a clock.
- * @param task What is done; it is given what says whether the lock is still ours, to be asked right before it writes.
- * @throws {SecretFileError} When others go on changing it.
+ * @param path The file to change.
+ * @param parts Files and clock.
+ * @param task The change. Its argument checks that the lock is still owned; to be called right before writing.
+ * @throws {SecretFileError} If other processes keep changing it.
  */
 export async function withFileLock<Result>(
   path: string,
@@ -51,10 +54,7 @@ export async function withFileLock<Result>(
   }
 }
 
-/**
- * A file that one process can make. Nothing stays of it: `GenerationLock`, which storages use in folders of their own,
- * leaves its latest file, and needs to list the folder, which is the operator's here.
- */
+/** A file that only one process can create. It is removed afterwards. */
 class LockFile {
   readonly #path: string;
   readonly #parts: LockParts;
@@ -64,7 +64,7 @@ class LockFile {
     this.#parts = parts;
   }
 
-  /** One try to take it. */
+  /** Makes one attempt to take the lock. */
   async take(wanted: LockRecord): Promise<boolean> {
     const { files, clock } = this.#parts;
     try {
@@ -74,25 +74,25 @@ class LockFile {
       if ((error as { code?: unknown }).code !== "EEXIST") throw error;
     }
     const record = await this.#read();
-    // one that cannot be read is being written
+    // a file that cannot be parsed is being written
     if (typeof record?.expiresAt === "number" && !isHeld(record, clock.now())) await this.#clear(wanted.owner);
     return false;
   }
 
-  /** Whether it is an owner's: a process that was held up may have lost it. */
+  /** Whether an owner has the lock; a suspended process may have lost it. */
   async isOf(owner: string): Promise<boolean> {
     const record = await this.#read();
     return record?.owner === owner && isHeld(record, this.#parts.clock.now());
   }
 
-  /** Removes it, if it is still theirs. */
+  /** Removes the lock, if the owner still has it. */
   async release(owner: string): Promise<void> {
     if ((await this.#read())?.owner === owner) await this.#parts.files.remove(this.#path);
   }
 
   /**
-   * Removes one whose time is over. Several may have found that: it is moved away first, which one of them can do. What
-   * was moved is another one where the next owner was quicker: then it goes back.
+   * Removes an expired lock. Several processes may detect that at once: the file is first renamed, which succeeds for
+   * one of them. If the renamed file is the lock of a faster new owner, it is moved back.
    */
   async #clear(owner: string): Promise<void> {
     const { files, disk, clock } = this.#parts;
@@ -100,7 +100,7 @@ class LockFile {
     if (!await disk?.rename(this.#path, moved)) return;
     const record = await this.#read(moved);
     if (isHeldByOther(record, owner, clock.now())) {
-      await files.writeText(this.#path, JSON.stringify(record), { createNew: true }).catch(() => {}); // lost: isOf() says so
+      await files.writeText(this.#path, JSON.stringify(record), { createNew: true }).catch(() => {}); // lost: isOf() detects it
     }
     await files.remove(moved);
   }
@@ -109,7 +109,7 @@ class LockFile {
     try {
       return Object(JSON.parse(await this.#parts.files.readText(path)));
     } catch {
-      return undefined; // it is gone by now, or being written
+      return undefined; // it was removed, or is being written
     }
   }
 }

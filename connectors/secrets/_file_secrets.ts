@@ -1,5 +1,5 @@
 /**
- * Secrets in one file, whatever it is written in.
+ * Secrets in one file, independent of its format.
  * @module
  */
 import type { Clock, Disk, FileSystem, Runtime } from "../../src/contracts/runtime.ts";
@@ -8,38 +8,38 @@ import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { withFileLock } from "./_file_lock.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 
-/** How a file holds secrets. */
+/** The format of a secret file. */
 export interface SecretFormat {
-  /** All of them, by name. */
+  /** Parses all secrets, by name. */
   read(text: string): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  /** The file with one secret more, or with another value. */
+  /** Adds or replaces a secret, and returns the new content. */
   put(text: string | undefined, name: string, value: string): string | Promise<string>;
-  /** The file without a secret that is in it. */
+  /** Removes a secret, and returns the new content. */
   drop(text: string, name: string): string | Promise<string>;
 }
 
-/** Which file, and whose. */
+/** Options of a secret file. */
 interface SecretFileOptions {
   readonly store: string;
   readonly path: string;
-  /** Where files are. */
+  /** File access. */
   readonly files: FileSystem;
-  /** Moves the lock of a process that was killed. */
+  /** Renames the lock of a process that was killed. */
   readonly disk: Disk | undefined;
-  /** For waiting until another process is done. */
+  /** Times the wait for another process. */
   readonly clock: Clock;
-  /** How it holds secrets. */
+  /** Format of the file. */
   readonly format: SecretFormat;
 }
 
 /**
- * The file of a store.
+ * Creates the file of a store.
  *
- * @param store The connector's id, for messages.
- * @param path As configured.
- * @param runtime Has files.
- * @throws {ConfigError} When the path is none.
- * @throws {ConnectorError} Where there are no files.
+ * @param store The connector id, for error messages.
+ * @param path The configured path.
+ * @param runtime Gives access to files.
+ * @throws {ConfigError} If the path is invalid.
+ * @throws {ConnectorError} If the runtime has no files.
  */
 export function secretFile(
   store: string,
@@ -47,45 +47,45 @@ export function secretFile(
   { files, disk, clock }: Runtime,
 ): Pick<SecretFileOptions, "path" | "files" | "disk" | "clock"> {
   if (typeof path !== "string" || path.trim() === "" || path.includes("\0")) {
-    throw new ConfigError([{ path: "secrets.path", message: `${store} needs the path of its file` }]);
+    throw new ConfigError([{ path: "secrets.path", message: `${store} requires the path of its file` }]);
   }
-  if (files === undefined) throw new ConnectorError(`${store} needs files, and there are none here`);
+  if (files === undefined) throw new ConnectorError(`${store} requires file access, which this runtime does not have`);
   return { path, files, disk, clock };
 }
 
-/** A secret store over one file, which is read anew each time and replaced whole or not at all. */
+/** A secret store in one file, which is read on each access and replaced atomically. */
 export class FileSecrets implements Required<SecretStore> {
   readonly #options: SecretFileOptions;
-  /** What is being read: a start asks for many secrets at once. */
+  /** The pending read, shared by concurrent lookups at startup. */
   #reading: Promise<ReadonlyMap<string, string> | undefined> | undefined;
-  /** Changes follow one another, or one would undo the other. */
+  /** The pending change: changes are serialized, so that none is lost. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  /** @param options Which file, and what is in it. */
+  /** @param options The file and its format. */
   constructor(options: SecretFileOptions) {
     this.#options = options;
   }
 
-  /** A secret of the file. */
+  /** Looks up a secret. */
   async get(name: string): Promise<string | undefined> {
     const secrets = await this.#secrets(`look up the secret "${name}"`);
     return secrets.get(name);
   }
 
-  /** Their names, sorted. */
+  /** The names of the secrets, sorted. */
   async list(): Promise<readonly string[]> {
     const secrets = await this.#secrets("list secrets");
     return [...secrets.keys()].sort();
   }
 
-  /** Adds or replaces one; a file that is missing is made. */
+  /** Adds or replaces a secret; creates the file if missing. */
   set(name: string, value: string): Promise<void> {
     const { format } = this.#options;
     const task = `store the secret "${name}"`;
     return this.#change(task, async (text) => await format.put(text, name, value));
   }
 
-  /** Takes one out. */
+  /** Deletes a secret. */
   async delete(name: string): Promise<boolean> {
     const { format } = this.#options;
     const task = `delete the secret "${name}"`;
@@ -115,15 +115,15 @@ export class FileSecrets implements Required<SecretStore> {
         withFileLock(path, this.#options, async (isOurs) => {
           const text = await change(await this.#text());
           if (text === undefined) return;
-          if (!await isOurs()) throw new SecretFileError("this process was held up meanwhile; try again");
+          if (!await isOurs()) throw new SecretFileError("this process was suspended meanwhile; try again");
           await files.replaceText(path, text);
         }))
     );
-    this.#changing = changed.catch(() => {}); // its caller gets the error
+    this.#changing = changed.catch(() => {}); // the caller of `change` receives the error
     return changed;
   }
 
-  /** The file's text; undefined when there is none. */
+  /** The content of the file; undefined if it does not exist. */
   async #text(): Promise<string | undefined> {
     const { path, files } = this.#options;
     try {
@@ -134,7 +134,7 @@ export class FileSecrets implements Required<SecretStore> {
     }
   }
 
-  /** Says of a failure which store, which file and what it was about. */
+  /** Adds store, file and operation to the message of a failure. */
   async #during<Result>(task: string, run: () => Promise<Result>): Promise<Result> {
     const { store, path } = this.#options;
     try {
@@ -146,7 +146,7 @@ export class FileSecrets implements Required<SecretStore> {
   }
 }
 
-/** The runtimes' own messages name paths only, but that is not promised: their code is enough. */
+/** Only the error code is exposed, since the runtime's message might contain more than paths. */
 function reasonOf(error: unknown): string {
   const code = codeOf(error) ?? (error instanceof Error ? error.name : undefined);
   const known: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /**
- * Who we are to Google: a service account's key, a person's own credentials, or the machine's service account.
+ * Google credentials: a service account key, a user's credentials, or the machine's service account.
  * @module
  */
 import { assertionSigner, readServiceAccount } from "../../src/util/service_account.ts";
@@ -10,10 +10,10 @@ const scope = "https://www.googleapis.com/auth/cloud-platform";
 const tokenAddress = "https://oauth2.googleapis.com/token";
 const metadataPath = "/computeMetadata/v1";
 
-/** A file of credentials, as Google's tools write it. */
+/** A credentials file in the format of Google's tools. */
 type Credentials = Readonly<Record<string, string | undefined>>;
 
-/** Hands out access tokens. */
+/** Provides access tokens. */
 export class GoogleAccess {
   readonly #vendor: Vendor;
   readonly #path: string | undefined;
@@ -21,8 +21,9 @@ export class GoogleAccess {
   #credentials: Promise<Credentials | undefined> | undefined;
 
   /**
-   * @param vendor Makes the calls.
-   * @param path Of the credentials; undefined: that of `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's own.
+   * @param vendor Sends the requests.
+   * @param path Path of the credentials. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, then to the machine's service
+   * account.
    */
   constructor(vendor: Vendor, path: string | undefined) {
     this.#vendor = vendor;
@@ -33,8 +34,8 @@ export class GoogleAccess {
   /**
    * An access token.
    *
-   * @param task What it is for, for messages.
-   * @throws {ConnectorError} When there is none to be had.
+   * @param task The operation, for error messages.
+   * @throws {ConnectorError} If none can be obtained.
    */
   token(task: string): Promise<string> {
     return this.#tokens.get({ purpose: task });
@@ -43,14 +44,14 @@ export class GoogleAccess {
   /**
    * The project of the credentials.
    *
-   * @param task What it is for, for messages.
-   * @throws {ConnectorError} When they name none.
+   * @param task The operation, for error messages.
+   * @throws {ConnectorError} If it is unknown.
    */
   async project(task: string): Promise<string> {
     const credentials = await this.#known(task);
     const project = credentials === undefined ? undefined : credentials.project_id ?? credentials.quota_project_id;
     if (project !== undefined) return project;
-    throw this.#vendor.error(task, 'the project is not known: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
+    throw this.#vendor.error(task, 'the project is unknown: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
   }
 
   async #newToken(task: string): Promise<IssuedToken> {
@@ -71,7 +72,7 @@ export class GoogleAccess {
       });
     const { access_token: value, expires_in: seconds } = body;
     if (typeof value === "string" && typeof seconds === "number") return { value, lifetimeMs: seconds * 1000 };
-    throw this.#vendor.error(task, "Google gave no access token");
+    throw this.#vendor.error(task, "Google returned no access token");
   }
 
   async #ofMachine(task: string): Promise<Readonly<Record<string, unknown>>> {
@@ -99,7 +100,7 @@ export class GoogleAccess {
     return body;
   }
 
-  /** RFC 7523. */
+  /** The JWT assertion grant, RFC 7523. */
   async #assertion(task: string, credentials: Credentials): Promise<string> {
     const audience = tokenAddressOf(credentials);
     try {
@@ -110,10 +111,10 @@ export class GoogleAccess {
     }
   }
 
-  /** The file's content; undefined when there is no file. */
+  /** The content of the file; undefined if there is none. */
   #known(task: string): Promise<Credentials | undefined> {
     return this.#credentials ??= this.#read(task).catch((error) => {
-      this.#credentials = undefined; // it may be there at the next try
+      this.#credentials = undefined; // retried at the next attempt
       throw error;
     });
   }
@@ -131,7 +132,7 @@ export class GoogleAccess {
     if (type === "service_account" || type === "authorized_user") return content as Credentials;
     throw this.#vendor.error(
       task,
-      `the credentials "${this.#path}" are of neither type, "service_account" or "authorized_user"`,
+      `the credentials "${this.#path}" are neither of the type "service_account" nor "authorized_user"`,
     );
   }
 }

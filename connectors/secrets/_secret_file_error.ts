@@ -1,9 +1,9 @@
 /**
- * What can be wrong with a file of secrets.
+ * Errors of secret files.
  * @module
  */
 
-/** What is wrong with a file; it quotes nothing of it. The store adds its own name, the file's and the secret's. */
+/** An error of a secret file. It quotes no content; the store adds its own name, the file's and the secret's. */
 export class SecretFileError extends Error {
   override name = "SecretFileError";
 }

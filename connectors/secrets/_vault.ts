@@ -1,23 +1,23 @@
 /**
- * A text that holds secrets, encrypted: JSON with what is needed to open it again, all but the passphrase.
+ * An encrypted secret file: JSON with everything needed for decryption except the passphrase.
  * @module
  */
 import { SecretFileError } from "./_secret_file_error.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 
-/** What OWASP asks of PBKDF2 with SHA-256. */
+/** OWASP's recommendation for PBKDF2-SHA-256, iterations. */
 const rounds = 600_000;
 const format = "modelmesh.secrets.v1";
 const lengths = { salt: 16, check: 16, iv: 12 } as const;
 
-/** What stands in the file beside the encrypted part; it is authenticated with it. */
+/** Members next to the ciphertext, which are authenticated with it. */
 interface Header {
   readonly format: string;
   readonly kdf: string;
   readonly cipher: string;
-  /** Base64, of the key's derivation. */
+  /** Salt of the key derivation, base64. */
   readonly salt: string;
-  /** Base64, distinguishes a wrong passphrase from a damaged file. */
+  /** Check value that distinguishes a wrong passphrase from a damaged file, base64. */
   readonly check: string;
 }
 
@@ -30,43 +30,43 @@ interface Key {
 const kdf = `PBKDF2-SHA-256:${rounds}`;
 const cipher = "AES-256-GCM";
 
-/** Decrypts and encrypts strings with one passphrase. */
+/** Encrypts and decrypts with one passphrase. */
 export class Vault {
   readonly #passphrase: () => string;
-  /** Deriving a key is slow on purpose: it is done once for a salt. */
+  /** Key derivation is deliberately slow: it runs once per salt. */
   #key: { readonly salt: string; readonly passphrase: string; readonly made: Promise<Key> } | undefined;
 
-  /** @param passphrase Returns it; throws a `SecretFileError` when there is none. */
+  /** @param passphrase Returns the passphrase; throws a `SecretFileError` if there is none. */
   constructor(passphrase: () => string) {
     this.#passphrase = passphrase;
   }
 
   /**
-   * The secrets of a text, by name.
+   * Decrypts the secrets, by name.
    *
-   * @param text As {@linkcode Vault.seal} made it.
-   * @throws {SecretFileError} When it is damaged or of another kind, or the passphrase is wrong.
+   * @param text A result of {@linkcode Vault.seal}.
+   * @throws {SecretFileError} If it is damaged or of another format, or the passphrase is wrong.
    */
   async open(text: string): Promise<ReadonlyMap<string, string>> {
     const { header, iv, data } = readSealed(text);
     const { key, check } = await this.#keyFor(header.salt);
     if (check !== header.check) {
-      throw new SecretFileError("the passphrase in MESH_SECRETS_PASSPHRASE is not the one it was written with");
+      throw new SecretFileError("the passphrase in MESH_SECRETS_PASSPHRASE is not the one that it was encrypted with");
     }
     let plain: ArrayBuffer;
     try {
       plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: bound(header) }, key, data);
     } catch {
-      throw new SecretFileError("it was damaged or tampered with: put back a copy of it");
+      throw new SecretFileError("it was damaged or tampered with: restore a backup of it");
     }
     return new Map(JSON.parse(new TextDecoder().decode(plain)) as [string, string][]);
   }
 
   /**
-   * A text that holds secrets.
+   * Encrypts secrets.
    *
-   * @param secrets By name.
-   * @param before The text they replace, whose salt stays.
+   * @param secrets The secrets, by name.
+   * @param before The encrypted text that it replaces, whose salt is reused.
    */
   async seal(secrets: ReadonlyMap<string, string>, before?: string): Promise<string> {
     const salt = before === undefined ? toBase64(randomBytes(lengths.salt)) : readSealed(before).header.salt;
@@ -108,18 +108,18 @@ function readSealed(text: string): Sealed {
   try {
     value = JSON.parse(text);
   } catch {
-    const what = text.trim() === "" ? "it is empty" : "it is cut short, or no file of encrypted secrets";
-    throw new SecretFileError(`${what}: put back a copy of it`);
+    const what = text.trim() === "" ? "it is empty" : "it is truncated, or not a file of encrypted secrets";
+    throw new SecretFileError(`${what}: restore a backup of it`);
   }
   if (typeof value !== "object" || value?.format !== format || value.kdf !== kdf || value.cipher !== cipher) {
-    throw new SecretFileError(`it is no file of encrypted secrets of this version ("${format}")`);
+    throw new SecretFileError(`it is not a file of encrypted secrets of this version ("${format}")`);
   }
   const { salt, check, iv, data } = value;
   const header: Header = { format, kdf, cipher, salt: toBase64(bytesOf(salt, lengths.salt)), check: String(check) };
   return { header, iv: bytesOf(iv, lengths.iv), data: bytesOf(data) };
 }
 
-/** What else the encrypted part vouches for. */
+/** The additional authenticated data. */
 function bound({ format, kdf, cipher, salt }: Header): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode([format, kdf, cipher, salt].join("\n"));
 }
@@ -136,5 +136,5 @@ function bytesOf(text: unknown, length?: number): Uint8Array<ArrayBuffer> {
     // reported below
   }
   if (bytes !== undefined && (length === undefined || bytes.length === length)) return bytes;
-  throw new SecretFileError("it was damaged or tampered with: put back a copy of it");
+  throw new SecretFileError("it was damaged or tampered with: restore a backup of it");
 }

@@ -1,53 +1,56 @@
 /**
- * What every secret store behind an HTTP API does: bounded calls, answers read with care, errors that say which store
- * and which secret and never quote what was answered.
+ * Base of the secret stores behind an HTTP API: calls with timeouts, bounded responses, and errors that name store and
+ * secret and never quote a response.
  * @module
  */
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
 
-/** A call that takes longer is given up, ms. */
+/** Timeout of a call, ms. */
 const maxAnswerMs = 10_000;
-/** More than any of them answers: AWS takes values of 64 KiB, a list has a hundred names a page. */
+/**
+ * Maximum response size, bytes, above all legitimate responses: AWS limits values to 64 KiB, and lists have about a
+ * hundred names per page.
+ */
 const maxBytes = 4 * 1024 * 1024;
 
-/** A list that goes on and on is no list. */
+/** Page limit of lists: guards against a list that never ends. */
 const maxPages = 1_000;
 
-/** Vendors' codes of failed authentication and missing permission; AWS and token endpoints send them with 400. */
+/** Error codes for failed authentication and missing permission, which AWS and token endpoints send with status 400. */
 const refusals =
   /AccessDenied|UnrecognizedClient|Signature|ExpiredToken|MissingAuthentication|^invalid_(?:client|grant)$/;
 
-/** Something to be done at a vendor. */
+/** A call to the vendor. */
 export interface VendorCall extends Omit<UpstreamRequest, "signal" | "isWhole"> {
-  /** What it is for, after "cannot": `look up the secret "NAME"`. */
+  /** The operation, worded to follow "cannot": `look up the secret "NAME"`. */
   readonly task: string;
-  /** Error statuses or codes that are a response like any other. */
+  /** Error statuses or codes that the caller handles. */
   readonly expected?: readonly (number | string)[];
 }
 
-/** The response. */
+/** A response. */
 export interface VendorResponse {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
-  /** The vendor's word for the error, if it is one. */
+  /** The vendor's error code, if any. */
   readonly code?: string;
-  /** The JSON object; an empty one when there was no body. */
+  /** The parsed JSON object; empty if there was no body. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Calls one vendor for one store. */
 export class Vendor {
   readonly store: string;
-  /** For time, environment and network. */
+  /** Clock, environment and network. */
   readonly runtime: Runtime;
   readonly #access: string;
 
   /**
-   * @param store The connector's id, for messages.
-   * @param runtime For time, environment and network.
-   * @param access What to look at when the vendor refuses us.
+   * @param store The connector id, for error messages.
+   * @param runtime Clock, environment and network.
+   * @param access What to check if the vendor denies access.
    */
   constructor(store: string, runtime: Runtime, access: string) {
     this.store = store;
@@ -56,10 +59,10 @@ export class Vendor {
   }
 
   /**
-   * Sends a request and reads the JSON that comes back.
+   * Sends a request and parses the JSON response.
    *
-   * @param call What for.
-   * @throws {ConnectorError} When there is no answer in time, none that can be read, or an unexpected error.
+   * @param call The call.
+   * @throws {ConnectorError} On a timeout, an invalid response or an unexpected error status.
    */
   async call({ task, expected = [], ...request }: VendorCall): Promise<VendorResponse> {
     const { status, text } = await this.#send(task, request);
@@ -68,15 +71,15 @@ export class Vendor {
     const isExpected = expected.includes(status) || code !== undefined && expected.includes(code);
     if (isExpected) return { status, code, body: body ?? {} };
     if (status < 200 || status > 299) throw this.error(task, `it answered ${status}${this.#about(status, code)}`);
-    if (body === undefined) throw this.error(task, `it answered ${status} with something else than a JSON object`);
+    if (body === undefined) throw this.error(task, `it answered ${status} with a body that is not a JSON object`);
     return { status, body };
   }
 
   /**
-   * All names of a list that comes in pages, sorted.
+   * All names of a paginated list, sorted.
    *
-   * @param read Reads a page: the first, or the one that a page before named as next.
-   * @throws {ConnectorError} When there is no end to it.
+   * @param read Reads a page: the first, or the one that the previous page refers to.
+   * @throws {ConnectorError} If the list exceeds the page limit.
    */
   async names(
     read: (next: string | undefined) => Promise<{ readonly names: readonly unknown[]; readonly next: unknown }>,
@@ -93,10 +96,10 @@ export class Vendor {
   }
 
   /**
-   * What to throw.
+   * Creates an error.
    *
-   * @param task What was to be done, after "cannot".
-   * @param reason Why it was not, without a value in it.
+   * @param task The operation, worded to follow "cannot".
+   * @param reason The reason, without secret values.
    */
   error(task: string, reason: string): ConnectorError {
     return new ConnectorError(`${this.store}: cannot ${task}: ${reason}`);
@@ -112,7 +115,7 @@ export class Vendor {
       if (ConnectorError.isInstance(error)) throw this.error(task, error.message);
       if (controller.signal.aborted) throw this.error(task, `no answer within ${maxAnswerMs / 1000} s`);
       const isUnreached = NetworkError.isInstance(error) && error.neverSent;
-      throw this.error(task, isUnreached ? "no connection" : "the connection broke");
+      throw this.error(task, isUnreached ? "no connection" : "the connection was reset");
     } finally {
       cancel();
     }
@@ -126,33 +129,33 @@ export class Vendor {
 }
 
 /**
- * An attribute of the `secrets` section, or a variable that stands for it.
+ * Validates an attribute of the `secrets` section, or the environment variable in place of it.
  *
- * @param value As configured.
- * @param path Its name, for messages.
- * @throws {ConfigError} When it is no text.
+ * @param value The configured value.
+ * @param path Its name, for error messages.
+ * @throws {ConfigError} If it is not a string.
  */
 export function attribute(value: unknown, path: string): string | undefined {
   if (value === undefined || typeof value === "string" && value.trim() !== "") return value?.trim();
-  throw new ConfigError([{ path: `secrets.${path}`, message: "expected a text" }]);
+  throw new ConfigError([{ path: `secrets.${path}`, message: "expected a string" }]);
 }
 
 /**
- * The first of some variables that is set.
+ * The first environment variable that is set.
  *
- * @param runtime Knows the environment.
- * @param names The variables.
+ * @param runtime Gives access to the environment.
+ * @param names Names of the variables.
  */
 export function variable(runtime: Runtime, ...names: readonly string[]): string | undefined {
   return names.map((name) => runtime.env(name)?.trim()).find((value) => value !== undefined && value !== "");
 }
 
 /**
- * An address, without a slash at its end.
+ * Validates a URL and removes a trailing slash.
  *
- * @param value As configured.
- * @param path Its name, for messages.
- * @throws {ConfigError} When it is no address a key may be sent to.
+ * @param value The configured value.
+ * @param path Its name, for error messages.
+ * @throws {ConfigError} If it is not a URL to which a key may be sent.
  */
 export function address(value: string, path: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
@@ -160,12 +163,12 @@ export function address(value: string, path: string): string {
   if (isPlain && /^https?:$/.test(url.protocol)) return value.replace(/\/+$/, "");
   throw new ConfigError([{
     path: `secrets.${path}`,
-    message: "expected an http or https address without user, query and fragment",
+    message: "expected an http or https URL without credentials, query and fragment",
   }]);
 }
 
 async function textOf(answer: UpstreamResponse): Promise<string> {
-  const tooLarge = () => new ConnectorError(`the answer is over ${maxBytes} bytes`);
+  const tooLarge = () => new ConnectorError(`the response is over ${maxBytes} bytes`);
   return new TextDecoder().decode(await readBody(answer, { maxBytes, tooLarge }));
 }
 
@@ -179,10 +182,13 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** `{__type}` of AWS, `{error: {code | status}}` of Microsoft and Google, `{error}` of their token endpoints. */
+/**
+ * Error codes: `{__type}` of AWS, `{error: {code | status}}` of Microsoft and Google, `{error}` of their token
+ * endpoints.
+ */
 function codeOf({ __type, error }: Readonly<Record<string, unknown>>): string | undefined {
   const inner = typeof error === "object" && error !== null ? error as Record<string, unknown> : {};
   const words = [__type, inner.status, inner.code, error];
   const word = words.find((one): one is string => typeof one === "string")?.replace(/^.*#/, "");
-  return word !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(word) ? word : undefined; // a word, not what it is about
+  return word !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(word) ? word : undefined; // only a code is exposed, not a message
 }

@@ -13,16 +13,16 @@ import { awsDeclaration } from "./declarations.ts";
 const { id } = awsDeclaration;
 
 /**
- * Secrets of AWS Secrets Manager; settings: `region` (else `AWS_REGION`), `endpoint` (another address). Signed with the
- * keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, where there is one, `AWS_SESSION_TOKEN`. What is deleted
- * can be restored for as long as AWS keeps it; setting it again does so.
+ * AWS Secrets Manager. Settings: `region` (defaults to `AWS_REGION`), `endpoint` (overrides the URL). Requests are
+ * signed with `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if set, `AWS_SESSION_TOKEN`. A deleted secret can be
+ * restored during AWS's recovery window; setting it again does so.
  */
 export const awsSecrets: Connector<"secretStore"> = {
   ...awsDeclaration,
   create(settings, runtime) {
     const region = attribute(settings.region, "region") ?? variable(runtime, "AWS_REGION", "AWS_DEFAULT_REGION");
     if (region === undefined || !/^[a-z0-9-]+$/.test(region)) {
-      throw new ConfigError([{ path: "secrets.region", message: `${id} needs a region such as "eu-central-1"` }]);
+      throw new ConfigError([{ path: "secrets.region", message: `${id} requires a region such as "eu-central-1"` }]);
     }
     const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
     const own = attribute(settings.endpoint, "endpoint");
@@ -38,7 +38,7 @@ function storeOf(aws: Aws): Required<SecretStore> {
       const { code, body } = await aws.call(task, "GetSecretValue", { SecretId: name }, absent);
       if (code !== undefined) return undefined;
       if (typeof body.SecretString === "string") return body.SecretString;
-      throw new ConnectorError(`${id}: cannot ${task}: it is binary, and a key is a text`);
+      throw new ConnectorError(`${id}: cannot ${task}: it is binary, but must be a string`);
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -50,7 +50,7 @@ function storeOf(aws: Aws): Required<SecretStore> {
         await aws.call(task, "CreateSecret", { Name: SecretId, ...made });
         return;
       }
-      await aws.call(task, "RestoreSecret", { SecretId: name }); // it was deleted, and AWS still keeps it
+      await aws.call(task, "RestoreSecret", { SecretId: name }); // it was deleted, and is still in the recovery window
       await aws.call(task, "PutSecretValue", put);
     },
     list: () =>
@@ -69,17 +69,17 @@ function storeOf(aws: Aws): Required<SecretStore> {
   };
 }
 
-/** There is none, or it is marked for deletion. */
+/** The secret does not exist, or is marked for deletion. */
 const absent = ["ResourceNotFoundException", "InvalidRequestException"];
 
-/** Signs and sends. */
+/** Signs and sends requests. */
 class Aws {
   readonly vendor: Vendor;
   readonly #url: string;
   readonly #region: string;
 
   constructor(runtime: Runtime, url: string, region: string) {
-    this.vendor = new Vendor(id, runtime, "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do");
+    this.vendor = new Vendor(id, runtime, "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions");
     this.#url = url;
     this.#region = region;
   }

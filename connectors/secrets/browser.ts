@@ -1,5 +1,5 @@
 /**
- * Secrets in a browser, where a user gives a key of their own.
+ * Secrets in a browser, for API keys that a user enters.
  * @module
  */
 import { checkedPrefix, WebArea, type WebStorage } from "../storage/_web_storage.ts";
@@ -9,29 +9,32 @@ const id = "mesh.browser-secrets.v1";
 
 /** Options of {@linkcode browserSecrets}. */
 export interface BrowserSecretsOptions {
-  /** Keep them in `localStorage`, where they outlive the tab and the browser; in `sessionStorage` unless set. */
+  /**
+   * Stores them in `localStorage`, so that they persist when the tab or browser is closed. @default {false}, which uses
+   * `sessionStorage`
+   */
   readonly persist?: boolean;
-  /** What the items' names begin with: letters, digits, `_` and `-`; `modelmesh` unless given. */
+  /** Prefix of the item keys: letters, digits, `_` and `-`. @default {"modelmesh"} */
   readonly prefix?: string;
-  /** Used in place of the browser's storage. */
+  /** Replaces the browser's storage. */
   readonly area?: WebStorage;
 }
 
 /**
- * A secret store of the page: for keys that its user has typed in, never for keys of yours. They are kept as they are,
- * in `sessionStorage` (until the tab is closed) or, with `persist`, in `localStorage` (until they are deleted). **Any
- * script that runs on the site can read them**, and with `persist` so can the next user of the browser profile; a key
- * that is yours belongs behind a proxy.
+ * Creates a secret store for API keys that the user of the page enters; never use it for your own keys. Secrets are
+ * stored unencrypted, in `sessionStorage` (until the tab is closed) or, with `persist`, in `localStorage` (until they
+ * are deleted). **Any script that runs on the site can read them**; with `persist`, so can the next user of the browser
+ * profile. Keep your own keys behind a proxy.
  *
- * @param options Where, and under which names.
- * @throws {ConnectorError} When the prefix does not fit; the browser's storage is touched only when a secret is.
+ * @param options Storage area and key prefix.
+ * @throws {ConnectorError} If the prefix is invalid. The browser's storage is accessed only with the first secret.
  *
  * @example
  * ```ts ignore
  * import { browserSecrets, create, openai } from "@modelmesh/core/browser";
  *
  * const secrets = browserSecrets();
- * await secrets.set("OPENAI_API_KEY", form.key.value); // once; a reload finds it
+ * await secrets.set("OPENAI_API_KEY", form.key.value); // once; available after a reload
  * const client = create("chat-completion", {
  *   providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })],
  * });
@@ -46,7 +49,7 @@ export function browserSecrets(options: BrowserSecretsOptions = {}): WritableSec
     instead: "memorySecrets()",
     prefix: `${checkedPrefix(prefix, id)}.secret.`,
   });
-  // async: what is thrown at once becomes a rejection
+  // async: exceptions become rejections
   return {
     // deno-lint-ignore require-await
     get: async (name) => secrets.get(name),

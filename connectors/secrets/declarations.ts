@@ -1,5 +1,5 @@
 /**
- * What is known of secret stores before they are used.
+ * Declarations of the secret stores.
  * @module
  */
 import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
@@ -63,7 +63,7 @@ export const keyVaultDeclaration: ConnectorDeclaration<"secretStore"> = {
   },
 };
 
-/** 1Password, by a Connect server. */
+/** 1Password, through a Connect server. */
 export const onePasswordDeclaration: ConnectorDeclaration<"secretStore"> = {
   id: "1password.connect.v1",
   kind: "secretStore",

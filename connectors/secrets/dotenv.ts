@@ -1,5 +1,5 @@
 /**
- * Secrets in a dotenv file: `NAME=value`, a line each.
+ * Secrets in a dotenv file: `NAME=value`, one per line.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -10,12 +10,12 @@ import { dotenvDeclaration } from "./declarations.ts";
 
 const { id } = dotenvDeclaration;
 
-/** A file of another kind is wrong in every line: so many are named. */
+/** Maximum number of invalid lines that an error reports: in a file of another format, all are invalid. */
 const maxShown = 3;
 
 /**
- * Secrets of a dotenv file; settings: `path`, `.env` unless given. It is read as it is, nothing is expanded; comments
- * and the other lines stay when it is written. **Everyone who can read the file can read the secrets.**
+ * Secrets in a dotenv file. Settings: `path`, `.env` by default. Values are read literally, without expansion; comments
+ * and other lines are preserved on writes. **Everyone with access to the file can read the secrets.**
  */
 export const dotenvSecrets: Connector<"secretStore"> = {
   ...dotenvDeclaration,
@@ -23,19 +23,19 @@ export const dotenvSecrets: Connector<"secretStore"> = {
     new FileSecrets({ store: id, format: dotenv, ...secretFile(id, path, runtime) }),
 };
 
-/** What {@linkcode parseDotenv} refuses in every file, or would come back as U+FFFD. */
+/** Characters that {@linkcode parseDotenv} rejects, or that would be read back as U+FFFD. */
 const unwritable = /[\0\uFFFD]|\p{Surrogate}/u;
 
 const dotenv: SecretFormat = {
   read: (text) => new Map(checked(text).entries.map(({ name, value }) => [name, value])),
   async put(written = "", name, value) {
     if (!dotenvName.test(name)) {
-      throw new SecretFileError("a name there has letters, digits, _, - and . only, and does not begin with a digit");
+      throw new SecretFileError("a name may contain letters, digits, _, - and ., and must not start with a digit");
     }
     if (unwritable.test(value)) {
-      throw new SecretFileError("the value has a NUL or what is no UTF-8 text in it, which no dotenv file holds");
+      throw new SecretFileError("the value contains a NUL or invalid Unicode, which a dotenv file cannot hold");
     }
-    const { stringify } = await import("@std/dotenv/stringify"); // lazily: what is loaded at once has no dependency
+    const { stringify } = await import("@std/dotenv/stringify"); // imported on demand: the core has no dependencies
     const line = `${stringify({ [name]: value })}\n`;
     const file = checked(written);
     const last = file.entries.findLast((entry) => entry.name === name);
@@ -56,7 +56,7 @@ const dotenv: SecretFormat = {
   },
 };
 
-/** A file with a slip in it is not used by halves: the secret that is missing may stand in that line. */
+/** A file with an invalid line is rejected as a whole: that line may contain the secret. */
 function checked(text: string): Dotenv {
   const file = parseDotenv(text);
   if (file.problems.length === 0) return file;

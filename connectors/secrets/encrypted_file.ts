@@ -1,5 +1,5 @@
 /**
- * Secrets in a file that is of no use without its passphrase.
+ * Secrets in an encrypted file.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -13,9 +13,9 @@ const { id } = encryptedFileDeclaration;
 const variable = "MESH_SECRETS_PASSPHRASE";
 
 /**
- * Secrets of an encrypted file; settings: `path`. The passphrase stands in `MESH_SECRETS_PASSPHRASE`. Names and values
- * are encrypted with AES-256-GCM by a key that PBKDF2 makes of it (SHA-256, 600 000 rounds, a salt per file); the file
- * is replaced whole or not at all.
+ * Secrets in an encrypted file. Settings: `path`. The passphrase is read from `MESH_SECRETS_PASSPHRASE`. Names and
+ * values are encrypted with AES-256-GCM. The key is derived by PBKDF2 (SHA-256, 600 000 iterations, one salt per file).
+ * The file is replaced atomically.
  */
 export const encryptedFileSecrets: Connector<"secretStore"> = {
   ...encryptedFileDeclaration,

@@ -1,10 +1,13 @@
 /**
- * Secrets from environment variables, read only.
+ * Secrets from environment variables, read-only.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 
-/** A secret is the variable of its name; a blank one counts as unset. Names are not listed: most are no secrets. */
+/**
+ * A secret is the environment variable of its name; a blank one counts as unset. Names are not listed, since most
+ * variables are not secrets.
+ */
 export const envSecrets: Connector<"secretStore"> = {
   id: "mesh.env.v1",
   kind: "secretStore",

@@ -14,9 +14,9 @@ import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 const { id } = googleDeclaration;
 
 /**
- * Secrets of Google Cloud Secret Manager, each in its latest version. Settings: `project` (else that of the
- * credentials, or `GOOGLE_CLOUD_PROJECT`), `region` for regional secrets, `credentials` (the path of a key file, else
- * `GOOGLE_APPLICATION_CREDENTIALS`, else the machine's own service account), `endpoint` (another address).
+ * Google Cloud Secret Manager; reads the latest version of each secret. Settings: `project` (defaults to that of the
+ * credentials, then to `GOOGLE_CLOUD_PROJECT`), `region` for regional secrets, `credentials` (path of a key file;
+ * defaults to `GOOGLE_APPLICATION_CREDENTIALS`, then to the machine's service account), `endpoint` (overrides the URL).
  */
 export const googleSecrets: Connector<"secretStore"> = {
   ...googleDeclaration,
@@ -51,8 +51,8 @@ function storeOf(google: Google): Required<SecretStore> {
       const { status, body } = await google.call({ task, path, method: "GET", expected: [404] });
       if (status === 404) return undefined;
       const { data } = (body.payload ?? {}) as { data?: unknown };
-      if (typeof data !== "string") throw google.vendor.error(task, "its answer has no payload");
-      return textOf(data) ?? fail(google.vendor.error(task, "it is binary, and a key is a text"));
+      if (typeof data !== "string") throw google.vendor.error(task, "its response has no payload");
+      return textOf(data) ?? fail(google.vendor.error(task, "it is binary, but must be a string"));
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -81,7 +81,7 @@ function storeOf(google: Google): Required<SecretStore> {
 
 function nameIn(google: Google, name: string, task: string): string {
   if (/^[\w-]{1,255}$/.test(name)) return name;
-  throw google.vendor.error(task, "a name there has letters, digits, _ and - only");
+  throw google.vendor.error(task, "a name may contain only letters, digits, _ and -");
 }
 
 interface GoogleOptions {
@@ -92,13 +92,13 @@ interface GoogleOptions {
 }
 
 interface GoogleCall extends Pick<VendorCall, "task" | "method" | "expected"> {
-  /** After `…/secrets`. */
+  /** Path after `…/secrets`. */
   readonly path: string;
-  /** What is sent, as JSON. */
+  /** JSON request body. */
   readonly content?: object;
 }
 
-/** Knows where a project's secrets are. */
+/** Builds the URLs of a project's secrets. */
 class Google {
   readonly vendor: Vendor;
   readonly #options: GoogleOptions;
@@ -108,7 +108,7 @@ class Google {
     this.#options = options;
   }
 
-  /** A secret before its first version; a regional one is kept where it is. */
+  /** A secret without versions; a regional one is stored in its region. */
   get emptySecret(): object {
     return this.#options.region === undefined ? { replication: { automatic: {} } } : {};
   }

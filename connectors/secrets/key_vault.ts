@@ -13,14 +13,15 @@ const { id } = keyVaultDeclaration;
 const version = "api-version=7.4";
 const scope = "https://vault.azure.net/.default";
 
-/** A secret that was deleted is not there again at once, ms and tries. */
+/** A deleted secret is recovered asynchronously: polling interval in ms, and number of attempts. */
 const recoveryMs = 1_000;
 const maxTries = 30;
 
 /**
- * Secrets of an Azure Key Vault, as an application that may get, set, list and delete them. Settings: `url` (else
- * `AZURE_KEY_VAULT_URL`), `tenant_id` and `client_id` (else `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`); the client's secret
- * stands in `AZURE_CLIENT_SECRET`. Names there have no `_`: `OPENAI_API_KEY` is kept as `OPENAI-API-KEY`.
+ * Azure Key Vault, accessed as an application with permission to get, set, list and delete secrets. Settings: `url`
+ * (defaults to `AZURE_KEY_VAULT_URL`), `tenant_id` and `client_id` (default to `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`).
+ * The client secret is read from `AZURE_CLIENT_SECRET`. Names must not contain `_`: `OPENAI_API_KEY` is stored as
+ * `OPENAI-API-KEY`.
  */
 export const keyVaultSecrets: Connector<"secretStore"> = {
   ...keyVaultDeclaration,
@@ -29,7 +30,7 @@ export const keyVaultSecrets: Connector<"secretStore"> = {
       attribute(settings[key], key) ?? variable(runtime, ...variables);
     const url = text("url", "AZURE_KEY_VAULT_URL");
     if (url === undefined) {
-      const message = `${id} needs its vault's address: set "secrets.url" or AZURE_KEY_VAULT_URL`;
+      const message = `${id} requires the vault's URL: set "secrets.url" or AZURE_KEY_VAULT_URL`;
       throw new ConfigError([{ path: "secrets.url", message }]);
     }
     const authority = text("authority", "AZURE_AUTHORITY_HOST") ?? "https://login.microsoftonline.com";
@@ -51,7 +52,7 @@ function storeOf(vault: Vault): Required<SecretStore> {
       const { status, body } = await vault.call({ task, path, method: "GET", expected: [404] });
       if (status === 404) return undefined;
       if (typeof body.value === "string") return body.value;
-      throw vault.vendor.error(task, "its answer has no value");
+      throw vault.vendor.error(task, "its response has no value");
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -63,7 +64,7 @@ function storeOf(vault: Vault): Required<SecretStore> {
         await vault.wait(recoveryMs);
         if ((await vault.call(put)).status !== 409) return;
       }
-      throw vault.vendor.error(task, `a secret of that name was deleted and is not back after ${maxTries} s`);
+      throw vault.vendor.error(task, `a secret of that name was deleted and is not recovered after ${maxTries} s`);
     },
     list: () =>
       vault.vendor.names(async (next) => {
@@ -88,11 +89,11 @@ interface VaultOptions {
 }
 
 interface VaultCall extends Pick<VendorCall, "task" | "method" | "expected"> {
-  /** After the vault's address. */
+  /** Path after the vault's URL. */
   readonly path: string;
-  /** The whole address in its place, as the vault gave it. */
+  /** Replaces the complete URL, as returned by the vault. */
   readonly url?: string | undefined;
-  /** What is sent, as JSON. */
+  /** JSON request body. */
   readonly content?: object;
 }
 
@@ -111,7 +112,7 @@ class Vault {
   pathOf(name: string, task: string): string {
     const there = name.replaceAll("_", "-");
     if (/^[A-Za-z0-9-]{1,127}$/.test(there)) return `/secrets/${there}`;
-    throw this.vendor.error(task, "a name there has letters, digits and - only (_ is kept as -)");
+    throw this.vendor.error(task, "a name may contain only letters, digits and - (_ is stored as -)");
   }
 
   wait(ms: number): Promise<void> {
@@ -120,9 +121,9 @@ class Vault {
 
   async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorResponse> {
     const own = this.#options.url;
-    // the token goes to this vault, whatever a response says
+    // the token is sent to this vault only, whatever a response contains
     const isForeign = url !== undefined && !url.startsWith(`${own}/`);
-    if (isForeign) throw this.vendor.error(task, "it names a next page that is not its own");
+    if (isForeign) throw this.vendor.error(task, "its next page is on another host");
     return await this.vendor.call({
       task,
       url: url ?? `${own}${path}?${version}`,
@@ -152,6 +153,6 @@ class Vault {
     const { access_token: value, expires_in } = body;
     const seconds = Number(expires_in);
     if (typeof value === "string" && seconds > 0) return { value, lifetimeMs: seconds * 1000 };
-    throw this.vendor.error(task, "Microsoft gave no access token");
+    throw this.vendor.error(task, "Microsoft returned no access token");
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Secrets in memory: they last as long as the object does.
+ * Secrets in memory.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 
-/** A {@linkcode SecretStore} that can be written, too. */
+/** A {@linkcode SecretStore} that is also writable. */
 export type WritableSecretStore = Required<SecretStore>;
 
 /**
- * A secret store that keeps nothing beyond its own life.
+ * Creates a secret store that does not persist.
  *
- * @param values Secrets it begins with, by name.
+ * @param values Initial secrets, by name.
  *
  * @example
  * ```ts ignore

@@ -13,7 +13,7 @@ const { id } = onePasswordDeclaration;
 /** A field of an item. */
 type Field = Readonly<Record<"id" | "label" | "purpose" | "value", unknown>>;
 
-/** An item as the server returns it. */
+/** An item, as the server returns it. */
 interface Item extends Readonly<Record<string, unknown>> {
   readonly id?: unknown;
   readonly title?: unknown;
@@ -21,20 +21,20 @@ interface Item extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Secrets of a 1Password vault, by a Connect server. A secret is the item with its name as title: the field labelled
- * `credential`, else the password. Settings: `url` (else `OP_CONNECT_HOST`), `vault` (its name or id, else
- * `OP_CONNECT_VAULT`; the only one the token sees goes without saying); the token stands in `OP_CONNECT_TOKEN`.
+ * 1Password, through a Connect server. A secret is the item whose title is its name: the field labelled `credential`,
+ * or else the password. Settings: `url` (defaults to `OP_CONNECT_HOST`), `vault` (name or id; defaults to
+ * `OP_CONNECT_VAULT`, then to the only vault that the token can access). The token is read from `OP_CONNECT_TOKEN`.
  */
 export const onePasswordSecrets: Connector<"secretStore"> = {
   ...onePasswordDeclaration,
   create(settings, runtime) {
     const url = attribute(settings.url, "url") ?? variable(runtime, "OP_CONNECT_HOST");
     if (url === undefined) {
-      const message = `${id} needs the Connect server's address: set "secrets.url" or OP_CONNECT_HOST`;
+      const message = `${id} requires the Connect server's URL: set "secrets.url" or OP_CONNECT_HOST`;
       throw new ConfigError([{ path: "secrets.url", message }]);
     }
     const vault = attribute(settings.vault, "vault") ?? variable(runtime, "OP_CONNECT_VAULT");
-    const vendor = new Vendor(id, runtime, "OP_CONNECT_TOKEN and the vaults it may use");
+    const vendor = new Vendor(id, runtime, "OP_CONNECT_TOKEN and its access to vaults");
     return storeOf(new Connect(vendor, address(url, "url"), vault));
   },
 };
@@ -82,7 +82,7 @@ function pathOf({ id }: Item): string {
   return `/items/${encodeURIComponent(String(id))}`;
 }
 
-/** What of an item is the secret. */
+/** The field of an item that contains the secret. */
 function fieldOf({ fields }: Item): Field | undefined {
   if (!Array.isArray(fields)) return undefined;
   return fields.find(({ id, label }) => label === "credential" || id === "credential") ??
@@ -90,13 +90,13 @@ function fieldOf({ fields }: Item): Field | undefined {
 }
 
 interface ConnectCall extends Pick<VendorCall, "task" | "method" | "expected"> {
-  /** After the vault's path. */
+  /** Path after the vault's path. */
   readonly path: string;
-  /** What is sent, as JSON. */
+  /** JSON request body. */
   readonly content?: object;
 }
 
-/** Calls a Connect server about one vault. */
+/** Calls a Connect server for one vault. */
 class Connect {
   readonly #vendor: Vendor;
   readonly #url: string;
@@ -113,26 +113,26 @@ class Connect {
     return this.#vendor.error(task, reason);
   }
 
-  /** The vault's id. */
+  /** Resolves the vault's id. */
   vault(task: string): Promise<string> {
     return this.#vault ??= this.#findVault(task).catch((error) => {
-      this.#vault = undefined; // it may be there at the next try
+      this.#vault = undefined; // retried at the next attempt
       throw error;
     });
   }
 
-  /** The one item with a title, with its fields. */
+  /** Finds the only item with a title, including its fields. */
   async find(task: string, title: string): Promise<Item | undefined> {
     const filter = `?filter=${encodeURIComponent(`title eq ${JSON.stringify(title)}`)}`;
-    // whatever the server makes of the filter
+    // the server may not support the filter
     const [item, ...others] = (await this.items(task, filter)).filter((one) => one.title === title);
-    if (others.length > 0) throw this.error(task, `${others.length + 1} items have that title`);
+    if (others.length > 0) throw this.error(task, `${others.length + 1} items have this title`);
     if (item === undefined) return undefined;
     const { status, body } = await this.call({ task, path: pathOf(item), method: "GET", expected: [404] });
     return status === 404 ? undefined : body;
   }
 
-  /** Items, without their fields. */
+  /** Lists items, without their fields. */
   async items(task: string, filter: string): Promise<readonly Item[]> {
     const { body } = await this.call({ task, path: `/items${filter}`, method: "GET" });
     return Array.isArray(body.items) ? body.items : [];
@@ -150,7 +150,7 @@ class Connect {
     const id = found[0]?.id;
     if (found.length === 1 && typeof id === "string" && /^\w+$/.test(id)) return id;
     const names = vaults.map(({ name }) => `"${name}"`).join(", ") || "none";
-    throw this.error(task, `set "secrets.vault" or OP_CONNECT_VAULT to one of the vaults the token sees: ${names}`);
+    throw this.error(task, `set "secrets.vault" or OP_CONNECT_VAULT to one of the vaults that the token can access: ${names}`);
   }
 
   #send({ task, path, method = "POST", expected = [], content }: ConnectCall): Promise<VendorResponse> {

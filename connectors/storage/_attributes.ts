@@ -1,5 +1,5 @@
 /**
- * Attributes of storages that the specification names, beside those of each one.
+ * Storage attributes that the specification defines, in addition to each connector's own.
  * @module
  */
 import { ConfigError } from "../../src/errors.ts";
@@ -7,10 +7,10 @@ import { ConfigError } from "../../src/errors.ts";
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * What names begin with: `prefix`, or `key`, which means the same.
+ * The prefix of record names: `prefix`, or its alias `key`.
  *
- * @param settings All of a connector's.
- * @throws {ConfigError} When they differ.
+ * @param settings All settings of a connector.
+ * @throws {ConfigError} If they differ.
  */
 export function prefixOf({ prefix, key }: Settings): unknown {
   if (prefix !== undefined && key !== undefined && prefix !== key) {
@@ -20,11 +20,11 @@ export function prefixOf({ prefix, key }: Settings): unknown {
 }
 
 /**
- * Settings with the members of `credentials` in their own places.
+ * Moves the members of `credentials` to the top level of the settings.
  *
- * @param settings All of a connector's; `credentials` is an object, or its JSON as a secret may hold it.
- * @param names The members it may have.
- * @throws {ConfigError} When it is anything else, or one of them is given twice. A value is never quoted.
+ * @param settings All settings of a connector; `credentials` is an object, or its JSON, for example from a secret.
+ * @param names The allowed members.
+ * @throws {ConfigError} If it is anything else, or a member is set twice. Values are never quoted.
  */
 export function withCredentials({ credentials, ...settings }: Settings, names: readonly string[]): Settings {
   if (credentials === undefined) return settings;
@@ -33,8 +33,8 @@ export function withCredentials({ credentials, ...settings }: Settings, names: r
   };
   const members = parsed(credentials) ?? fail(`expected an object of ${names.join(", ")}, or its JSON`);
   for (const name of Object.keys(members)) {
-    if (!names.includes(name)) fail(`takes ${names.join(", ")}, and nothing else`);
-    if (settings[name] !== undefined) fail(`"${name}" is given beside it already: leave one of the two out`);
+    if (!names.includes(name)) fail(`accepts only ${names.join(", ")}`);
+    if (settings[name] !== undefined) fail(`"${name}" is also set outside of it: remove one of the two`);
   }
   return { ...settings, ...members };
 }

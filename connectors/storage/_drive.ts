@@ -1,32 +1,32 @@
 /**
- * What Google Drive understands: files of one folder, by name.
+ * Client for Google Drive: files of one folder, by name.
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
 import type { GiveToken } from "./_google_token.ts";
 import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
 
-/** A file of Drive. Several may have one name. */
+/** A file in Drive. Names are not unique. */
 export interface DriveFile {
   readonly id: string;
   readonly name: string;
-  /** Bytes, as a text. */
+  /** Size in bytes, as a string. */
   readonly size?: string;
-  /** RFC 3339. */
+  /** Modification time, RFC 3339. */
   readonly modifiedTime: string;
-  /** Ours. */
+  /** App-specific properties. */
   readonly appProperties?: Readonly<Record<string, string>>;
 }
 
-/** The metadata of a file. */
+/** File metadata. */
 type DriveFacts = Partial<Pick<DriveFile, "name" | "modifiedTime" | "appProperties">>;
 
-/** Where files are. */
+/** Options of a folder. */
 interface DriveFolderOptions {
   readonly id: string;
-  /** The folder's id; `appDataFolder` for the one that no other app sees. */
+  /** Id of the folder; `appDataFolder` for the folder that other apps cannot access. */
   readonly folder: string;
-  /** The service's address. */
+  /** Base URL of the service. */
   readonly endpoint: string;
   readonly token: GiveToken;
 }
@@ -48,7 +48,7 @@ export class DriveFolder {
 
   /**
    * @param runtime Clock and HTTP.
-   * @param options Where, and who asks.
+   * @param options Folder and credentials.
    */
   constructor(runtime: RemoteRuntime, options: DriveFolderOptions) {
     this.#runtime = runtime;
@@ -56,9 +56,9 @@ export class DriveFolder {
   }
 
   /**
-   * Its files, the oldest first.
+   * Lists files, oldest first.
    *
-   * @param name Only those of this name; all without one.
+   * @param name Name of the files; all files when omitted.
    */
   async find(name?: string): Promise<readonly DriveFile[]> {
     const { folder } = this.#options;
@@ -82,20 +82,20 @@ export class DriveFolder {
     return found;
   }
 
-  /** A file's content; undefined when it is gone. */
+  /** A file's content; undefined if it no longer exists. */
   async read({ id }: DriveFile): Promise<Uint8Array | undefined> {
     const query = { alt: "media", supportsAllDrives: "true" };
     const { status, bytes } = await this.#call({ method: "GET", path: `/drive/v3/files/${id}`, query });
     return status === 404 ? undefined : bytes;
   }
 
-  /** Makes a file; its id. */
+  /** Creates a file and returns its id. */
   async create(facts: DriveFacts, content: Uint8Array): Promise<string> {
     const { bytes } = await this.#upload("POST", "", { ...facts, parents: [this.#options.folder] }, content);
     return JSON.parse(new TextDecoder().decode(bytes)).id;
   }
 
-  /** Replaces a file's content and metadata; whether it is there. */
+  /** Replaces a file's content and metadata; false if it no longer exists. */
   async update({ id }: Pick<DriveFile, "id">, facts: DriveFacts, content: Uint8Array): Promise<boolean> {
     return (await this.#upload("PATCH", `/${id}`, facts, content)).status !== 404;
   }
@@ -105,7 +105,7 @@ export class DriveFolder {
     return (await this.#call({ method: "DELETE", path: `/drive/v3/files/${id}`, query })).status !== 404;
   }
 
-  /** Metadata and content are one body of two parts: both are changed, or none is. */
+  /** Metadata and content are sent as one multipart body, so that the update is atomic. */
   #upload(method: "POST" | "PATCH", path: string, facts: object, content: Uint8Array): Promise<RemoteAnswer> {
     const boundary = crypto.randomUUID();
     const head = `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(facts)}\r\n` +
@@ -135,7 +135,7 @@ export class DriveFolder {
     throw this.#refusal(method, answer);
   }
 
-  /** The service's own text may quote the request: its reason alone is passed on. */
+  /** Only the error reason is exposed, since the service's message may quote the request. */
   #refusal(method: string, { status, bytes }: RemoteAnswer): ConnectorError {
     const { id, folder } = this.#options;
     const reason = /"reason":\s*"([A-Za-z]{1,60})"/.exec(new TextDecoder().decode(bytes))?.[1];
@@ -144,11 +144,11 @@ export class DriveFolder {
     const isBusy = status === 429 || status >= 500 || reason === "rateLimitExceeded" ||
       reason === "userRateLimitExceeded";
     const advice = isFull
-      ? "There is no room. A service account has none of its own: use a folder of a shared drive"
+      ? "The quota is exhausted. A service account has none of its own: use a folder of a shared drive"
       : isBusy
       ? "Try again later"
       : "Check the credentials, storage.folder, and that the folder is shared with them for editing";
-    const message = `"${id}" was refused by the folder "${folder}" (${method}: ${reported}). ${advice}`;
+    const message = `"${id}" was denied access to the folder "${folder}" (${method}: ${reported}). ${advice}`;
     return new ConnectorError(message, undefined, isFull ? "full" : isBusy ? undefined : "forbidden");
   }
 }

@@ -5,7 +5,7 @@
 import type { Clock, Disk } from "../../src/contracts/runtime.ts";
 import { isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 
-/** The latest file of a lock. */
+/** The latest generation of a lock. */
 interface Generation {
   readonly number: number;
   readonly record: unknown;
@@ -14,9 +14,9 @@ interface Generation {
 const free: LockRecord = { owner: "", expiresAt: 0 };
 
 /**
- * One lock. Each time it goes to another owner there is a new file, numbered; the highest number says who has it. A
- * file can be made by one process only, and the highest one is never removed: so of several who find a lock free one
- * gets it, wherever the others were in between, and a process that was killed leaves nothing that could not be passed.
+ * A lock. Each acquisition by another owner creates a new numbered file; the highest number identifies the owner. Only
+ * one process can create a given file, and the highest one is never removed. So only one of several contenders acquires
+ * a free lock, whatever their timing, and a killed process leaves no file that blocks others.
  */
 export class GenerationLock {
   readonly #disk: Disk;
@@ -25,9 +25,9 @@ export class GenerationLock {
   readonly #prefix: string;
 
   /**
-   * @param disk Where.
-   * @param clock Wall clock, for the end of locks.
-   * @param path What all its files' names begin with.
+   * @param disk File access.
+   * @param clock Wall clock, for the expiry of locks.
+   * @param path Prefix of the file names.
    */
   constructor(disk: Disk, clock: Clock, path: string) {
     this.#disk = disk;
@@ -37,10 +37,10 @@ export class GenerationLock {
   }
 
   /**
-   * One try to take it.
+   * Makes one attempt to take the lock.
    *
-   * @param wanted Whose it is to be, and until when.
-   * @returns Whether it is theirs.
+   * @param wanted Owner and expiry time.
+   * @returns Whether the owner has the lock.
    */
   async take(wanted: LockRecord): Promise<boolean> {
     const { number, record } = await this.#latest();
@@ -50,36 +50,36 @@ export class GenerationLock {
     if (isRenewed) await this.#disk.replace(this.#path(own), bytesOf(wanted));
     else if (!await this.#disk.create(this.#path(own), bytesOf(wanted))) return false;
     const [highest, ...others] = await this.#numbers();
-    if (highest !== own) return false; // who was held up since they looked has made, or renewed, an old one
+    if (highest !== own) return false; // a process suspended after listing may have created or renewed an old generation
     await Promise.all(others.slice(1).map((old) => this.#disk.remove(this.#path(old))));
     return true;
   }
 
   /**
-   * Gives it back, if it is still theirs.
+   * Releases the lock, if the owner still has it.
    *
-   * @param owner Whose it was.
+   * @param owner The owner's id.
    */
   async release(owner: string): Promise<void> {
     const { number, record } = await this.#latest();
     if (Object(record).owner === owner) await this.#disk.replace(this.#path(number), bytesOf(free));
   }
 
-  /** Whether anybody has it. */
+  /** Whether any owner has the lock. */
   async isHeld(): Promise<boolean> {
     return isHeld((await this.#latest()).record, this.#clock.now());
   }
 
-  /** A number 0 without an owner, when there is none. An unreadable lock locks no owner out. */
+  /** Number 0 without an owner if there is no file. A lock that cannot be parsed does not block. */
   async #latest(): Promise<Generation> {
     for (;;) {
       const [number = 0] = await this.#numbers();
       const data = number === 0 ? new Uint8Array() : await this.#disk.read(this.#path(number));
-      if (data !== undefined) return { number, record: recordOf(data) }; // else it is old by now, and removed
+      if (data !== undefined) return { number, record: recordOf(data) }; // otherwise it is outdated and was removed
     }
   }
 
-  /** The numbers there are, the highest first. */
+  /** The existing generations, latest first. */
   async #numbers(): Promise<number[]> {
     const names = await this.#disk.list(this.#folder === "" ? "." : this.#folder);
     const ends = names.flatMap((name) => name.startsWith(this.#prefix) ? [name.slice(this.#prefix.length)] : []);

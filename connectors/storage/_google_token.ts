@@ -1,5 +1,5 @@
 /**
- * Access tokens of Google: for a service account, for a refresh token, or given as they are.
+ * Google access tokens: from a service account, from a refresh token, or configured.
  * @module
  */
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
@@ -10,17 +10,17 @@ import { callRemote, type RemoteRuntime, textSetting } from "./_remote.ts";
 const scope = "https://www.googleapis.com/auth/drive";
 const tokenUrl = "https://oauth2.googleapis.com/token";
 
-/** Gives a token that holds. */
+/** Returns a valid token. */
 export type GiveToken = () => Promise<string>;
 
 /**
- * Reads who asks for the token from a connector's settings: `access_token`; `client_id`, `client_secret` and
- * `refresh_token`; or `credentials`, the JSON key of a service account. `token_url` replaces Google's own.
+ * Creates a token source from a connector's settings: `access_token`; `client_id`, `client_secret` and `refresh_token`;
+ * or `credentials`, the JSON key of a service account. `token_url` overrides Google's URL.
  *
- * @param id The connector's, for errors.
- * @param settings All of its settings.
+ * @param id The connector id, for error messages.
+ * @param settings All settings of the connector.
  * @param runtime Clock and HTTP.
- * @throws {ConfigError} When there is none of them.
+ * @throws {ConfigError} If no credentials are configured.
  */
 export function googleToken(
   id: string,
@@ -57,7 +57,7 @@ function formOf(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRu
   const url = text("token_url") ?? account.tokenUrl ?? tokenUrl;
   const sign = assertionSigner(account, { audience: url, scope });
   return async () => {
-    const assertion = await sign(clock.now()).catch(() => fail("its private_key is no RSA key"));
+    const assertion = await sign(clock.now()).catch(() => fail("its private_key is not an RSA key"));
     return [url, new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })];
   };
 }
@@ -82,6 +82,6 @@ function fail(message: string): never {
 
 function refusal(id: string, status: number): ConnectorError {
   const advice = "Check storage.credentials, or storage.refresh_token with its client";
-  const message = `"${id}" was given no access token (status ${status}). ${advice}`;
+  const message = `"${id}" did not receive an access token (status ${status}). ${advice}`;
   return new ConnectorError(message, undefined, status < 500 ? "forbidden" : undefined);
 }

@@ -1,5 +1,5 @@
 /**
- * What is used of the browser's IndexedDB, as types: not every runtime that checks this code knows them.
+ * Types of the browser's IndexedDB, as far as used: not every type checker of this code has them.
  * @module
  */
 
@@ -8,21 +8,21 @@ type Listener = ((event: never) => unknown) | null;
 
 /** `IDBRequest`. */
 export interface PendingRequest<Result = unknown> {
-  /** What came of it. */
+  /** The result, once successful. */
   readonly result: Result;
-  /** Why nothing did. */
+  /** The error, once failed. */
   readonly error: Error | null;
-  /** Called when it is done. */
+  /** Called on success. */
   onsuccess: Listener;
-  /** Called when it failed. */
+  /** Called on failure. */
   onerror: Listener;
 }
 
 /** `IDBOpenDBRequest`. */
 export interface OpenRequest extends PendingRequest<Database> {
-  /** Called when there is no database of that name and version yet. */
+  /** Called if the database does not exist in this version. */
   onupgradeneeded: Listener;
-  /** Called when another page is in the way. */
+  /** Called while another page blocks the upgrade. */
   onblocked: Listener;
 }
 
@@ -53,8 +53,8 @@ export interface Database {
   close(): void;
 }
 
-/** `IDBFactory`; the browser's own is one as it stands. */
+/** `IDBFactory`; the browser's own is assignable. */
 export interface DatabaseFactory {
-  /** Opens a database, or makes one. */
+  /** Opens a database, creating it if needed. */
   open(name: string, version: number): OpenRequest;
 }

@@ -1,5 +1,5 @@
 /**
- * Keys as names that every file system and object store takes.
+ * Encodes keys as names that are valid in all file systems and object stores.
  * @module
  */
 
@@ -7,10 +7,11 @@ const plain = /^[a-z0-9_.-]$/;
 const encoder = new TextEncoder();
 
 /**
- * A key with everything but lower case letters, digits, `_`, `.` and `-` written as `%` and two digits for each byte:
- * capitals too, since some file systems do not distinguish them. What a key begins with, its name begins with.
+ * Encodes a key. All characters except lower-case letters, digits, `_`, `.` and `-` are percent-encoded as UTF-8 bytes,
+ * including capitals, since some file systems are case-insensitive. Prefixes are preserved: the name of a key's prefix
+ * is a prefix of its name.
  *
- * @param key Any text.
+ * @param key Any string.
  */
 export function nameOfKey(key: string): string {
   return [...encoder.encode(key)].map((byte) => {
@@ -20,10 +21,10 @@ export function nameOfKey(key: string): string {
 }
 
 /**
- * The key of a name that {@linkcode nameOfKey} made.
+ * Decodes a name created by {@linkcode nameOfKey}.
  *
  * @param name The name.
- * @returns Undefined when it is none.
+ * @returns Undefined if it is not such a name.
  */
 export function keyOfName(name: string): string | undefined {
   try {

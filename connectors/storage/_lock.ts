@@ -1,19 +1,19 @@
 /**
- * What all locks have in common: who may take one, and waiting for it.
+ * Shared parts of all locks: ownership, and waiting.
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions } from "../../src/contracts/storage.ts";
 import { ConnectorError } from "../../src/errors.ts";
 
-/** What a storage keeps of a lock. */
+/** The stored state of a lock. */
 export type LockRecord = Pick<Lock, "owner" | "expiresAt">;
 
 /**
  * Whether a lock has an owner.
  *
- * @param lock What is kept of it; an unreadable one locks no owner out.
- * @param now Wall clock, ms.
+ * @param lock The stored state; one that cannot be parsed does not block.
+ * @param now Wall-clock time, ms since the Unix epoch.
  */
 export function isHeld(lock: unknown, now: number): lock is LockRecord {
   const { owner, expiresAt } = Object(lock);
@@ -21,22 +21,22 @@ export function isHeld(lock: unknown, now: number): lock is LockRecord {
 }
 
 /**
- * Whether a lock keeps an owner out.
+ * Whether a lock has another owner.
  *
- * @param lock What is kept of it.
- * @param owner Who asks.
- * @param now Wall clock, ms.
+ * @param lock The stored state.
+ * @param owner The owner's id.
+ * @param now Wall-clock time, ms since the Unix epoch.
  */
 export function isHeldByOther(lock: unknown, owner: string, now: number): boolean {
   return isHeld(lock, now) && lock.owner !== owner;
 }
 
 /**
- * One try to take a lock: writes the record and returns whether it is in place, unless another owner holds the lock.
+ * One attempt to take a lock: writes the record unless another owner has the lock, and returns whether it was written.
  */
 type TryLock = (wanted: LockRecord) => Promise<boolean>;
 
-/** What a wait for a lock needs. */
+/** Parameters of a wait for a lock. */
 interface LockWait {
   readonly connector: string;
   readonly clock: Clock;
@@ -45,11 +45,11 @@ interface LockWait {
 }
 
 /**
- * Tries until the lock is taken.
+ * Retries until the lock is acquired.
  *
- * @param wait Whose, and how long.
- * @param tryLock One try.
- * @throws {ConnectorError} `locked`, when time is up; the signal's reason when it aborts.
+ * @param wait Owner, key and timeout.
+ * @param tryLock Makes one attempt.
+ * @throws {ConnectorError} `locked` on timeout; the signal's reason when it aborts.
  */
 export async function acquireLock({ connector, clock, key, options }: LockWait, tryLock: TryLock): Promise<Lock> {
   const { owner, ttlMs, timeoutMs = 30_000, retryIntervalMs = 1000, signal } = options;

@@ -1,17 +1,17 @@
 /**
- * Work on one record after the other.
+ * Serializes operations per record.
  * @module
  */
 
-/** Lets what is done to a record begin when what was asked for before is done, so that the last save wins. */
+/** Serializes the operations on a record in the order of the calls, so that the last save takes effect. */
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Does work in its turn.
+   * Runs an operation after all earlier ones on the same record.
    *
-   * @param key The record it is done to.
-   * @param work What is done.
+   * @param key Key of the record.
+   * @param work The operation.
    */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key);

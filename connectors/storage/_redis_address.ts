@@ -1,10 +1,10 @@
 /**
- * Where a Redis is, as settings say it.
+ * Address of a Redis server, from settings.
  * @module
  */
 import { ConfigError } from "../../src/errors.ts";
 
-/** Where a Redis is, and how it is entered. */
+/** Address and credentials of a Redis server. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
@@ -14,29 +14,29 @@ export interface RedisAddress {
   readonly db: number;
 }
 
-/** Options of `redisStorage`: a `url`, or where it is in parts. */
+/** Options of `redisStorage`: a `url`, or its parts. */
 export interface RedisOptions {
   /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
   readonly url?: string;
-  /** Host name or address; 127.0.0.1 unless given. */
+  /** Host name or IP address. @default {"127.0.0.1"} */
   readonly host?: string;
-  /** Port; 6379 unless given. */
+  /** Port. @default {6379} */
   readonly port?: number;
-  /** Who enters. */
+  /** User name. */
   readonly username?: string;
-  /** With what. */
+  /** Password. */
   readonly password?: string;
-  /** The database's number; 0 unless given. */
+  /** Database number. @default {0} */
   readonly db?: number;
-  /** What all keys begin with; `modelmesh` unless given. Those who share a Redis and a prefix share everything. */
+  /** Prefix of all keys. Processes with the same server and prefix share all state. @default {"modelmesh"} */
   readonly prefix?: string;
 }
 
 /**
- * Reads where the Redis is.
+ * Parses the address of a Redis server.
  *
  * @param settings `url`, or `host`, `port`, `username`, `password`, `db`.
- * @throws {ConfigError} With all that does not hold; a password is never quoted.
+ * @throws {ConfigError} If a setting is invalid; reports all errors at once. The password is never quoted.
  */
 export function redisAddress(settings: Readonly<Record<string, unknown>>): RedisAddress {
   const problems: { path: string; message: string }[] = [];
@@ -46,7 +46,7 @@ export function redisAddress(settings: Readonly<Record<string, unknown>>): Redis
   const beside = Object.entries(parts).flatMap(([key, value]) => value === undefined ? [] : [key]);
   if (url !== undefined) {
     for (const key of beside) {
-      problem(key, 'is given by "url" already: leave one of the two out');
+      problem(key, 'is already part of "url": remove one of the two');
     }
   }
   const address = url === undefined ? addressOf(parts, problem) : addressOfUrl(url, problem);
@@ -59,11 +59,11 @@ type Problem = (key: string, message: string) => void;
 function addressOf(parts: Readonly<Record<string, unknown>>, problem: Problem): RedisAddress {
   const { host = "127.0.0.1", port = 6379, username, password, db = 0 } = parts;
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-  if (!isText(host)) problem("host", "expected a host name or an address");
+  if (!isText(host)) problem("host", "expected a host name or an IP address");
   if (!isWithin(port, 1, 65_535)) problem("port", "expected a whole number from 1 to 65535");
   if (!isWithin(db, 0, Number.MAX_SAFE_INTEGER)) problem("db", "expected a whole number from 0");
-  if (username !== undefined && !isText(username)) problem("username", "expected a text");
-  if (password !== undefined && !isText(password)) problem("password", "expected a text");
+  if (username !== undefined && !isText(username)) problem("username", "expected a string");
+  if (password !== undefined && !isText(password)) problem("password", "expected a string");
   return {
     host: host as string,
     port: port as number,

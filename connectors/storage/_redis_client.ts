@@ -1,5 +1,5 @@
 /**
- * The connection to a Redis: loaded and opened at first use, opened again by itself.
+ * The connection to Redis: opened on first use, and reconnected automatically.
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
@@ -10,15 +10,15 @@ import { redisDeclaration } from "./declarations.ts";
 /** The connector's id. */
 export const redisId: string = redisDeclaration.id;
 
-/** Longest wait for a connection, ms. */
+/** Connect timeout, ms. */
 const connectTimeoutMs = 2000;
-/** Limit of the wait for a reply, ms: a Redis that hangs must not hang its callers. */
+/** Timeout of a reply, ms: a hanging server must not block its callers. */
 const answerTimeoutMs = 5000;
-/** The first time between two tries to connect, and its limit, ms: a recovered Redis is noticed within it. */
+/** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;
 const maxPauseMs = 500;
 
-/** The part of `@redis/client` that is used. */
+/** The used part of `@redis/client`. */
 interface Client {
   readonly isReady: boolean;
   on(event: "error", listener: (error: unknown) => void): unknown;
@@ -36,7 +36,7 @@ interface ClientModule {
   createClient(options: Readonly<Record<string, unknown>>): Client;
 }
 
-/** Bundlers take an import whose failure is caught for one that need not be there. */
+/** Bundlers treat an import whose rejection is handled as optional. */
 function notInstalled(error: unknown): never {
   throw error;
 }
@@ -48,40 +48,40 @@ const importInstalled = (): Promise<unknown> =>
 /**
  * Loads `@redis/client`.
  *
- * @param importClient Imports it, where it is not the installed one.
- * @throws {ConnectorError} When it is not installed.
+ * @param importClient Imports a replacement of the installed package.
+ * @throws {ConnectorError} If it is not installed.
  */
 export async function loadRedisClient(importClient: () => Promise<unknown> = importInstalled): Promise<unknown> {
   try {
     return await importClient();
   } catch (error) {
     throw new ConnectorError(
-      `The storage "${redisId}" needs the package "@redis/client", which is not installed: ` +
+      `The storage "${redisId}" requires the package "@redis/client", which is not installed: ` +
         'add it with "npm install @redis/client@6"',
       error,
     );
   }
 }
 
-/** One connection, for commands and messages alike. */
+/** One connection, for commands and messages. */
 export class RedisConnection {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
   readonly #importClient: (() => Promise<unknown>) | undefined;
   #client: Promise<Client> | undefined;
   #failure: unknown;
-  /** Answers that are waited for. */
+  /** Number of pending replies. */
   #pending = 0;
-  /** The time until the next try to connect, ms. */
+  /** Backoff until the next connection attempt, ms. */
   #pauseMs = firstPauseMs;
   #cancelTry = () => {};
   #isClosed = false;
 
   /**
-   * Opens nothing yet.
+   * Does not connect yet.
    *
-   * @param address Where to.
-   * @param clock For time limits.
+   * @param address Address of the server.
+   * @param clock Times timeouts and backoff.
    * @param importClient Loads `@redis/client`.
    */
   constructor(address: RedisAddress, clock: Clock, importClient?: () => Promise<unknown>) {
@@ -93,20 +93,20 @@ export class RedisConnection {
   /**
    * Sends a command.
    *
-   * @param words Its name and arguments.
-   * @throws {ConnectorError} When Redis is unavailable, refuses it, or does not reply.
+   * @param words The command and its arguments.
+   * @throws {ConnectorError} If Redis is unavailable, rejects the command, or does not reply in time.
    */
   async send(...words: readonly string[]): Promise<unknown> {
     const client = await this.#ready();
     return await this.#answered(client, () => client.sendCommand(words));
   }
 
-  /** Runs a script: one atomic step. */
+  /** Runs a script, which is atomic. */
   run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
     return this.send("EVAL", script, String(keys.length), ...keys, ...values.map(String));
   }
 
-  /** Listens until the returned function is called. */
+  /** Subscribes until the returned function is called. */
   async subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
     const client = await this.#ready();
     await this.#answered(client, () => client.subscribe(channel, receive));
@@ -129,7 +129,7 @@ export class RedisConnection {
     return client;
   }
 
-  /** Resolves after the first try to connect, however it went: further ones follow. */
+  /** Resolves after the first connection attempt, whether it succeeded or not; further attempts follow. */
   async #open(): Promise<Client> {
     const client = (await this.#load()).createClient(this.#options());
     await new Promise<void>((resolve) => {
@@ -148,11 +148,11 @@ export class RedisConnection {
     return client;
   }
 
-  /** Tries again by itself: the waits of the package would keep a process alive that has nothing else to do. */
+  /** Reconnects with its own timer: the timers of the package would keep an otherwise idle process alive. */
   #connectLater(client: Client): void {
     if (this.#isClosed) return;
     this.#cancelTry = this.#clock.after(this.#pauseMs, () => {
-      if (!this.#isClosed) client.connect().catch(() => {}); // it is terminated again
+      if (!this.#isClosed) client.connect().catch(() => {}); // a failure calls #connectLater again
     });
     this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
   }
@@ -170,7 +170,7 @@ export class RedisConnection {
       username,
       password,
       database: db,
-      disableOfflineQueue: true, // the caller decides what to do while it is unavailable
+      disableOfflineQueue: true, // the caller decides what to do while Redis is unavailable
       maintNotifications: "disabled",
     };
   }
@@ -184,7 +184,7 @@ export class RedisConnection {
     }
   }
 
-  /** Keeps the process alive until the response is there: an idle connection does not. */
+  /** Keeps the process alive until the reply arrives, which an idle connection does not. */
   async #answered<T>(client: Client, ask: () => Promise<T>): Promise<T> {
     let cancel = () => {};
     if (this.#pending++ === 0) client.ref();
@@ -201,14 +201,14 @@ export class RedisConnection {
     }
   }
 
-  /** Texts of Redis are its own words for what is the matter; they quote neither password nor value. */
+  /** Redis error messages are exposed: they quote neither passwords nor values. */
   #errorOf(error: unknown): ConnectorError {
     const { host, port } = this.#address;
     const words = error instanceof Error ? error.message : "";
     const where = `Redis at ${host}:${port}`;
     if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(words)) {
       return new ConnectorError(
-        `The storage "${redisId}" is refused by ${where}: check username and password, and what they permit`,
+        `The storage "${redisId}" was denied access by ${where}: check username, password and permissions`,
         error,
         "forbidden",
       );
@@ -217,10 +217,10 @@ export class RedisConnection {
       return new ConnectorError(`The storage "${redisId}" cannot write: ${where} is full`, error, "full");
     }
     if (/^(ERR|WRONGTYPE|READONLY|LOADING)\b/.test(words)) {
-      return new ConnectorError(`The storage "${redisId}" is refused by ${where}: ${words}`, error);
+      return new ConnectorError(`The storage "${redisId}" was rejected by ${where}: ${words}`, error);
     }
     return new ConnectorError(
-      `The storage "${redisId}" cannot reach ${where}: check that it runs, and what the url or host says`,
+      `The storage "${redisId}" cannot reach ${where}: check that it runs, and check the url or host`,
       error,
       "unavailable",
     );

@@ -1,22 +1,23 @@
 /**
- * Sums and messages in a Redis: every call is one script or one command, so that nothing comes in between.
+ * Shared counters and messages in Redis. Every call is one script or one command, and so atomic.
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 import type { RedisConnection } from "./_redis_client.ts";
 
-/** A process that has not been heard of for so long has ended: what it leased is subtracted, ms by Redis's clock. */
+/**
+ * Lease duration, ms by Redis's clock: a process without a call for this long counts as ended, and its leases are
+ * released.
+ */
 const leaseMs = 15_000;
 
-/**
- * What is known of a process that has ended is kept for so long, ms: one that was only suspended gets its leases back.
- */
+/** Retention of an ended process's leases, ms: a process that was only suspended regains them. */
 const endedMs = 86_400_000;
 
 /**
- * Leases: a sorted set of processes by the time at which they count as ended, and for each of them a hash of what it
- * leases, by sum. Values: the set's key, the process's id, `leaseMs`, `endedMs`.
+ * Lease bookkeeping: a sorted set of processes by lease expiry, and for each process a hash of its leases by counter.
+ * Arguments: the key of the set, the process id, `leaseMs`, `endedMs`.
  */
 const leases = `
 local set, id = ARGV[1], ARGV[2]
@@ -40,7 +41,7 @@ local function finish(process)
 end
 `;
 
-/** Renews this process's lease, and ends those that were not renewed. */
+/** Renews the lease of this process, and ends processes whose lease has expired. */
 const renew = `${leases}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -58,8 +59,8 @@ finish(id)
 redis.call('DEL', held .. ':ended')`;
 
 /**
- * What both scripts begin with: sums as they are, but no less than they are known to have been. Further values come in
- * groups of five: an amount, a limit, the least sum or nothing, the time until it is forgotten in ms, what is leased.
+ * Common start of both scripts: reads the counters, raised to their known minimum. Further arguments come in groups of
+ * five: amount, limit, minimum or empty, time to live in ms, leased amount.
  */
 const read = `${renew}
 local function value(i, at) return ARGV[4 + (i - 1) * 5 + at] end
@@ -92,9 +93,9 @@ end
 for i in ipairs(KEYS) do write(i, sums[i] + tonumber(value(i, 1))) end
 return reply('1')`;
 
-/** The facet of a {@linkcode RedisStorage}. */
+/** The shared facet of a {@linkcode RedisStorage}. */
 export class RedisShared implements Shared {
-  /** Stands for this process's leases. */
+  /** Identifies the leases of this process. */
   readonly #id = crypto.randomUUID();
   readonly #leaseMs: number;
   #isKnown = false;
@@ -103,10 +104,10 @@ export class RedisShared implements Shared {
   readonly #prefix: string;
 
   /**
-   * @param connection The storage's.
-   * @param clock For how long sums are kept.
-   * @param prefix What all names begin with.
-   * @param leaseTimeMs After so long without a call this process counts as ended.
+   * @param connection The connection of the storage.
+   * @param clock Wall clock, for the expiry of counters.
+   * @param prefix Prefix of all keys.
+   * @param leaseTimeMs Lease duration, ms.
    */
   constructor(connection: RedisConnection, clock: Clock, prefix: string, leaseTimeMs: number = leaseMs) {
     this.#leaseMs = leaseTimeMs;
@@ -120,7 +121,7 @@ export class RedisShared implements Shared {
     return (await this.#run(addScript, changes, ({ by, leased = 0 }) => [by, 0, leased])).sums;
   }
 
-  /** Adds to sums where none of them passes its limit by that. */
+  /** Reserves all amounts if no counter exceeds its limit by that. */
   async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
     if (claims.length === 0) return { isGranted: true, sums: [] };
     return await this.#run(reserveScript, claims, ({ amount, limit, isLeased = false }) => [
@@ -147,7 +148,7 @@ export class RedisShared implements Shared {
     const keys = sums.map(({ key }) => `${this.#prefix}:sum:${key}`);
     const values = sums.flatMap((sum) => {
       const [amount, limit, leased] = valuesOf(sum);
-      const ttlMs = Math.max(1, Math.ceil(sum.expiresAt - now)); // not the time itself: Redis has a clock of its own
+      const ttlMs = Math.max(1, Math.ceil(sum.expiresAt - now)); // relative, since Redis has its own clock
       return [amount, limit, sum.atLeast ?? "", ttlMs, leased];
     });
     this.#isKnown = true;
@@ -155,7 +156,7 @@ export class RedisShared implements Shared {
     return { isGranted: isGranted === "1", sums: present.map(Number) };
   }
 
-  /** This process ends: what it leases is subtracted. */
+  /** Ends the leases of this process. */
   async end(): Promise<void> {
     if (this.#isKnown) await this.#connection.run(endScript, [], this.#lease);
   }

@@ -1,21 +1,21 @@
 /**
- * Calls to the storages of vendors, over the runtime's HTTP.
+ * HTTP calls to the storage services of vendors.
  * @module
  */
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 
-/** Longest time to a complete response, ms. */
+/** Timeout of a complete response, ms. */
 const timeoutMs = 30_000;
 
-/** What is used of a runtime. */
+/** The used part of a runtime. */
 export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;
 
-/** One call. */
+/** An HTTP request. */
 interface RemoteCall {
   readonly method: string;
   readonly url: string;
-  /** Names in lower case. */
+  /** Headers; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
 }
@@ -28,12 +28,12 @@ export interface RemoteAnswer {
 }
 
 /**
- * Makes a call and reads its response.
+ * Sends a request and reads the complete response.
  *
- * @param connector The connector's id, for errors.
+ * @param connector The connector id, for error messages.
  * @param runtime Clock and HTTP.
- * @param call What is sent.
- * @throws {ConnectorError} When there is no answer, or it takes too long.
+ * @param call The request.
+ * @throws {ConnectorError} If the connection fails or the timeout expires.
  */
 export async function callRemote(connector: string, runtime: RemoteRuntime, call: RemoteCall): Promise<RemoteAnswer> {
   const { method, url, headers, body } = call;
@@ -45,7 +45,7 @@ export async function callRemote(connector: string, runtime: RemoteRuntime, call
     return { status: answer.status, headers: answer.headers, bytes: await bytesOf(answer) };
   } catch (error) {
     if (!NetworkError.isInstance(error) && !controller.signal.aborted) throw error;
-    const why = controller.signal.aborted ? `it has not answered within ${timeoutMs} ms` : "the connection failed";
+    const why = controller.signal.aborted ? `it did not respond within ${timeoutMs} ms` : "the connection failed";
     throw new ConnectorError(`"${connector}" cannot reach ${new URL(url).host}: ${why}`, error);
   } finally {
     cancel();
@@ -53,20 +53,20 @@ export async function callRemote(connector: string, runtime: RemoteRuntime, call
 }
 
 async function bytesOf(answer: Awaited<ReturnType<Runtime["send"]>>): Promise<Uint8Array> {
-  if (answer.bytes !== undefined) return Uint8Array.from(await answer.bytes()); // it may be a part of a larger buffer
+  if (answer.bytes !== undefined) return Uint8Array.from(await answer.bytes()); // copied: the bytes may be part of a larger buffer
   if (answer.body === null) return new Uint8Array();
   return new Uint8Array(await new Response(answer.body as BodyInit).arrayBuffer());
 }
 
 /**
- * A setting that is a text.
+ * A string setting.
  *
- * @param settings All of a connector's.
- * @param name Its name.
- * @throws {ConfigError} When it is anything else.
+ * @param settings All settings of a connector.
+ * @param name Name of the setting.
+ * @throws {ConfigError} If it is not a string.
  */
 export function textSetting(settings: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = settings[name];
   if (value === undefined || typeof value === "string" && value.trim() !== "") return value;
-  throw new ConfigError([{ path: `storage.${name}`, message: "expected a text" }]);
+  throw new ConfigError([{ path: `storage.${name}`, message: "expected a string" }]);
 }

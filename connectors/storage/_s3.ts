@@ -1,31 +1,31 @@
 /**
- * What S3 and what behaves like it understand: signed calls on the objects of one bucket.
+ * Client for S3 and compatible services: signed requests for the objects of one bucket.
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
 import { type AwsKeys, sha256Of, signed } from "../_aws_signature.ts";
 import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
 
-/** Where objects are, and who asks for them. */
+/** Options of a bucket: address and credentials. */
 export interface BucketOptions extends AwsKeys {
   readonly bucket: string;
   readonly region: string;
-  /** The service's address, without a bucket. */
+  /** Base URL of the service, without the bucket. */
   readonly endpoint: string;
-  /** Whether the bucket stands in the path, and not in the host's name. */
+  /** Whether the bucket is part of the path rather than of the host name. */
   readonly isPathStyle: boolean;
 }
 
-/** One call. */
+/** A request. */
 interface BucketCall {
   readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
-  /** The object's name; the bucket itself without one. */
+  /** Name of the object; the bucket itself when omitted. */
   readonly name?: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Names in lower case. */
+  /** Headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Statuses that are answers, beside 200 and 204. */
+  /** Accepted statuses in addition to 200 and 204. */
   readonly accepts?: readonly number[];
 }
 
@@ -36,9 +36,9 @@ export class Bucket {
   readonly #options: BucketOptions;
 
   /**
-   * @param id The connector's, for errors.
+   * @param id The connector id, for error messages.
    * @param runtime Clock and HTTP.
-   * @param options Where, and who.
+   * @param options Address and credentials.
    */
   constructor(id: string, runtime: RemoteRuntime, options: BucketOptions) {
     this.#id = id;
@@ -47,9 +47,9 @@ export class Bucket {
   }
 
   /**
-   * Makes a call.
+   * Sends a request.
    *
-   * @throws {ConnectorError} When it is refused, or there is no answer.
+   * @throws {ConnectorError} If it is rejected, or the connection fails.
    */
   async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteAnswer> {
     const url = this.#urlOf(name);
@@ -72,14 +72,14 @@ export class Bucket {
     return url;
   }
 
-  /** The service's own text may quote the key's id: its code alone is passed on. */
+  /** Only the error code is exposed, since the service's message may quote the access key id. */
   #refusal(method: string, { status, headers, bytes }: RemoteAnswer): ConnectorError {
     const { bucket, region } = this.#options;
     const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1];
     const reported = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
     const elsewhere = headers.get("x-amz-bucket-region");
     const advice = status === 403
-      ? "Check the keys, and that they may get, put, list and delete objects of this bucket"
+      ? "Check the keys and their permission to get, put, list and delete objects of this bucket"
       : status === 404
       ? "Check the bucket's name and the endpoint"
       : elsewhere !== null && elsewhere !== region
@@ -87,7 +87,7 @@ export class Bucket {
       : "Try again later";
     const isForGood = status === 403 || status === 404 || elsewhere !== null;
     return new ConnectorError(
-      `"${this.#id}" was refused by the bucket "${bucket}" (${method}: ${reported}). ${advice}`,
+      `"${this.#id}" was denied access to the bucket "${bucket}" (${method}: ${reported}). ${advice}`,
       undefined,
       isForGood ? "forbidden" : undefined,
     );

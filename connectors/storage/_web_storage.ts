@@ -1,56 +1,56 @@
 /**
- * The browser's `localStorage` and `sessionStorage`, which may be missing, forbidden or full.
+ * Access to the browser's `localStorage` and `sessionStorage`, which may be missing, forbidden or full.
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
 
-/** What is used of the browser's `Storage`, which not every program's types know. */
+/** The used part of the browser's `Storage`, which not every program's types include. */
 export interface WebStorage {
-  /** How many items there are. */
+  /** Number of items. */
   readonly length: number;
-  /** The name of one of them. */
+  /** Key of the item at an index. */
   key(place: number): string | null;
-  /** An item's text. */
+  /** Value of an item. */
   getItem(name: string): string | null;
-  /** Writes an item. */
+  /** Sets an item. */
   setItem(name: string, text: string): void;
   /** Removes an item. */
   removeItem(name: string): void;
 }
 
-/** Which of the two, and for whom. */
+/** Options of a storage area. */
 interface WebAreaParts {
   readonly connector: string;
-  /** Which one. */
+  /** Name of the area. */
   readonly name: "localStorage" | "sessionStorage";
-  /** Used in its place. */
+  /** Replaces the browser's area. */
   readonly area?: WebStorage | undefined;
-  /** What else would do, for errors. */
+  /** Alternatives to recommend in error messages. */
   readonly instead: string;
-  /** Begins the names of all its items. */
+  /** Prefix of all item keys. */
   readonly prefix: string;
 }
 
-/** The items of one connector. The browser's object is touched when an item is, and not before. */
+/** The items of one connector. The browser's object is accessed only with the first item. */
 export class WebArea {
   readonly #parts: WebAreaParts;
 
-  /** @param parts Which one, and for whom. */
+  /** @param parts Area, prefix and connector. */
   constructor(parts: WebAreaParts) {
     this.#parts = parts;
   }
 
-  /** The name the browser knows an item by. */
+  /** The item key in the browser's storage. */
   nameOf(key: string): string {
     return this.#parts.prefix + key;
   }
 
-  /** An item. */
+  /** Reads an item. */
   get(key: string): string | undefined {
     return this.#use("read", key, (area) => area.getItem(this.nameOf(key))) ?? undefined;
   }
 
-  /** Writes an item; the one before stays where that fails. */
+  /** Sets an item; on failure the previous value stays. */
   set(key: string, text: string): void {
     this.#use("save", key, (area) => area.setItem(this.nameOf(key), text));
   }
@@ -86,7 +86,7 @@ export class WebArea {
     throw this.#error(`cannot be used: there is no ${name} here. Use ${instead}`, undefined, "forbidden");
   }
 
-  /** The browser's own words may quote what was to be written. */
+  /** The browser's message is not exposed, since it may quote the value. */
   #errorOf(error: unknown, doing: string): ConnectorError {
     const { name, instead } = this.#parts;
     if (ConnectorError.isInstance(error)) return error;
@@ -111,23 +111,23 @@ export class WebArea {
 }
 
 /**
- * Whether an error of the browser means that there is no room left.
+ * Whether a browser error means that the quota is exceeded.
  *
- * @param error What was thrown.
+ * @param error The thrown error.
  */
 export function isFull(error: unknown): boolean {
   const { name } = Object(error);
-  return name === "QuotaExceededError" || name === "NS_ERROR_DOM_QUOTA_REACHED"; // Firefox has a word of its own
+  return name === "QuotaExceededError" || name === "NS_ERROR_DOM_QUOTA_REACHED"; // Firefox uses its own name
 }
 
 /**
- * Checks what all names of a connector begin with. A dot ends it in the browser, so that no two of them overlap.
+ * Validates the key prefix of a connector. A dot follows it in item keys, so that prefixes do not overlap.
  *
  * @param prefix Letters, digits, `_` and `-`.
- * @param connector The connector's id, for errors.
- * @throws {ConnectorError} When it has something else in it.
+ * @param connector The connector id, for error messages.
+ * @throws {ConnectorError} If it contains other characters.
  */
 export function checkedPrefix(prefix: unknown, connector: string): string {
   if (typeof prefix === "string" && /^[\w-]{1,64}$/.test(prefix)) return prefix;
-  throw new ConnectorError(`"${connector}" cannot be made: its prefix must be 1 to 64 letters, digits, "_" or "-"`);
+  throw new ConnectorError(`"${connector}" cannot be created: its prefix must be 1 to 64 letters, digits, "_" or "-"`);
 }

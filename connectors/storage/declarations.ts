@@ -1,10 +1,10 @@
 /**
- * What is known of storages before they are used.
+ * Declarations of the storages.
  * @module
  */
 import type { Attributes, ConnectorDeclaration } from "../../src/contracts/connector.ts";
 
-/** A Redis. */
+/** Redis. */
 export const redisDeclaration: ConnectorDeclaration<"storage"> = {
   id: "redis.redis.v1",
   kind: "storage",
@@ -14,7 +14,7 @@ export const redisDeclaration: ConnectorDeclaration<"storage"> = {
       about:
         "`redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. Replaces the individual settings below.",
     },
-    host: { type: "text", default: "127.0.0.1", about: "Host name or address." },
+    host: { type: "text", default: "127.0.0.1", about: "Host name or IP address." },
     port: { type: "integer", default: 6379, about: "Port." },
     username: { type: "text", about: "User name." },
     password: { type: "text", about: "Password." },
@@ -42,7 +42,7 @@ export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
   },
 };
 
-/** S3, or anything that speaks its language. */
+/** S3, or a compatible service. */
 export const s3Declaration: ConnectorDeclaration<"storage"> = {
   id: "aws.s3.v1",
   kind: "storage",
@@ -97,9 +97,9 @@ export const denoKvDeclaration: ConnectorDeclaration<"storage"> = {
 };
 
 /**
- * `key` and `credentials`, as storages with a prefix and with keys of their own have them.
+ * The attributes `key` and `credentials`, for storages with a prefix and credentials.
  *
- * @param credentials What its credentials are.
+ * @param credentials Description of the credentials.
  */
 function commonAttributes(credentials: string): Attributes {
   return {

@@ -1,5 +1,5 @@
 /**
- * Records in Deno's own key-value store.
+ * Records in Deno KV.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -12,26 +12,26 @@ import { denoKvDeclaration } from "./declarations.ts";
 
 const { id } = denoKvDeclaration;
 
-/** The store takes values of up to 64 KiB: a record is stored in chunks of so many bytes. */
+/** Size of a chunk, bytes: values in Deno KV are limited to 64 KiB. */
 const pieceBytes = 60_000;
 
-/** The metadata of a record; its chunks are stored under its version. */
+/** Metadata of a record; its chunks are stored under its version. */
 interface Head extends StorageStat {
   readonly version: string;
   readonly pieces: number;
 }
 
-/** What it works with. */
+/** Dependencies of the storage. */
 export interface DenoKvParts {
-  /** For the times of records and locks. */
+  /** Clock, for the times of records and locks. */
   readonly clock: Clock;
-  /** Opens the store; absent where there is none. */
+  /** Opens the store; absent if the runtime has none. */
   readonly openKeyValues?: Runtime["openKeyValues"];
 }
 
 /**
- * Records in Deno KV. It is opened for each call and closed after it. Pieces are written first, then the head that
- * names them, so that a record is there whole or not at all; what a killed process leaves is removed by the next save.
+ * Records in Deno KV. The store is opened for each call and closed afterwards. Chunks are written first, then the head
+ * that refers to them, so that a save is atomic. The next save removes what a killed process left behind.
  */
 export class DenoKvStorage implements Storage {
   readonly #clock: Clock;
@@ -40,10 +40,10 @@ export class DenoKvStorage implements Storage {
   readonly #queue = new KeyedQueue();
 
   /**
-   * Makes one; opens nothing yet.
+   * Creates a storage; does not open the store yet.
    *
    * @param parts Clock and store.
-   * @param path The database's file; the program's own unless given.
+   * @param path Path of the database; defaults to that of the program.
    */
   constructor({ clock, openKeyValues }: DenoKvParts, path?: string) {
     this.#clock = clock;
@@ -57,7 +57,7 @@ export class DenoKvStorage implements Storage {
         const head = headOf((await store.get(headKey(key))).value);
         if (head === undefined) return undefined;
         const bytes = await readPieces(store, key, head);
-        if (bytes !== undefined) return bytes; // else it was replaced meanwhile
+        if (bytes !== undefined) return bytes; // otherwise it was replaced meanwhile
       }
     });
   }
@@ -131,7 +131,7 @@ export class DenoKvStorage implements Storage {
   async #use<Result>(work: (store: KeyValues) => Promise<Result>): Promise<Result> {
     if (this.#openKeyValues === undefined) {
       throw new ConnectorError(
-        `"${id}" cannot be used: it needs "Deno" started with --unstable-kv (or "unstable": ["kv"] in deno.json). ` +
+        `"${id}" cannot be used: it requires "Deno" started with --unstable-kv (or "unstable": ["kv"] in deno.json). ` +
           "Elsewhere use mesh.local-file.v1",
         undefined,
         "forbidden",
@@ -187,6 +187,6 @@ export const denoKvStorage: Connector<"storage"> = {
   ...denoKvDeclaration,
   create({ path }, runtime) {
     if (path === undefined || typeof path === "string" && path !== "") return new DenoKvStorage(runtime, path);
-    throw new ConfigError([{ path: "storage.path", message: "expected the name of a file" }]);
+    throw new ConfigError([{ path: "storage.path", message: "expected the path of a file" }]);
   },
 };

@@ -1,5 +1,5 @@
 /**
- * Records as files of Google Drive.
+ * Records as files in Google Drive.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -16,18 +16,18 @@ import { driveDeclaration } from "./declarations.ts";
 
 const { id } = driveDeclaration;
 
-/** Time until a new file is in the lists of all clients, ms. */
+/** Time until a new file appears in the file lists of all clients, ms. */
 const settlingMs = 1000;
 
 const nothing = new Uint8Array();
 
 /**
- * Records as files of one folder. Drive lets two files have one name: the older one is the record then, and the process that
- * made the other one by accident puts it right.
+ * Records as files of one folder. Names are not unique in Drive: the oldest file is the record, and a process that
+ * accidentally created another one removes it.
  *
- * Locks: Drive has no write under a condition. A process that wants a lock makes a file, looks a second later who was first,
- * and removes its own unless it was they. It excludes as long as Drive's lists show a new file within that time,
- * which they do, without a promise. A lock of `aws.s3.v1` or `redis.redis.v1` is a promise.
+ * Locks: Drive has no conditional writes. A process that wants a lock creates a file, lists the files after a second,
+ * and removes its own unless it is the oldest. Locks are exclusive as long as Drive lists a new file within that time,
+ * which it usually does but does not guarantee. For guaranteed locks use `aws.s3.v1` or `redis.redis.v1`.
  */
 export class DriveStorage implements Storage {
   readonly #clock: RemoteRuntime["clock"];
@@ -36,11 +36,11 @@ export class DriveStorage implements Storage {
   readonly #queue = new KeyedQueue();
 
   /**
-   * Makes one; sends nothing yet.
+   * Creates a storage; sends no request yet.
    *
    * @param runtime Clock.
-   * @param folder Where its files are.
-   * @param prefix What their names begin with.
+   * @param folder The folder.
+   * @param prefix Prefix of the file names.
    */
   constructor({ clock }: Pick<RemoteRuntime, "clock">, folder: DriveFolder, prefix: string) {
     this.#clock = clock;
@@ -84,7 +84,7 @@ export class DriveStorage implements Storage {
     return await this.#find(key) !== undefined;
   }
 
-  /** Takes a lock, as far as Drive can: see the class. */
+  /** Acquires a lock, within the limits of Drive: see the class. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     const wait = { connector: id, clock: this.#clock, key, options };
     return acquireLock(wait, (wanted) => this.#take(this.#lockName(key), wanted));
@@ -124,7 +124,7 @@ export class DriveStorage implements Storage {
     return false;
   }
 
-  /** Those that hold, the oldest first; the others go. */
+  /** Valid locks, oldest first; expired ones are removed. */
   async #locks(name: string): Promise<readonly DriveFile[]> {
     const now = this.#clock.now();
     const files = await this.#folder.find(name);
@@ -151,9 +151,9 @@ function recordOf({ appProperties: { owner = "", expiresAt = "" } = {} }: DriveF
 }
 
 /**
- * Storage in Google Drive. Settings: `folder` (an id; the app's own folder unless given), `prefix`, and who asks:
- * `credentials`, or `client_id`, `client_secret` and `refresh_token`, or `access_token`; `endpoint` and `token_url`
- * replace Google's addresses.
+ * Storage in Google Drive. Settings: `folder` (an id; the app's own folder by default), `prefix`, and credentials:
+ * `credentials`, or `client_id`, `client_secret` and `refresh_token`, or `access_token`. `endpoint` and `token_url`
+ * override Google's URLs.
  */
 export const driveStorage: Connector<"storage"> = {
   ...driveDeclaration,

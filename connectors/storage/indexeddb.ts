@@ -1,5 +1,5 @@
 /**
- * Records in the browser's IndexedDB: they outlive the page and the browser.
+ * Records in the browser's IndexedDB, which persist when page and browser are closed.
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
@@ -19,27 +19,27 @@ import { isFull } from "./_web_storage.ts";
 const id = "mesh.indexeddb.v1";
 const instead = "localStorageStorage() or memoryStorage()";
 
-/** The layout: one store, keys `["data", key]` for records and `["lock", key]` for locks. */
+/** Schema version: one object store, with keys `["data", key]` for records and `["lock", key]` for locks. */
 const version = 1;
 const storeName = "records";
 
 /** Options of an {@linkcode IndexedDbStorage}. */
 export interface IndexedDbOptions {
-  /** The database's name, `modelmesh` unless given. It has to be one of our own. */
+  /** Name of the database, which must not be used for anything else. @default {"modelmesh"} */
   readonly database?: string;
-  /** Used in place of the browser's `indexedDB`. */
+  /** Replaces the browser's `indexedDB`. */
   readonly factory?: { open(name: string, version: number): unknown };
 }
 
-/** A record as it is kept. */
+/** A stored record. */
 interface StoredRecord {
   readonly data: Uint8Array;
   readonly modifiedAt: number;
 }
 
 /**
- * Records that outlive the page, as large as the browser lets a site keep. Works in workers too. Any script of the site
- * can read them. Locks are exact among all tabs and workers of the site.
+ * Records in IndexedDB, limited only by the browser's quota. Also available in workers. Any script of the site can read
+ * them. Locks are exact across all tabs and workers of the site.
  */
 export class IndexedDbStorage implements Storage {
   readonly #clock: Clock;
@@ -48,10 +48,10 @@ export class IndexedDbStorage implements Storage {
   #database: Promise<Database> | undefined;
 
   /**
-   * Makes one; opens nothing yet.
+   * Creates a storage; does not open the database yet.
    *
-   * @param clock For the times of records and locks.
-   * @param options Which database.
+   * @param clock Clock, for the times of records and locks.
+   * @param options Database name and factory.
    */
   constructor(clock: Clock, { database = "modelmesh", factory }: IndexedDbOptions = {}) {
     this.#clock = clock;
@@ -64,12 +64,12 @@ export class IndexedDbStorage implements Storage {
   }
 
   async save(key: string, data: Uint8Array): Promise<void> {
-    const record: StoredRecord = { data: data.slice(), modifiedAt: this.#clock.now() }; // a view would keep all of its buffer
+    const record: StoredRecord = { data: data.slice(), modifiedAt: this.#clock.now() }; // a view would store its whole buffer
     await this.#transact("save", key, (store) => request(store.put(record, ["data", key])));
   }
 
   async list(prefix = ""): Promise<readonly string[]> {
-    // texts come before lists in the order of keys, and "lock" after "data"
+    // in key order, strings precede arrays, and "lock" follows "data"
     const found = await this.#transact("list", prefix, (store) => request(store.getAllKeys()));
     const keys = (found as [kind: string, key: string][]).filter(([kind]) => kind === "data").map(([, key]) => key);
     return keys.filter((key) => key.startsWith(prefix)).sort();
@@ -92,7 +92,7 @@ export class IndexedDbStorage implements Storage {
     return await this.#transact("read", key, (store) => request(store.getKey(["data", key]))) !== undefined;
   }
 
-  /** Takes a lock: exact, since reading and writing it are one transaction. */
+  /** Acquires a lock. Exact, since it is read and written in one transaction. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return acquireLock(
       { connector: id, clock: this.#clock, key, options },
@@ -123,13 +123,13 @@ export class IndexedDbStorage implements Storage {
     const { data, modifiedAt } = Object(found);
     if (data instanceof Uint8Array && Number.isFinite(modifiedAt)) return { data, modifiedAt };
     throw broken(
-      `cannot read "${key}": the record in the database "${this.#name}" is damaged, or another program's. Delete it, ` +
+      `cannot read "${key}": the record in the database "${this.#name}" is damaged, or belongs to another program. Delete it, ` +
         "or choose another database",
       { problem: "unreadable" },
     );
   }
 
-  /** One transaction: all of it is written, or nothing. */
+  /** Runs a transaction, which is atomic. */
   async #transact<T>(doing: string, key: string, work: (store: ObjectStore) => Promise<T>): Promise<T> {
     const mode = doing === "read" || doing === "list" ? "readonly" : "readwrite";
     const database = await this.#connect();
@@ -139,13 +139,13 @@ export class IndexedDbStorage implements Storage {
         work(transaction.objectStore(storeName)),
         completion(transaction),
       ]);
-      if (ended.status === "rejected") throw ended.reason; // why it was undone, where a request says only that it was
+      if (ended.status === "rejected") throw ended.reason; // the cause of the abort, which the request itself does not report
       if (done.status === "rejected") throw done.reason;
       return done.value;
     } catch (cause) {
       throw isFull(cause)
         ? broken(
-          `cannot save "${key}": the browser gives this site no more room. Delete what the site no longer needs, or ` +
+          `cannot save "${key}": the browser's quota for this site is exceeded. Delete what the site no longer needs, or ` +
             "free space on the disk",
           { cause, problem: "full" },
         )
@@ -155,14 +155,14 @@ export class IndexedDbStorage implements Storage {
 
   #connect(): Promise<Database> {
     return this.#database ??= this.#open().catch((error) => {
-      this.#database = undefined; // what is in the way now may be gone at the next call
+      this.#database = undefined; // the failure may be temporary: the next call opens the database again
       throw error;
     });
   }
 
   async #open(): Promise<Database> {
     const database = await opened(this.#openRequest(), this.#name);
-    // gives way to a page that deletes or upgrades the database; the next call opens it again
+    // closes the connection so that another page can delete or upgrade the database; the next call reopens it
     database.onversionchange = () => this.#leave(database);
     database.onclose = () => this.#leave(database);
     if (database.objectStoreNames.contains(storeName)) return database;
@@ -194,7 +194,7 @@ function request<T>(pending: PendingRequest<T>): Promise<T> {
   });
 }
 
-/** A write is there when its transaction has ended, not when its request has. */
+/** A write is durable when its transaction has completed, not when its request has. */
 function completion(transaction: Transaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
@@ -212,7 +212,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
     pending.onblocked = () => {
       isGivenUp = true;
       reject(broken(
-        `cannot be used: another tab keeps an older layout of the database "${name}" open. Close the other tabs of ` +
+        `cannot be used: another tab has an older version of the database "${name}" open. Close the other tabs of ` +
           "this site, and reload the page",
         { problem: "locked" },
       ));
@@ -222,7 +222,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
 
 function notOurs(name: string, cause?: unknown): ConnectorError {
   return broken(
-    `cannot be used: the database "${name}" is another program's, or of a newer release of this package. Reload the ` +
+    `cannot be used: the database "${name}" belongs to another program, or to a newer release of this package. Reload the ` +
       "page, or choose another database",
     { cause, problem: "forbidden" },
   );

@@ -14,39 +14,39 @@ import { localFileDeclaration } from "./declarations.ts";
 
 const { id } = localFileDeclaration;
 
-/** Where the state is unless a path is given. */
+/** Default path of the state. */
 const defaultPath = "./.modelmesh/state.json";
 
-/** The record that is the file itself; the others stand beside it. */
+/** Key of the record in the named file; other records are files next to it. */
 const ownKey = "state";
 
-/** A draft of that age is abandoned, ms. */
+/** Age at which a temporary file counts as abandoned, ms. */
 const oldDraftMs = 60_000;
 
-/** Most characters of a name in a folder that come from a key. */
+/** Maximum length of a path segment derived from a key, characters. */
 const pieceLength = 160;
 
 /** Options of a {@linkcode LocalFileStorage}. */
 export interface LocalFileOptions {
-  /** The file of the record `state`; its folder is made when missing. `./.modelmesh/state.json` unless given. */
+  /** Path of the record `state`; a missing folder is created. @default {"./.modelmesh/state.json"} */
   readonly path?: string;
-  /** Whether a record that is replaced is kept, as the record `<key>.backup`. */
+  /** Whether a replaced record is kept as the record `<key>.backup`. */
   readonly backup?: boolean;
 }
 
-/** What it works with. */
+/** Dependencies of the storage. */
 export interface LocalFileParts {
-  /** For the times of records and locks. */
+  /** Clock, for the times of records and locks. */
   readonly clock: Clock;
-  /** Where files are; absent in browsers. */
+  /** File access; absent in browsers. */
   readonly disk?: Disk | undefined;
 }
 
 /**
- * Records as files of one folder: `state` is the file that is named, any other key a file beside it whose name begins
- * like it (`state.json.config`). A file is replaced whole or not at all, whatever becomes of the process or the
- * machine; one that is new is for its owner alone. Locks hold among all processes that share the folder, as long as it
- * is one that can link files; on network drives that depends on the drive.
+ * Records as files of one folder. `state` is the named file; any other key is a file next to it with the same prefix
+ * (`state.json.config`). Files are replaced atomically, even if the process is killed or the machine crashes; new files
+ * are accessible by their owner only. Locks are shared by all processes that use the folder, if the file system
+ * supports hard links; on network file systems that varies.
  */
 export class LocalFileStorage implements Storage {
   readonly #clock: Clock;
@@ -57,17 +57,17 @@ export class LocalFileStorage implements Storage {
   #isTidy = false;
 
   /**
-   * Makes one; touches nothing yet.
+   * Creates a storage; accesses no file yet.
    *
    * @param parts Clock and disk.
-   * @param options Which file, and whether what is replaced is kept.
-   * @throws {ConnectorError} Where there are no files.
+   * @param options Path, and whether to keep backups.
+   * @throws {ConnectorError} If the runtime has no files.
    */
   constructor({ clock, disk }: LocalFileParts, { path = defaultPath, backup = false }: LocalFileOptions = {}) {
-    if (disk === undefined) throw new ConnectorError(`"${id}" cannot be used: there are no files here`);
+    if (disk === undefined) throw new ConnectorError(`"${id}" cannot be used: this runtime has no file access`);
     this.#clock = clock;
     this.#disk = disk;
-    this.#path = /^(?:[A-Za-z]:|\.{1,2})?\\/.test(path) ? path.replaceAll("\\", "/") : path; // Windows knows both
+    this.#path = /^(?:[A-Za-z]:|\.{1,2})?\\/.test(path) ? path.replaceAll("\\", "/") : path; // Windows accepts both separators
     this.#hasBackup = backup;
   }
 
@@ -121,7 +121,7 @@ export class LocalFileStorage implements Storage {
     return new GenerationLock(this.#disk, this.#clock, `${this.#path}~lock-${piecesOf(nameOfKey(key))}`);
   }
 
-  /** Two names for one file would not do: the move to its place must be the last thing that happens to it. */
+  /** The backup is a copy rather than a hard link: the rename to its place must be the last change of the file. */
   async #keepBackup(key: string, path: string): Promise<void> {
     const before = await this.#disk.read(path);
     const modifiedAt = (await this.#disk.stat(path))?.modifiedAt;
@@ -132,7 +132,7 @@ export class LocalFileStorage implements Storage {
     return key === ownKey ? this.#path : `${this.#path}.${piecesOf(nameOfKey(key) || "%")}`;
   }
 
-  /** The ends of all names that begin so, with those in folders of long names. */
+  /** Suffixes of all names with a prefix, including those in folders of long names. */
   async #names(start: string): Promise<string[]> {
     const folder = start.slice(0, start.lastIndexOf("/") + 1);
     const entries = await this.#disk.list(folder === "" ? "." : folder);
@@ -146,7 +146,7 @@ export class LocalFileStorage implements Storage {
     return found.flat();
   }
 
-  /** Removes what killed processes have left half written. */
+  /** Removes temporary files of killed processes. */
   async #tidy(): Promise<void> {
     if (this.#isTidy) return;
     this.#isTidy = true;
@@ -174,13 +174,13 @@ export class LocalFileStorage implements Storage {
   }
 }
 
-const forbidden = ["this process may not. Give it the right to, or name another path", "forbidden"] as const;
-const readOnly = ["the disk is read-only. Name another path", "forbidden"] as const;
-const full = ["the disk is full. Make room there", "full"] as const;
-const isFolder = ["there is a folder of that name. Name a file", "forbidden"] as const;
-const noFolder = ["a part of the path is a file, not a folder. Name another path", "forbidden"] as const;
+const forbidden = ["permission denied. Grant the permission, or use another path", "forbidden"] as const;
+const readOnly = ["the disk is read-only. Use another path", "forbidden"] as const;
+const full = ["the disk is full. Free space there", "full"] as const;
+const isFolder = ["it is a folder. Use the path of a file", "forbidden"] as const;
+const noFolder = ["a part of the path is a file, not a folder. Use another path", "forbidden"] as const;
 
-/** What the machine's words mean. */
+/** Descriptions of file system error codes. */
 const reasons: Readonly<Record<string, readonly [reason: string, problem?: ConnectorError["problem"]]>> = {
   EACCES: forbidden,
   EPERM: forbidden,
@@ -190,16 +190,16 @@ const reasons: Readonly<Record<string, readonly [reason: string, problem?: Conne
   EISDIR: isFolder,
   ENOTDIR: noFolder,
   EEXIST: noFolder,
-  ENOENT: ["its folder cannot be made. Name another path", "forbidden"],
+  ENOENT: ["its folder cannot be created. Use another path", "forbidden"],
 };
 
-/** No name in a folder may be longer than 255 bytes: long ones go on in a folder. */
+/** File names are limited to 255 bytes: long names are split into folders. */
 function piecesOf(name: string): string {
   const pieces = name.match(new RegExp(`.{1,${pieceLength}}`, "g")) ?? [];
   return pieces.join("+/");
 }
 
-/** Storage in files; settings: `path`, `backup`. */
+/** Storage in files. Settings: `path`, `backup`. */
 export const localFileStorage: Connector<"storage"> = {
   ...localFileDeclaration,
   create: (settings, { clock, disk }) => new LocalFileStorage({ clock, disk }, checked(settings)),
@@ -207,7 +207,7 @@ export const localFileStorage: Connector<"storage"> = {
 
 function checked({ path, backup }: Readonly<Record<string, unknown>>): LocalFileOptions {
   if (path !== undefined && (typeof path !== "string" || path === "" || path.endsWith("/"))) {
-    throw new ConfigError([{ path: "storage.path", message: "expected the name of a file" }]);
+    throw new ConfigError([{ path: "storage.path", message: "expected the path of a file" }]);
   }
   if (backup !== undefined && typeof backup !== "boolean") {
     throw new ConfigError([{ path: "storage.backup", message: "expected true or false" }]);

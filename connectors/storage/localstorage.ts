@@ -1,5 +1,5 @@
 /**
- * Records in the browser's `localStorage`: they outlive the page and the browser.
+ * Records in the browser's `localStorage`, which persist when page and browser are closed.
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
@@ -14,32 +14,32 @@ export type { WebStorage };
 const id = "mesh.localstorage.v1";
 const instead = "indexedDbStorage() or memoryStorage()";
 
-/** A tab's write is visible to the others after that, ms. */
+/** Time until a write is visible to other tabs, ms. */
 const settlingMs = 50;
 
 /** Options of a {@linkcode LocalStorageStorage}. */
 export interface LocalStorageOptions {
-  /** What its items' names begin with: letters, digits, `_` and `-`; `modelmesh` unless given. */
+  /** Prefix of the item keys: letters, digits, `_` and `-`. @default {"modelmesh"} */
   readonly prefix?: string;
-  /** Used in place of the browser's `localStorage`, such as `sessionStorage`. */
+  /** Replaces the browser's `localStorage`, for example with `sessionStorage`. */
   readonly area?: WebStorage;
 }
 
-/** A record as it was found. */
+/** A stored record. */
 interface Found {
   readonly modifiedAt: number;
   readonly base64: string;
 }
 
 /**
- * Small records that outlive the page: `localStorage` has room for about five million characters per site, shared with
- * everything else the site keeps there, and holds text only. A record takes four characters for three bytes and about
- * fifteen more. Any script of the site can read it, and writing it holds the page up: for more than some hundred
- * kilobytes use `mesh.indexeddb.v1`.
+ * Small records in `localStorage`. Its quota is about five million characters per site, shared with all other data of
+ * the site, and it stores only strings: a record takes four characters for three bytes, plus about fifteen. Any script
+ * of the site can read the records. Writes block the page: for more than some hundred kilobytes, use
+ * `mesh.indexeddb.v1`.
  *
- * Locks: `localStorage` has no way to compare and write at once, so that a lock is written, and read again 50 ms later;
- * two tabs that ask at the same moment see whose write came last. It excludes as long as browsers show a write to
- * other tabs within that time, which they do, without a promise. A lock of `mesh.indexeddb.v1` is a promise.
+ * Locks: `localStorage` has no compare-and-set. A lock is written, and read again after 50 ms; of two tabs at the same
+ * moment, the last write wins. Locks are exclusive as long as browsers show a write to other tabs within that time,
+ * which they usually do but do not guarantee. For guaranteed locks use `mesh.indexeddb.v1`.
  */
 export class LocalStorageStorage implements Storage {
   readonly #clock: Clock;
@@ -47,11 +47,11 @@ export class LocalStorageStorage implements Storage {
   readonly #locks: WebArea;
 
   /**
-   * Makes one; touches nothing yet.
+   * Creates a storage; does not access `localStorage` yet.
    *
-   * @param clock For the times of records and locks.
-   * @param options Prefix and place.
-   * @throws {ConnectorError} When the prefix does not fit.
+   * @param clock Clock, for the times of records and locks.
+   * @param options Prefix and storage area.
+   * @throws {ConnectorError} If the prefix is invalid.
    */
   constructor(clock: Clock, { prefix = "modelmesh", area }: LocalStorageOptions = {}) {
     const start = checkedPrefix(prefix, id);
@@ -91,7 +91,7 @@ export class LocalStorageStorage implements Storage {
     return settled(() => this.#records.get(key) !== undefined);
   }
 
-  /** Takes a lock, as far as `localStorage` can: see the class. */
+  /** Acquires a lock, within the limits of `localStorage`: see the class. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return acquireLock({ connector: id, clock: this.#clock, key, options }, async (wanted) => {
       if (isHeldByOther(this.#lock(key), wanted.owner, this.#clock.now())) return false;
@@ -130,14 +130,14 @@ export class LocalStorageStorage implements Storage {
 
   #unreadable(key: string, cause?: unknown): ConnectorError {
     return new ConnectorError(
-      `"${id}" cannot read "${key}": the item "${this.#records.nameOf(key)}" of localStorage is damaged, or another ` +
-        "program's. Delete it, or choose another prefix",
+      `"${id}" cannot read "${key}": the item "${this.#records.nameOf(key)}" of localStorage is damaged, or belongs to another ` +
+        "program. Delete it, or choose another prefix",
       cause,
       "unreadable",
     );
   }
 
-  /** What is no lock counts as none. */
+  /** An invalid lock counts as none. */
   #lock(key: string): LockRecord | undefined {
     try {
       return JSON.parse(this.#locks.get(key) ?? "null") ?? undefined;
@@ -148,7 +148,7 @@ export class LocalStorageStorage implements Storage {
   }
 }
 
-/** What is thrown at once becomes a rejection, as the contract has it. */
+/** Turns exceptions into rejections, as the contract requires. */
 // deno-lint-ignore require-await
 async function settled<T>(work: () => T): Promise<T> {
   return work();

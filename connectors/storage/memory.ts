@@ -1,5 +1,5 @@
 /**
- * Records in memory: they last as long as the object does.
+ * Records in memory.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -9,13 +9,13 @@ import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts"
 
 const id = "mesh.memory.v1";
 
-/** A storage that keeps nothing beyond its own life: for tests, and for several meshes in one process. */
+/** A storage that does not persist: for tests, and for several meshes in one process. */
 export class MemoryStorage implements Storage {
   readonly #clock: Clock;
   readonly #records = new Map<string, { readonly data: Uint8Array; readonly modifiedAt: number }>();
   readonly #locks = new Map<string, LockRecord>();
 
-  /** @param clock For the times of records and locks. */
+  /** @param clock Clock, for the times of records and locks. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
@@ -46,7 +46,7 @@ export class MemoryStorage implements Storage {
     return Promise.resolve(this.#records.has(key));
   }
 
-  /** Takes a lock: it holds among all who share this object. */
+  /** Acquires a lock, shared by all users of this object. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return acquireLock({ connector: id, clock: this.#clock, key, options }, (wanted) => {
       const isFree = !isHeldByOther(this.#locks.get(key), wanted.owner, this.#clock.now());

@@ -1,5 +1,5 @@
 /**
- * Records, locks and shared sums in a Redis (6.2 or later, or what speaks like it).
+ * Records, locks and shared counters in Redis 6.2 or later, or a compatible server.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -32,30 +32,33 @@ return 0`;
 
 /** Options of a {@linkcode RedisStorage}. */
 export interface RedisStorageOptions {
-  /** Where the Redis is. */
+  /** Address of the server. */
   readonly address: RedisAddress;
-  /** What all its keys begin with; `modelmesh` unless given. Those who share a Redis and a prefix share everything. */
+  /** Prefix of all keys. Processes with the same server and prefix share all state. @default {"modelmesh"} */
   readonly prefix?: string;
-  /** After so long without a call a process counts as ended, and what it leases is free, ms. @default {15_000} */
+  /**
+   * Lease duration, ms: a process without a call for this long counts as ended, and its leases are released. @default
+   * {15_000}
+   */
   readonly leaseMs?: number;
-  /** Loads `@redis/client`, where it is not the installed one. */
+  /** Imports a replacement of `@redis/client`. */
   readonly importClient?: () => Promise<unknown>;
 }
 
-/** A storage in a Redis. Its locks end by Redis's clock, whatever happens to their owners. */
+/** A storage in Redis. Locks expire by Redis's clock, whatever happens to their owners. */
 export class RedisStorage implements Storage {
-  /** Sums and messages of all who share the Redis and the prefix. */
+  /** Counters and messages shared by all processes with the same server and prefix. */
   readonly shared: RedisShared;
   readonly #clock: Clock;
   readonly #connection: RedisConnection;
   readonly #prefix: string;
 
   /**
-   * Makes one; connects at first use.
+   * Creates a storage; connects on first use.
    *
-   * @param clock For the times of records.
-   * @param options Where it is.
-   * @throws {ConfigError} When the prefix does not fit.
+   * @param clock Clock, for the times of records.
+   * @param options Address and prefix.
+   * @throws {ConfigError} If the prefix is invalid.
    */
   constructor(clock: Clock, { address, prefix = "modelmesh", leaseMs, importClient }: RedisStorageOptions) {
     if (typeof prefix !== "string" || !/^[\w.:-]{1,64}$/.test(prefix)) {
@@ -98,7 +101,7 @@ export class RedisStorage implements Storage {
     return await this.#connection.send("EXISTS", this.#record(key)) === 1;
   }
 
-  /** Takes a lock: it holds among all who share the Redis and the prefix. */
+  /** Acquires a lock, shared by all processes with the same server and prefix. */
   acquire(key: string, options: LockOptions): Promise<Lock> {
     return acquireLock({ connector: redisId, clock: this.#clock, key, options }, async ({ owner }) => {
       const ttlMs = Math.max(1, Math.ceil(options.ttlMs));
@@ -115,7 +118,7 @@ export class RedisStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    await this.shared.end().catch(() => {}); // where Redis is away, the leases end by themselves
+    await this.shared.end().catch(() => {}); // if Redis is unavailable, the leases expire by themselves
     await this.#connection.close();
   }
 
@@ -132,7 +135,7 @@ export class RedisStorage implements Storage {
   }
 }
 
-/** Storage in a Redis; settings: `url`, or `host`, `port`, `username`, `password`, `db`; and `prefix`. */
+/** Storage in Redis. Settings: `url`, or `host`, `port`, `username`, `password`, `db`; and `prefix`. */
 export const redis: Connector<"storage"> = {
   ...redisDeclaration,
   create(given, { clock }) {
@@ -146,10 +149,10 @@ export const redis: Connector<"storage"> = {
   loadPackages: () => loadRedisClient(),
 };
 
-/** Pieces that fit into one call. */
+/** Maximum number of arguments of one call. */
 const pieceLength = 0x8000;
 
-/** A character for each byte: JSON stays readable with Redis's own tools. */
+/** Encodes each byte as one character, so that JSON stays readable in Redis's own tools. */
 function textOf(data: Uint8Array): string {
   let text = "";
   for (let at = 0; at < data.length; at += pieceLength) {

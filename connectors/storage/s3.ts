@@ -1,5 +1,5 @@
 /**
- * Records as objects of S3, or of anything that speaks its language.
+ * Records as objects in S3, or in a compatible service.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -15,31 +15,31 @@ import { s3Declaration } from "./declarations.ts";
 
 const { id } = s3Declaration;
 
-/** When a record was saved, in the object's metadata. */
+/** Metadata header with the time of the last save. */
 const savedAt = "x-amz-meta-saved-at";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What is wrong with a condition: the object is another one by now, or being written. */
+/** Statuses of a failed condition: the object was changed, or is being written. */
 const missed = [412, 409, 404];
 
 /** Options of an {@linkcode S3Storage}. */
 export interface S3Options extends BucketOptions {
-  /** What its objects' names begin with. */
+  /** Prefix of the object keys. */
   readonly prefix: string;
 }
 
 /** The object of a lock. */
 interface LockObject {
   readonly record: unknown;
-  /** Undefined when there is none yet. */
+  /** ETag of the object; undefined if it does not exist. */
   readonly etag: string | null | undefined;
 }
 
 /**
- * Records as objects. Locks are objects that are written under a condition (`If-None-Match`, `If-Match`): of several
- * who try, one writes. Services that overlook conditions are found out when the first lock is taken.
+ * Records as objects. Locks are objects with conditional writes (`If-None-Match`, `If-Match`), of which only one
+ * succeeds. A service that ignores conditions is detected when the first lock is acquired.
  */
 export class S3Storage implements Storage {
   readonly #clock: RemoteRuntime["clock"];
@@ -50,10 +50,10 @@ export class S3Storage implements Storage {
   #mindsConditions = false;
 
   /**
-   * Makes one; sends nothing yet.
+   * Creates a storage; sends no request yet.
    *
    * @param runtime Clock and HTTP.
-   * @param options Where, and who.
+   * @param options Address, credentials and prefix.
    */
   constructor(runtime: RemoteRuntime, options: S3Options) {
     this.#clock = runtime.clock;
@@ -149,11 +149,11 @@ export class S3Storage implements Storage {
     try {
       return { record: JSON.parse(decoder.decode(bytes)), etag: headers.get("etag") };
     } catch {
-      return { record: undefined, etag: headers.get("etag") }; // an unreadable lock locks no owner out
+      return { record: undefined, etag: headers.get("etag") }; // a lock that cannot be parsed does not block
     }
   }
 
-  /** Whether it was written: not when the object is another one than it was. */
+  /** Writes a lock conditionally; false if the object was changed meanwhile. */
   async #writeLock(key: string, record: LockRecord, etag: LockObject["etag"]): Promise<boolean> {
     const headers: Record<string, string> = etag === undefined ? { "if-none-match": "*" } : { "if-match": etag ?? "" };
     const body = encoder.encode(JSON.stringify(record));
@@ -171,13 +171,13 @@ export class S3Storage implements Storage {
   }
 
   #noBucket(): ConnectorError {
-    const message = `"${id}" cannot be used: there is no bucket "${this.#name}". Make it, or name another one`;
+    const message = `"${id}" cannot be used: there is no bucket "${this.#name}". Create it, or use another one`;
     return new ConnectorError(message, undefined, "forbidden");
   }
 
   #noConditions(): ConnectorError {
     return new ConnectorError(
-      `"${id}" cannot lock: this service overlooks "If-None-Match", so that two processes could both have a lock. Use ` +
+      `"${id}" cannot lock: this service ignores "If-None-Match", so that two processes could both have a lock. Use ` +
         "another storage for several processes, or set storage.locking.enabled to false for a single one",
       undefined,
       "forbidden",
@@ -185,7 +185,7 @@ export class S3Storage implements Storage {
   }
 }
 
-/** With `=` in place of `%`, which URLs would have to write in its turn. */
+/** Uses `=` in place of `%`, which URLs would have to encode again. */
 function objectName(key: string): string {
   return nameOfKey(key).replaceAll("%", "=");
 }
@@ -195,7 +195,7 @@ function keyOfObject(name: string): string | undefined {
   return name === "=" ? "" : keyOfName(name.replaceAll("=", "%"));
 }
 
-/** A text of XML. */
+/** Unescapes XML text. */
 function plain(text: string): string {
   const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
   return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
@@ -203,7 +203,7 @@ function plain(text: string): string {
 
 /**
  * Storage in S3. Settings: `bucket`, `region`, `endpoint`, `path_style`, `prefix`, `access_key_id`,
- * `secret_access_key`, `session_token`; keys and region are those of the environment unless given.
+ * `secret_access_key`, `session_token`. Region and credentials default to those of the environment.
  */
 export const s3Storage: Connector<"storage"> = {
   ...s3Declaration,
@@ -219,9 +219,9 @@ function optionsOf(given: Readonly<Record<string, unknown>>, { env }: RemoteRunt
   const endpoint = text("endpoint", "AWS_ENDPOINT_URL_S3");
   const { path_style = endpoint !== undefined } = settings;
   if (typeof path_style !== "boolean") fail("path_style", "expected true or false");
-  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) fail("endpoint", "expected an http or https address");
+  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) fail("endpoint", "expected an http or https URL");
   return {
-    bucket: text("bucket") ?? fail("bucket", "missing: say which bucket"),
+    bucket: text("bucket") ?? fail("bucket", "missing: set the name of the bucket"),
     region,
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
     isPathStyle: path_style,

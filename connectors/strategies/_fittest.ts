@@ -1,28 +1,31 @@
 /**
- * The best candidate by a strategy's own measure.
+ * Selection of the candidate with the highest merit.
  * @module
  */
 import type { ModelView, SelectionContext } from "../../src/contracts/rotation.ts";
 
-/** The place of a model that no list names: after all others. */
+/** Index of a model that no list contains: after all others. */
 const last = Infinity;
 
-/** Places in a list, by name. */
+/** Index in a list, by name. */
 type Places = ReadonlyMap<string, number>;
 
 const nowhere: Places = new Map();
-/** Lists belong to the configuration and live as long: each is read once, not searched for every candidate. */
+/**
+ * Index maps of lists. Lists belong to the configuration and live as long as it: each is indexed once, instead of
+ * searched for every candidate.
+ */
 const readLists = new WeakMap<readonly string[], Places>();
 
-/** What speaks for a candidate; never `NaN`. `place` is its index among the candidates. */
+/** The merit of a candidate; never `NaN`. `place` is its index among the candidates. */
 export type Merit = (candidate: ModelView, context: SelectionContext, place: number) => number;
 
 /**
- * The candidate of highest merit; of equals the one of highest priority, then the one the configuration names first.
+ * The candidate with the highest merit. Ties are broken by priority, then by configuration order.
  *
- * @param candidates In the configuration's order.
+ * @param candidates The candidates, in configuration order.
  * @param context The priorities.
- * @param merit What counts before them; a strategy keeps one such function, so that choosing allocates nothing.
+ * @param merit The merit function; a strategy reuses one function, so that selection does not allocate.
  */
 export function fittest(
   candidates: readonly ModelView[],
@@ -34,7 +37,7 @@ export function fittest(
   const isOrdered = models.size > 0 || providers.size > 0;
   let best: ModelView | undefined;
   let highest = -Infinity;
-  let bestPlace: number | undefined; // looked up only when there are equals
+  let bestPlace: number | undefined; // computed only on ties
   for (let place = 0; place < candidates.length; place++) {
     const candidate = candidates[place]!;
     const its = merit(candidate, context, place);

@@ -1,6 +1,5 @@
 /**
- * What limits and weights say, made safe: nothing that a vendor's header or a program of its own may hold makes a
- * strategy stumble.
+ * Headroom and weights, sanitized: invalid values from vendors' headers or custom programs must not break a strategy.
  * @module
  */
 import type { Headroom, ModelView } from "../../src/contracts/rotation.ts";
@@ -8,8 +7,7 @@ import type { Headroom, ModelView } from "../../src/contracts/rotation.ts";
 const minuteMs = 60_000;
 
 /**
- * The share of its limits that a model has left, of requests or of tokens, whichever is less: 0 to 1. An unknown
- * limit leaves all.
+ * The remaining fraction of a model's request or token limit, whichever is less: 0 to 1. Without a known limit, 1.
  *
  * @param view The model.
  */
@@ -18,9 +16,9 @@ export function leftShare({ requests, tokens }: ModelView): number {
 }
 
 /**
- * What a limit allows in a minute; undefined where none is known.
+ * A limit per minute; undefined if unknown.
  *
- * @param headroom Of requests or of tokens.
+ * @param headroom Headroom of requests or tokens.
  */
 export function perMinute(headroom: Headroom | undefined): number | undefined {
   if (headroom === undefined) return undefined;
@@ -30,7 +28,7 @@ export function perMinute(headroom: Headroom | undefined): number | undefined {
 }
 
 /**
- * A model's weight; 0 where it is no number above that.
+ * A model's weight; 0 unless it is a positive number.
  *
  * @param view The model.
  */

@@ -1,38 +1,38 @@
 /**
- * What a strategy remembers of each model.
+ * Per-model state of a strategy.
  * @module
  */
 
 import type { ModelView } from "../../src/contracts/rotation.ts";
 
-/** A strategy's memory of one model. */
+/** State of one model. */
 export interface Note {
   /** The model's name. */
   readonly name: string;
 }
 
 /**
- * A note on every model that was ever a candidate, found by its place where the candidates are the same as last
- * time, else by name. Bounded by the models there are.
+ * The state of every model that was ever a candidate. Looked up by index if the candidates are the same as last time,
+ * otherwise by name. Bounded by the number of models.
  */
 export class Notes<Kind extends Note> {
   readonly #byName = new Map<string, Kind>();
   readonly #byPlace: Kind[] = [];
   readonly #make: (name: string) => Kind;
 
-  /** @param make A first note on a model. */
+  /** @param make Creates the initial state of a model. */
   constructor(make: (name: string) => Kind) {
     this.#make = make;
   }
 
-  /** How many models there are notes on. */
+  /** Number of models with state. */
   get size(): number {
     return this.#byName.size;
   }
 
   /**
-   * The notes on the candidates, made where there are none, each at its candidate's place. Good until the next call;
-   * what it holds beyond the candidates means nothing.
+   * The states of the candidates, at their indexes; created if missing. Valid until the next call. Entries beyond the
+   * candidates are undefined.
    */
   on(candidates: readonly ModelView[]): readonly Kind[] {
     const row = this.#byPlace;
@@ -43,12 +43,12 @@ export class Notes<Kind extends Note> {
     return row;
   }
 
-  /** The note on a model, where there is one. */
+  /** The state of a model, if any. */
   of(name: string): Kind | undefined {
     return this.#byName.get(name);
   }
 
-  /** All notes, of absent models too. */
+  /** All states, including those of absent models. */
   all(): Iterable<Kind> {
     return this.#byName.values();
   }

@@ -1,17 +1,17 @@
 /**
- * The order all strategies start from: `model_priority`, then `provider_priority`, then the configuration's.
+ * The base order of all strategies: `model_priority`, then `provider_priority`, then configuration order.
  * @module
  */
 import type { ModelView, SelectionContext } from "../../src/contracts/rotation.ts";
 
-/** More than any priority. */
+/** Above every priority. */
 export const abovePriority = 3;
-/** Less than any priority. */
+/** Below every priority. */
 export const belowPriority = -2;
 
 /**
- * How much a model is preferred: over 1 and up to 2 where `model_priority` names it, over 0 and up to 1 where
- * `provider_priority` names its provider, else 0.
+ * The priority of a model: in (1, 2] if `model_priority` contains it, in (0, 1] if `provider_priority` contains its
+ * provider, otherwise 0.
  *
  * @param view The model.
  * @param context The priorities.
@@ -24,9 +24,9 @@ export function priority(view: ModelView, context: SelectionContext): number {
 }
 
 /**
- * The candidate of highest priority; of several, the one the configuration names first.
+ * The candidate with the highest priority. Ties are broken by configuration order.
  *
- * @param candidates In the configuration's order.
+ * @param candidates The candidates, in configuration order.
  * @param context The priorities.
  */
 export function preferred(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {

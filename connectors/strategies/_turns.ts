@@ -1,5 +1,5 @@
 /**
- * Turns in proportion to weights: what round-robin and load-balanced share.
+ * Smooth weighted round-robin, shared by the round-robin and load-balanced strategies.
  * @module
  */
 import type { ModelView, SelectionContext } from "../../src/contracts/rotation.ts";
@@ -7,31 +7,31 @@ import { type Note, Notes } from "./_notes.ts";
 import { fittest, type Merit } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
-/** Turns are counted in binary fractions; differences this small are none. */
+/** Rounding precision: turns are binary fractions, and smaller differences are noise. */
 const precision = 1e9;
-/** Decides between equals, and never more than that. */
+/** Breaks ties without outweighing any other difference. */
 const tieBreak = 1e-10;
-/** Below what any model is owed: those without a share. */
+/** Score of models without a share, below all others. */
 const withoutShare = -1000;
 
-/** Sums of shares stay numbers. */
+/** Maximum share, which keeps sums exact. */
 const largestShare = 1e12;
 
-/** The share of a candidate, 0 or more; those of 0 have a turn only when no candidate has more. */
+/** The share of a candidate, 0 or more. Candidates with share 0 are selected only if no candidate has more. */
 export type Share = (candidate: ModelView) => number;
 
-/** The turns a model is owed. All add up to nought. */
+/** The balance of a model, in turns. All balances add up to 0. */
 interface Account extends Note {
   owed: number;
   share: number;
 }
 
 /**
- * Smooth weighted turns. Each turn is dealt out among the candidates by share, and goes to the one that is owed
- * most: at any moment each has had its due, give or take a turn, and heavy ones do not come in bursts. An absent
- * model is owed nothing for its absence. After the smooth weighted balancing of nginx
- * (`ngx_http_upstream_round_robin.c`),
- * with shares of one turn in place of whole weights, so that a share may change from turn to turn.
+ * Smooth weighted round-robin. Each turn is credited to the candidates by share, and debited to the one with the
+ * highest balance. At any moment each model has had its share, within one turn, and models with a high weight are not
+ * selected in bursts. An absent model accrues no balance. Based on nginx's algorithm
+ * (`ngx_http_upstream_round_robin.c`), with fractional shares of one turn in place of integer weights, so that shares
+ * may change between turns.
  */
 export class Turns {
   readonly #accounts = new Notes<Account>((name) => ({ name, owed: 0, share: 0 }));
@@ -41,11 +41,11 @@ export class Turns {
     (this.#row[place]!.share > 0 ? 0 : withoutShare * precision);
 
   /**
-   * Whose turn it is; it counts as taken.
+   * Selects the next model and debits the turn.
    *
-   * @param candidates Who is there.
-   * @param context Priorities decide between equals.
-   * @param share How the turn is dealt out.
+   * @param candidates The candidates.
+   * @param context Priorities, which break ties.
+   * @param share The share of each candidate.
    */
   take(candidates: readonly ModelView[], context: SelectionContext, share: Share): ModelView | undefined {
     const row = this.#row = this.#accounts.on(candidates);
@@ -60,11 +60,11 @@ export class Turns {
   }
 
   /**
-   * The turns a candidate is owed, and a little for its priority.
+   * The balance of a candidate, with a tie-break by priority.
    *
    * @param candidate The model.
-   * @param context Its priority.
-   * @param hasShare Whether it has any.
+   * @param context The priorities.
+   * @param hasShare Whether its share is greater than 0.
    */
   score(candidate: ModelView, context: SelectionContext, hasShare: boolean): number {
     const owed = this.#accounts.of(candidate.name)?.owed ?? 0;

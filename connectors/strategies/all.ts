@@ -1,10 +1,10 @@
 /**
- * The strategies, each imported when it is named.
+ * All strategies, each imported when a configuration names it.
  * @module
  */
 import type { Connector, LazyConnector } from "../../src/contracts/connector.ts";
 
-/** All of them. */
+/** All strategies. */
 export function allStrategies(): readonly LazyConnector<"strategy">[] {
   return [
     lazy(

@@ -1,5 +1,5 @@
 /**
- * Cost first: the cheapest model for this very request.
+ * Cost first: the cheapest model for each request.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -7,17 +7,17 @@ import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { fittest, type Merit } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
-/** Nano-dollars, a million USD: more than any request costs. An unknown price is worse than every known one. */
+/** Score of an unknown price, in nano-dollars: a million USD, above the cost of any request. */
 const unknownPrice = 1e15;
 const dearest = 999_999_999_999_999;
-/** Decides between equal costs, which are whole nano-dollars, and never more than that. */
+/** Breaks ties between costs, which are whole nano-dollars, without outweighing any other difference. */
 const tieBreak = 0.25;
 
 /**
- * Takes the model with the lowest estimated cost of the request at hand, so that a long prompt may go elsewhere than
- * a long answer; all are compared by the same numbers of tokens. Models of unknown price come last; equal costs go by
- * priority, then by the configuration's order, and are not spread: the first free model serves all. The score is the
- * cost in nano-dollars, negative.
+ * Selects the model with the lowest estimated cost of the request. A long prompt may therefore be routed elsewhere than
+ * a long response; all models are compared with the same token counts. Models with an unknown price come last. Ties are
+ * broken by priority, then by configuration order, and are not load-balanced. The score is the negative cost in
+ * nano-dollars.
  */
 export const costFirst: Connector<"strategy"> = {
   id: "mesh.cost-first.v1",

@@ -1,5 +1,5 @@
 /**
- * Latency first: the model that is quickest to answer.
+ * Latency first: the model with the shortest expected latency.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -7,30 +7,31 @@ import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/c
 import { fittest, type Merit } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
-/** The share of requests that may look at a slow model again. */
+/** Fraction of requests that explore a slow model. */
 const explorationRate = 0.02;
-/** A model that has not been asked for so long may have changed, ms. */
+/** Age after which a latency may be outdated, ms. */
 const staleMs = 60_000;
 
-/** Waits are compared in thousandths of a millisecond. */
+/** Rounding precision: latencies are compared in microseconds. */
 const precision = 1000;
-/** Decides between equal waits, and never more than that. */
+/** Breaks ties between latencies without outweighing any other difference. */
 const tieBreak = 1e-4;
-/** No measure is shorter, or requests under way would count for nothing, ms. */
+/** Minimum latency, ms: with less, requests in flight would not count. */
 const shortest = 0.001;
-/** No wait is longer, ms. */
+/** Maximum latency, ms. */
 const longest = 1e8;
-/** Above every wait: a model to be measured. */
+/** Score of a model without a measurement: above all others. */
 const toBeMeasured = 1;
-/** Below every wait: a model that is being measured. */
+/** Score of a model that is being measured: below all others. */
 const beingMeasured = -1e9;
 
 /**
- * Takes the model with the shortest expected wait: its decaying latency times the requests that would be waiting,
- * this one included, as in the peak-EWMA load metric of Finagle (`PeakEwma.scala`). Failures show in the latency.
- * A model without a measure is tried first, but by one request at a time while others have theirs. Since the slow
- * ones would never be asked again, one request in fifty, failovers aside, goes to the model that has been left alone
- * longest, if that is a minute or more and it is idle. The score is the wait in ms, negative; over 0: to be measured.
+ * Selects the model with the lowest expected latency: its decaying latency times its requests in flight including this
+ * one, as in the peak EWMA load metric of Finagle (`PeakEwma.scala`). Failures count towards the latency. A model
+ * without a measurement is tried first, but by one request at a time if others have measurements. Slow models would
+ * otherwise never be selected again, so one request in fifty, except failovers, explores the model that was selected
+ * least recently, if that was at least a minute ago and it is idle. The score is the negative latency in ms; a positive
+ * score marks a model to be measured.
  */
 export const latencyFirst: Connector<"strategy"> = {
   id: "mesh.latency-first.v1",
@@ -39,7 +40,7 @@ export const latencyFirst: Connector<"strategy"> = {
 };
 
 class LatencyFirst implements SelectionStrategy {
-  /** When each was chosen last, monotonic ms. */
+  /** Time of the last selection by model, monotonic ms. */
   readonly #asked = new Map<string, number>();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
@@ -52,14 +53,14 @@ class LatencyFirst implements SelectionStrategy {
     return merit(candidate, context, 0) + tieBreak * priority(candidate, context);
   }
 
-  /** The model left alone longest, if it is this request's lot to look at one. */
+  /** The least recently selected model, if this request explores. */
   #explore(candidates: readonly ModelView[], { now, tried, random }: SelectionContext): ModelView | undefined {
     if (candidates.length < 2 || tried.size > 0 || random() >= explorationRate) return undefined;
     let stalest: ModelView | undefined;
     let since = now - staleMs;
     for (const candidate of candidates) {
       if (!isMeasured(candidate)) {
-        if (candidate.inFlight === 0) return undefined; // it comes first anyway
+        if (candidate.inFlight === 0) return undefined; // it is selected first anyway
         continue;
       }
       const at = this.#asked.get(candidate.name) ?? -Infinity;

@@ -1,5 +1,5 @@
 /**
- * Load balanced: requests are shared out evenly, or in proportion to limits.
+ * Load balanced: requests are distributed evenly, or in proportion to limits.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,11 +8,10 @@ import { leftShare, perMinute, weightOf } from "./_headroom.ts";
 import { type Share, Turns } from "./_turns.ts";
 
 /**
- * Turns, see {@linkcode Turns}. `absolute`: every model has the same number of them, times its weight, whatever its
- * limits. `relative`: in proportion to what each model's limit allows in a minute, times its weight. There requests are
- * compared, or tokens where no candidate's request limit is known; a model whose limit is not known counts as the mean
- * of the others; with none known, turns go by weight. A model with nothing left has no turn while another has.
- * Failovers have an account of their own.
+ * Weighted round-robin, see {@linkcode Turns}. `absolute`: shares are the weights, whatever the limits. `relative`:
+ * shares are the limits per minute times the weights. It compares request limits, or token limits if no candidate has a
+ * known request limit. A model without a known limit counts as the mean of the others; without any known limits, shares
+ * are the weights. A model without headroom is selected only if no candidate has any. Failovers have separate balances.
  */
 export const loadBalanced: Connector<"strategy"> = {
   id: "mesh.load-balanced.v1",
@@ -23,9 +22,9 @@ export const loadBalanced: Connector<"strategy"> = {
 class LoadBalanced implements SelectionStrategy {
   readonly #turns = new Turns();
   readonly #failovers = new Turns();
-  /** Which of the limits this choice goes by. */
+  /** The kind of limit that this selection compares. */
   #unit: "requests" | "tokens" = "requests";
-  /** What a model of unknown limit counts as in this choice. */
+  /** The limit assumed for models without a known one in this selection. */
   #usual = 1;
   readonly #proportional: Share = (candidate) =>
     hasShare(candidate) ? weightOf(candidate) * (perMinute(candidate[this.#unit]) ?? this.#usual) : 0;
@@ -44,7 +43,7 @@ class LoadBalanced implements SelectionStrategy {
     return this.#proportional;
   }
 
-  /** Whether any candidate has such a limit. */
+  /** Whether any candidate has a known limit of this kind. */
   #compareBy(unit: "requests" | "tokens", candidates: readonly ModelView[]): boolean {
     let known = 0;
     let sum = 0;

@@ -1,5 +1,5 @@
 /**
- * Priority selection: the best model that is available, every time.
+ * Priority selection: always the best available model.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,8 +8,8 @@ import { fittest } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
 /**
- * Follows the priority order and fails over on error. A half-open model is taken as soon as it is a candidate: its
- * first request after a standby is the trial request, while the requests beside it go to the next in order.
+ * Selects by priority, and fails over on errors. A half-open model is selected as soon as it is a candidate: its first
+ * request is the trial request, while concurrent requests go to the next model in order.
  */
 export const prioritySelection: Connector<"strategy"> = {
   id: "mesh.priority-selection.v1",

@@ -1,5 +1,5 @@
 /**
- * Rate-limit aware: one model serves all until it comes near its limits.
+ * Rate-limit aware: one model serves all requests until it approaches its limits.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -9,17 +9,17 @@ import { leftShare } from "./_headroom.ts";
 import { fittest, type Merit } from "./_fittest.ts";
 import { priority } from "./_priority.ts";
 
-/** Shares are counted in billionths, so that 1 - 0.9 reaches a threshold of 0.1. */
+/** Rounding precision: fractions are compared in billionths, so that 1 - 0.9 reaches a threshold of 0.1. */
 const precision = 1e9;
-/** Decides between equal headrooms, and never more than that. */
+/** Breaks ties between headrooms without outweighing any other difference. */
 const tieBreak = 1e-10;
 
 /**
- * Stays with its model until the used share of the model's requests or tokens reaches `rate_limit.threshold`, then
- * takes the best by priority that is under it and stays with that. When all are over, each request goes to the model
- * with most headroom, and it does not become the one that is stayed with. It does not go back by itself: a model whose
- * headroom returns has its chance when the current one reaches the threshold. Failures, half-open models and requests
- * that choose among the models themselves are treated as by stick-until-failure. No model changes its state.
+ * Stays with a model until the used fraction of its request or token limit reaches `rate_limit.threshold`, then
+ * switches to the best model by priority that is below its threshold. If all are above, each request goes to the model
+ * with the most headroom, without switching. It does not switch back by itself: a model whose headroom recovers is
+ * considered when the current one reaches the threshold. Failures, half-open models and requests with routing
+ * constraints are handled as by stick-until-failure. It does not change the state of any model.
  */
 export const rateLimitAware: Connector<"strategy"> = {
   id: "mesh.rate-limit-aware.v1",
@@ -52,7 +52,7 @@ class RateLimitAware implements SelectionStrategy {
   }
 }
 
-/** Those under the threshold are equal. */
+/** All models below the threshold have equal merit. */
 const merit: Merit = (candidate, context) => isOver(candidate, context) ? -usedShare(candidate) : 1;
 
 function isOver(view: ModelView, { threshold = 0.8 }: SelectionContext): boolean {

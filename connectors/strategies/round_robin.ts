@@ -1,5 +1,5 @@
 /**
- * Round robin: each model's turn, in proportion to weight.
+ * Round robin: models take turns, in proportion to their weights.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,10 +8,10 @@ import { weightOf } from "./_headroom.ts";
 import { Turns } from "./_turns.ts";
 
 /**
- * Smooth weighted round robin. At any moment each model has had its share by weight, give or take a turn, and heavy
- * ones do not come in bursts. An absent model is owed nothing for its absence: it comes back to its usual share,
- * with neither a burst nor a lost turn, and a half-open one has its turns like any other. Failovers are dealt out
- * evenly in an account of their own, and leave the cycle as it was.
+ * Smooth weighted round-robin. At any moment each model has had its share by weight, within one turn, and models with a
+ * high weight are not selected in bursts. An absent model accrues no balance: on return it gets its usual share, with
+ * neither a burst nor a lost turn. Half-open models take turns like any other. Failovers have separate balances and do
+ * not affect the cycle.
  */
 export const roundRobin: Connector<"strategy"> = {
   id: "mesh.round-robin.v1",

@@ -1,5 +1,5 @@
 /**
- * Session stickiness: one session, one model.
+ * Session stickiness: all requests of a session go to the same model.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -11,21 +11,21 @@ import { fittest, type Merit } from "./_fittest.ts";
 import { abovePriority } from "./_priority.ts";
 import { stickUntilFailure } from "./stick_until_failure.ts";
 
-/** How long a session stays where a failover took it, ms. */
+/** How long a session stays with a model after a failover, ms. */
 const stayMs = 1_800_000;
-/** As many sessions are remembered to have moved; beyond that the one that moved first goes home early. */
+/** Maximum number of moved sessions to track; beyond it, the earliest moved one returns early. */
 const maxMoved = 10_000;
 
 /**
- * Rendezvous hashing: a session's home is the model for which the hash of both is highest, so every process agrees
- * without a word, and when one of n models leaves only its own sessions move, spread over all others (Thaler and
- * Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6, 1998). With
- * weights the highest u^(1/w) wins, u being the hash as a fraction, so that homes are shared out in proportion to
- * weight (Resch, "New hashing algorithms for data storage", SNIA 2015, in the form -w/ln u).
+ * Rendezvous hashing: a session is assigned to the model with the highest hash of both, its home. All processes agree
+ * without communication, and when one of n models is removed, only its own sessions move, spread over all others
+ * (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6,
+ * 1998). With weights, the highest u^(1/w) wins, where u is the hash as a fraction, so that sessions are distributed in
+ * proportion to weight (Resch, "New hashing algorithms for data storage", SNIA 2015, in the form -w/ln u).
  *
- * A session that is served elsewhere since its home is missing stays there for 30 minutes, or until that fails too;
- * one whose request chose among the models itself does not.
- * Requests without a session are chosen for as by stick-until-failure.
+ * A session that is served by another model because its home is unavailable stays there for 30 minutes, or until that
+ * model fails; requests with routing constraints do not move their session. Requests without a session are handled as
+ * by stick-until-failure.
  */
 export const sessionStickiness: Connector<"strategy"> = {
   id: "mesh.session-stickiness.v1",
@@ -33,23 +33,23 @@ export const sessionStickiness: Connector<"strategy"> = {
   create: (settings, runtime) => new SessionStickiness(stickUntilFailure.create(settings, runtime)),
 };
 
-/** What is remembered of a model, so that one that is missing is missed. */
+/** State of a model, kept to detect that it is unavailable. */
 interface Home extends Note {
   readonly hash: number;
   weight: number;
 }
 
-/** Where a session is staying. */
+/** The model to which a session has moved. */
 interface Stay {
   readonly model: string;
-  /** Until when, monotonic ms. */
+  /** Expiry time, monotonic ms. */
   readonly until: number;
 }
 
 class SessionStickiness implements SelectionStrategy {
   readonly #others: SelectionStrategy;
   readonly #homes = new Notes<Home>((name) => ({ name, hash: hash53(name), weight: 0 }));
-  /** By the session's hash: names may be long, and are private. In the order of the moves. */
+  /** Keyed by session hash, since session ids may be long and are private. In order of the moves. */
   readonly #stays = new Map<number, Stay>();
   #row: readonly Home[] = [];
   #session = 0;
@@ -96,12 +96,12 @@ class SessionStickiness implements SelectionStrategy {
     return stay !== undefined && now < stay.until ? stay : undefined;
   }
 
-  /** Whether the session's home is a model that is missing now. */
+  /** Whether the session's home is currently unavailable. */
   #isAway({ name }: ModelView): boolean {
     const { hash, weight } = this.#homes.of(name)!;
     const nearest = nearness(this.#session, hash, weight);
     for (const home of this.#homes.all()) {
-      if (nearness(this.#session, home.hash, home.weight) > nearest) return true; // and so it is no candidate
+      if (nearness(this.#session, home.hash, home.weight) > nearest) return true; // and so is not a candidate
     }
     return false;
   }
@@ -116,7 +116,7 @@ class SessionStickiness implements SelectionStrategy {
   }
 }
 
-/** How near a model is to a session: the logarithm of u^(1/w), 0 at most; -∞ without a weight. */
+/** Affinity of a session and a model: the logarithm of u^(1/w), at most 0; -∞ without a weight. */
 function nearness(session: number, model: number, weight: number): number {
   return weight > 0 ? Math.log(fractionOf(mix32(session, model))) / weight : -Infinity;
 }

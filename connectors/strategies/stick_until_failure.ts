@@ -1,5 +1,5 @@
 /**
- * Stick until failure: one model serves all until it fails.
+ * Stick until failure: one model serves all requests until it fails.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,10 +8,10 @@ import { CurrentModel } from "./_current_model.ts";
 import { preferred, priority } from "./_priority.ts";
 
 /**
- * Stays with its model while that is a candidate and serves, else takes the best by priority and stays with it. The
- * first request that the model did not serve moves all: to the model that answered instead, or while none has, to the
- * best of the others. A model that is half-open is not returned to for its priority; it gets its chance when the
- * current one fails, and then by priority, like any other.
+ * Stays with a model while it is a candidate and serves requests, otherwise switches to the best by priority. The first
+ * request that the model fails to serve switches all: to the model that answered instead, or until one has, to the best
+ * of the others. It does not return to a half-open model for its priority; that model is considered when the current
+ * one fails, and then by priority like any other.
  */
 export const stickUntilFailure: Connector<"strategy"> = {
   id: "mesh.stick-until-failure.v1",

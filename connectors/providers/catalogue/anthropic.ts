@@ -1,6 +1,6 @@
 /**
- * Anthropic's models, the most able first: those that a new account can call. Cache writes are those that last five
- * minutes; those of an hour cost 1.6 times as much.
+ * Anthropic's models available to a new account, most capable first. Cache write prices are for five minutes; one hour
+ * costs 1.6 times as much.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

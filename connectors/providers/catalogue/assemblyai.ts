@@ -1,5 +1,5 @@
 /**
- * AssemblyAI's models for recorded sound. What they cost is unknown here: public lists differ.
+ * AssemblyAI's models for recorded audio. Prices are omitted, since public lists differ.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Azure Speech has voices and no models: `neural` stands for all of them. What it costs depends on the region.
+ * Azure Speech has voices and no models: `neural` stands for all of them. Prices depend on the region.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

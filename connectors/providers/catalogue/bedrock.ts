@@ -1,6 +1,6 @@
 /**
- * Bedrock's models. Ids that begin with `global.` are called from any commercial region; of the others each region has
- * its own, and `us.`, `eu.` and the like stand before them where regions share them.
+ * Bedrock's models. Ids with the prefix `global.` can be called from any commercial region. Other ids differ by region;
+ * `us.`, `eu.` and similar prefixes denote cross-region inference.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Cloudflare Workers AI's models. Images are billed by tiles and steps, which prices here do not have.
+ * Cloudflare Workers AI's models. Images are billed by tiles and steps, which the price format does not support.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

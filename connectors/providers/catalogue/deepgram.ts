@@ -1,6 +1,6 @@
 /**
- * Deepgram's models. The voice of a speech is a model there, so that `aura-2` stands for all of its voices.
- * What nova-3 costs is unknown here: public lists say 0.0043 and 0.0077 USD a minute.
+ * Deepgram's models. At Deepgram each voice is a model; `aura-2` stands for all of its voices. The price of nova-3 is
+ * omitted: public lists say 0.0043 and 0.0077 USD a minute.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

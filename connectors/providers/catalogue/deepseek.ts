@@ -1,5 +1,5 @@
 /**
- * DeepSeek's models: the list price, half of which is charged off-peak.
+ * DeepSeek's models. Prices are list prices; off-peak prices are half of that.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

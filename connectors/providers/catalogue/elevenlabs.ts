@@ -1,5 +1,5 @@
 /**
- * ElevenLabs' models of sound. What they cost depends on the plan.
+ * ElevenLabs' audio models. Prices depend on the plan.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

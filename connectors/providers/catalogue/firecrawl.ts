@@ -1,5 +1,5 @@
 /**
- * Firecrawl's searches, priced for ten results each, and its reading of pages, which it bills by credits.
+ * Firecrawl's search, priced for ten results, and its page reader, which is billed in credits.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,6 +1,6 @@
 /**
- * Google's Gemini models, the newest first. 3.6 came at its full price; with 3.7 the Flash models went to half of it
- * until the end of 2026, and so did speech.
+ * Google's Gemini models, newest first. 3.6 was released at full price; with 3.7, the Flash and speech models cost half
+ * until the end of 2026.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

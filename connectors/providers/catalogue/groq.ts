@@ -1,5 +1,5 @@
 /**
- * Groq's models. `llama-3.3-70b-versatile` was switched off on 2026-08-16.
+ * Groq's models. `llama-3.3-70b-versatile` was retired on 2026-08-16.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,6 @@
 /**
- * Jina AI's models, and its search and reader, which it bills by tokens as well. Sources differ on what its third generation of embeddings and later ones cost.
+ * Jina AI's models, and its search and reader, which are billed by tokens as well. Sources differ on the prices of its
+ * third and later generations of embeddings.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Mistral's models. It bills documents per page (USD 0.004 in 2026-08), a unit that prices do not have.
+ * Mistral's models. Documents are billed per page (USD 0.004 in 2026-08), which the price format does not support.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

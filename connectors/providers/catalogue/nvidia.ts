@@ -1,5 +1,5 @@
 /**
- * NVIDIA NIM's hosted models: free, and limited in rate.
+ * NVIDIA NIM's hosted models: free, with rate limits.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

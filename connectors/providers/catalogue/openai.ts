@@ -1,5 +1,6 @@
 /**
- * OpenAI's models that chat. Prices since 2026-07-30, the dearer tier, cache writes and retirements are of developers.openai.com.
+ * OpenAI's chat models. Prices since 2026-07-30, the higher tier, cache writes and retirements are from
+ * developers.openai.com.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,6 @@
 /**
- * OpenAI's models of embeddings, speech, transcription, images and moderation. Retirements are of developers.openai.com.
+ * OpenAI's models for embeddings, speech, transcription, images and moderation. Retirements are from
+ * developers.openai.com.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * OpenRouter's models. What `openrouter/auto` costs depends on where it goes.
+ * OpenRouter's models. The price of `openrouter/auto` depends on the selected model.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Perplexity's models. The fee per request depends on the search: the highest one.
+ * Perplexity's models. The fee per request depends on the search context size; the highest is listed.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

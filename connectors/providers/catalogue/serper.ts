@@ -1,5 +1,5 @@
 /**
- * Serper's searches. It bills credits, and says in each response how many.
+ * Serper's search. It is billed in credits, which each response reports.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Tavily's searches: the model is the depth of a search.
+ * Tavily's search. The model is the search depth.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

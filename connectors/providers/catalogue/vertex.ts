@@ -1,5 +1,5 @@
 /**
- * Vertex AI's models, those of Google and of Anthropic. Prices are those of the location `global`.
+ * Vertex AI's models by Google and Anthropic. Prices are for the location `global`.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";

@@ -1,5 +1,5 @@
 /**
- * Voyage AI's models. Those of the fourth generation share one space of embeddings.
+ * Voyage AI's models. The fourth generation shares one embedding space.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
