@@ -1,6 +1,7 @@
 /**
- * What a dialect is: another API's words for a chat. To the engine its request is a chat request, so that routing, limits,
- * failover, records and headers are those of chat.
+ * The interface of API dialects. A dialect translates another API's requests to chat requests, and chat responses back.
+ * The engine handles only chat requests, so routing, limits, failover, records and headers work the same for all
+ * dialects.
  * @module
  */
 import type {
@@ -15,115 +16,125 @@ import type {
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
 
-/** What a dialect may read of a request beside its body. */
+/** The parts of a request that a dialect may read in addition to the body. */
 export type DialectRequest = Pick<PlainRequest, "headers" | "url">;
 
-/** An error, and the HTTP status of its row in the error table. */
+/** An error, and its HTTP status in the error table. */
 export interface DialectFault {
   readonly status: number;
-  /** In OpenAI's words. */
+  /** The error, in OpenAI's shape. */
   readonly error: OpenAiError;
 }
 
-/** What the proxy needs of a dialect before a request is read. */
+/** The part of a dialect that the proxy needs before a request is read. */
 export interface DialectWords {
-  /** The token where clients of this dialect put it; a bearer token counts as well, and alone when left out. */
+  /**
+   * Extracts the token from where clients of this dialect send it. A bearer token is always accepted as well; when
+   * omitted, only that.
+   */
   tokenOf?(request: DialectRequest): string | undefined;
-  /** How a client sends such a token, such as `x-api-key: <token>`. */
+  /** How clients send the token, for error messages, such as `x-api-key: <token>`. */
   readonly tokenHint?: string;
-  /** The body of an error response. */
+  /** Formats the body of an error response. */
   errorBody(fault: DialectFault): JsonObject;
 }
 
-/** One dialect, without state. */
+/** A dialect; stateless. */
 export interface Dialect extends DialectWords {
-  /** What providers that speak it call it: its endpoint, such as `messages`. */
+  /** The name of the dialect in `Provider.dialects`: its endpoint, such as `messages`. */
   readonly name: string;
   /**
-   * Translates a request into one of chat.
+   * Converts a request to a chat request.
    *
-   * @param body Parsed, of any shape.
+   * @param body The parsed body, unvalidated.
    * @param request Its headers and URL.
-   * @throws {UnsupportedRequestError} For what is malformed, or has no words in chat. `message` names the dialect's own
-   *   field, and what to do.
+   * @throws {UnsupportedRequestError} If the body is malformed, or cannot be expressed in chat. The message names the
+   * dialect's own parameter, and how to fix it.
    */
   translate(body: unknown, request: DialectRequest): Translation;
-  /** Counting the tokens of a request, where the dialect has an endpoint for that. */
+  /** Token counting, if the dialect has an endpoint for it. */
   readonly counting?: {
-    /** The request in chat's words. Throws as `translate` does. */
+    /** Converts a token counting request to a chat request. Throws as `translate` does. */
     chatOf(body: unknown, request: DialectRequest): ChatCompletionRequest;
-    /** The answer. */
+    /** Formats the response. */
     bodyOf(tokens: number): JsonObject;
   };
 }
 
-/** A request in chat's words, and the way back for its answer. */
+/** A translated request, with the translator of its response. */
 export interface Translation {
-  /** Made of known members alone, all of the type that chat has. `mesh` and `models` are passed on. */
+  /** The chat request. It contains only known members with chat's types; `mesh` and `models` are passed through. */
   readonly chat: ChatCompletionRequest;
-  /** The session that the request names, where the dialect has one. */
+  /** The session id of the request, if the dialect supports sessions. */
   readonly session?: string | undefined;
-  /** Members of the request without words in chat, which an answer can do without: named in `x-mesh-dropped-params`. */
+  /** Members that chat cannot express and that are not essential; reported in `x-mesh-dropped-params`. */
   readonly dropped?: readonly string[];
   /**
-   * The request for providers that speak the dialect (`Provider.dialects`): the client's own text, but for `edits`; their
-   * answers are passed on as they come. Left out where they are to get chat's form like all others.
+   * The request for providers that support the dialect natively (`Provider.dialects`): the client's own JSON with
+   * `edits` applied. Their responses are passed through unchanged. When omitted, these providers receive the chat
+   * request like all others.
    */
   readonly native?: {
     /**
-     * Members that differ for a model, by its id, and by what differs for it in chat's form; undefined removes one. Our own
-     * members are removed anyway.
+     * Members to change for a model, given its id and the edits of the chat form; undefined removes a member.
+     * ModelMesh's own members are always removed.
      */
     readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-    /** Headers that belong to the request; names in lower case. */
+    /** Headers to forward; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
-    /** The member that chat has no words for, and that no answer can do without: only such providers are asked. */
+    /** An essential member that chat cannot express: only providers with native support are eligible. */
     readonly only?: string;
-    /** The error where the request does not go to models of one such provider alone: what it asks for is with a provider. */
+    /**
+     * The error if the request could be routed to models of several providers, although it refers to an object that one
+     * provider stores.
+     */
     readonly pinned?: UnsupportedRequestError | undefined;
   } | undefined;
-  /** The body of a whole answer. */
+  /** Converts a complete response. */
   whole(completion: ChatCompletion): JsonObject;
-  /** The way back for a streamed answer. */
+  /** Creates a translator for a streaming response. */
   events(): EventTranslator;
 }
 
-/** Translates one streamed answer. Texts are complete events with their line ends; an empty text is no event yet. */
+/**
+ * Translates a streaming response. Returned strings are complete events including their line breaks; an empty string
+ * means no event yet.
+ */
 export interface EventTranslator {
-  /** The media type; `text/event-stream` when left out. */
+  /** The media type; `text/event-stream` by default. */
   readonly contentType?: string;
-  /** The events that a chunk makes. The last one of an answer has the usage, where the provider reports it. */
+  /** Converts a chunk to events. The last chunk of a response contains the usage, if the provider reports it. */
   push(chunk: ChatCompletionChunk): string;
-  /** The events after the last chunk of a complete answer. */
+  /** The events after the last chunk of a complete response. */
   end(): string;
-  /** The event of an answer that breaks off; nothing comes after it. */
+  /** The event for a response that breaks off; nothing follows it. */
   fail(fault: DialectFault): string;
-  /** A provider's own event has gone on in place of what this chunk makes; then `fail` is the only call that follows. */
+  /** Called when a native event was passed through in place of this chunk; afterwards only `fail` is called. */
   passed?(chunk: ChatCompletionChunk): void;
-  /** How a provider's own events are written; as they come, when left out. */
+  /** How native events are written; unchanged by default. */
   readonly native?: { event(text: string): string; end(): string } | undefined;
 }
 
-/** A dialect's words for embeddings, without state. */
+/** The embeddings part of a dialect; stateless. */
 export interface EmbeddingDialect {
-  /** Whose tokens and errors they have. */
+  /** The dialect that provides tokens and errors. */
   readonly dialect: Dialect;
-  /** What providers that speak it call it: its endpoint. */
+  /** The name of the dialect in `Provider.dialects`: its endpoint. */
   readonly name: string;
   /**
-   * Translates a request.
+   * Converts a request.
    *
-   * @param body Parsed, of any shape.
+   * @param body The parsed body, unvalidated.
    * @param request Its headers and URL.
-   * @throws {UnsupportedRequestError} For what is malformed.
+   * @throws {UnsupportedRequestError} If the body is malformed.
    */
   translate(body: unknown, request: DialectRequest): EmbeddingTranslation;
 }
 
-/** A request for embeddings in OpenAI's words, and the way back for its answer. */
+/** A translated embeddings request, with the translator of its response. */
 interface EmbeddingTranslation extends Pick<Translation, "dropped" | "native"> {
-  /** To be checked. */
+  /** The request in OpenAI's shape, to be validated. */
   readonly request: EmbeddingRequest;
-  /** The body of the answer. */
+  /** Converts the response. */
   whole(response: EmbeddingResponse): JsonObject;
 }

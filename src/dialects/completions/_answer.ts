@@ -1,12 +1,12 @@
 /**
- * From chat's whole answer to a text completion.
+ * Converts a complete chat response to a text completion.
  * @module
  */
 import type { AssistantMessage, ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { TextForm } from "./_request.ts";
 
-/** Translates a whole answer. */
+/** Converts a complete response. */
 export function textCompletionOf({ id, created, model, choices, usage }: ChatCompletion, form: TextForm): JsonObject {
   return {
     id,
@@ -23,7 +23,7 @@ export function textCompletionOf({ id, created, model, choices, usage }: ChatCom
   };
 }
 
-/** The answers to several prompts as one, their tokens added up. */
+/** Merges the responses to several prompts; their token counts are added. */
 export function joined(completions: readonly JsonObject[]): JsonObject {
   const usages = completions.flatMap(({ usage }) => isObject(usage) ? usage as unknown as CompletionUsage : []);
   return {
@@ -33,7 +33,7 @@ export function joined(completions: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** The tokens of several answers. */
+/** Adds the token counts of several responses. */
 export function sumOf(usages: readonly CompletionUsage[]): CompletionUsage {
   const sum = (name: "prompt_tokens" | "completion_tokens" | "total_tokens") =>
     usages.reduce((total, usage) => total + usage[name], 0);
@@ -44,12 +44,12 @@ export function sumOf(usages: readonly CompletionUsage[]): CompletionUsage {
   };
 }
 
-/** Why a text ended. */
+/** The finish reason of a completion. */
 export function finishReasonOf(reason: string | null): string | null {
   return reason === null || reason === "length" || reason === "content_filter" ? reason : "stop";
 }
 
-/** Log probabilities in lists of their own; null where there are none. */
+/** Converts log probabilities to the parallel arrays of text completions; null if there are none. */
 export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject | null {
   const tokens = (Array.isArray(logprobs?.content) ? logprobs.content : []).filter(isObject);
   if (tokens.length === 0) return null;

@@ -1,5 +1,5 @@
 /**
- * From chat's chunks to the events of a streamed text completion.
+ * Converts chat chunks to the events of a streaming text completion.
  * @module
  */
 import type { ChatCompletionChunk, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
@@ -9,9 +9,12 @@ import type { TextForm } from "./_request.ts";
 
 const done = "data: [DONE]\n\n";
 
-/** Translates the streams of one request, one for each prompt, in any order. */
+/** Converts the streams of one request, one per prompt, in any order. */
 export class TextEvents implements EventTranslator {
-  /** A provider's own events but the token counts that the client did not ask for, and our end. */
+  /**
+   * Passes a provider's native events through, except for token counts that the client did not request, and ends the
+   * stream.
+   */
   readonly native: NonNullable<EventTranslator["native"]> = {
     event: (text) => !this.#form.hasUsage && /"choices"\s*:\s*\[\s*\]/.test(text) ? "" : text,
     end: () => done,
@@ -19,10 +22,10 @@ export class TextEvents implements EventTranslator {
   readonly #form: TextForm;
   readonly #head: JsonObject = {};
   readonly #usages = new Map<TextForm, CompletionUsage>();
-  /** Choices that have begun, by their index in the answer. */
+  /** Indexes of the choices that have started. */
   readonly #begun = new Set<number>();
 
-  /** @param form Of the first prompt. */
+  /** @param form Response options of the first prompt. */
   constructor(form: TextForm) {
     this.#form = form;
   }
@@ -31,7 +34,7 @@ export class TextEvents implements EventTranslator {
     return this.pushOf(this.#form, chunk);
   }
 
-  /** The events that a chunk makes of the answer to one of several prompts. */
+  /** Converts a chunk of the response to one of several prompts. */
   pushOf(form: TextForm, { id, created, model, choices, usage }: ChatCompletionChunk): string {
     if (usage) this.#usages.set(form, usage);
     this.#head.id ??= id;

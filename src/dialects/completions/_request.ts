@@ -1,5 +1,5 @@
 /**
- * From a request of text completion to one of chat.
+ * Converts a text completion request to a chat request.
  *
  * Source: OpenAI REST API reference, document version 2.3.0: `POST /completions`.
  * @module
@@ -7,7 +7,7 @@
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../../pipeline/check_body.ts";
 
-/** Members with other words in chat, or none. */
+/** Members that chat names differently or does not support. */
 const own: readonly string[] = ["prompt", "suffix", "echo", "best_of", "logprobs"];
 
 const checkMembers = bodyChecker([
@@ -16,34 +16,34 @@ const checkMembers = bodyChecker([
   ...["presence_penalty", "frequency_penalty"],
 ]);
 
-/** Each is a request of its own. */
+/** Maximum number of prompts; each becomes a request of its own. */
 const maxPrompts = 100;
 
-/** What the answer has to be like. */
+/** Response options of a prompt. */
 export interface TextForm {
-  /** Begins the text; undefined where the client does not want it. */
+  /** Text to prepend to the response; undefined unless requested. */
   readonly echo: string | undefined;
-  /** Whether a stream ends with the token counts. */
+  /** Whether a stream ends with token counts. */
   readonly hasUsage: boolean;
   /** Index of the first choice. */
   readonly firstIndex: number;
 }
 
-/** A request in chat's words, and what those leave out. */
+/** A chat request, and what it cannot express. */
 interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly form: TextForm;
   readonly dropped: readonly string[];
-  /** The member that chat has no words for, and that matters. */
+  /** A significant member that chat cannot express. */
   readonly unsaid: string | undefined;
 }
 
 /**
- * The prompts of a request.
+ * Validates a request and extracts its prompts.
  *
- * @param value Anything.
- * @returns The checked body, and at least one prompt.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param value The parsed body, unvalidated.
+ * @returns The validated body, and at least one prompt.
+ * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function promptsOf(value: unknown): { readonly body: JsonObject; readonly prompts: readonly string[] } {
   const body: JsonObject = checkMembers(value);
@@ -62,12 +62,12 @@ export function promptsOf(value: unknown): { readonly body: JsonObject; readonly
 }
 
 /**
- * Translates a request with one prompt.
+ * Converts the request for one prompt.
  *
- * @param body Checked.
+ * @param body The validated body.
  * @param prompt The prompt.
- * @param index Its place among those of the request.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param index Index of the prompt in the request.
+ * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: string; index: number }): ChatForm {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
@@ -85,7 +85,7 @@ export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: str
     ...(typeof logprobs === "number" ? { logprobs: true, ...(logprobs > 0 ? { top_logprobs: logprobs } : {}) } : {}),
   };
   const hasUsage = (options as JsonObject | null | undefined)?.include_usage === true;
-  // what the prompt's own tokens were worth
+  // log probabilities of the prompt's own tokens
   const wantsOwnTokens = echo === true && typeof logprobs === "number";
   return {
     chat: chat as unknown as ChatCompletionRequest,

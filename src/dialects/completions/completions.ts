@@ -1,5 +1,5 @@
 /**
- * The dialect of `POST /v1/completions`: texts that go on, from before there were chats.
+ * The dialect of `POST /v1/completions`: legacy text completions.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -8,24 +8,24 @@ import { joined, textCompletionOf } from "./_answer.ts";
 import { TextEvents } from "./_events.ts";
 import { chatRequestOf, promptsOf, type TextForm } from "./_request.ts";
 
-/** A request in chat's words: each prompt is a chat of its own. */
+/** A translated request: each prompt becomes a chat request. */
 interface TextTranslation {
-  /** At least one. */
+  /** The chat requests; at least one. */
   readonly chats: readonly (Translation & { readonly form: TextForm })[];
-  /** The body of several whole answers, in order. */
+  /** Merges the bodies of several complete responses, in order. */
   whole(completions: readonly JsonObject[]): JsonObject;
-  /** The way back for several streamed ones. */
+  /** Creates a translator for several streaming responses. */
   events(): TextEvents;
 }
 
-/** What providers that take such requests call them. */
+/** The name of the dialect in `Provider.dialects`. */
 export const completionsDialect = { name: "completions" } as const;
 
 /**
- * Translates a request.
+ * Converts a request.
  *
- * @param value Parsed, of any shape.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param value The parsed body, unvalidated.
+ * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function translateCompletion(value: unknown): TextTranslation {
   const { body, prompts } = promptsOf(value);
@@ -34,7 +34,7 @@ export function translateCompletion(value: unknown): TextTranslation {
   return { chats, whole: joined, events: () => new TextEvents(chats[0]!.form) };
 }
 
-/** Sampling that a model may refuse. */
+/** Sampling parameters that a model may reject. */
 const sampling = ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "seed"];
 
 function chatOf(
@@ -50,7 +50,7 @@ function chatOf(
       edits: (model, inChat) => ({
         ...Object.fromEntries(sampling.filter((name) => name in inChat).map((name) => [name, inChat[name]])),
         model,
-        // several are written by us, with what their texts begin with
+        // several prompts are sent as separate requests, and echoed text is prepended here
         ...(asked.isOne ? {} : { prompt: asked.prompt, ...(form.echo === undefined ? {} : { echo: undefined }) }),
         ...(body.stream === true ? { stream_options: { include_usage: true } } : {}),
       }),

@@ -1,5 +1,5 @@
 /**
- * From chat's whole answer to one of `generateContent`.
+ * Converts a complete chat response to a response of `generateContent`.
  * @module
  */
 import type {
@@ -12,21 +12,21 @@ import type {
 import { isObject } from "../../util/is_object.ts";
 import { signatureOf } from "./_carried.ts";
 
-/** What is known of a candidate beside its choice. */
+/** What is known of a candidate in addition to its choice. */
 interface CandidateEnd {
   readonly index: number;
   readonly reason: string | null | undefined;
-  /** The model refused in words of its own. */
+  /** Whether the response is a refusal. */
   readonly hasRefused: boolean;
 }
 
 const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", content_filter: "SAFETY" };
 
 /**
- * Translates a whole answer.
+ * Converts a complete response.
  *
- * @param completion The answer.
- * @param includesThoughts Whether the client wants to see thoughts.
+ * @param completion The response.
+ * @param includesThoughts Whether the client requested thoughts.
  */
 export function responseOf({ id, model, choices, usage }: ChatCompletion, includesThoughts: boolean): JsonObject {
   const candidates = choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
@@ -41,10 +41,11 @@ export function responseOf({ id, model, choices, usage }: ChatCompletion, includ
 }
 
 /**
- * A candidate at its end. A call whose arguments are no JSON object is left out, and the end says so.
+ * A complete candidate. A function call whose arguments are not a JSON object is omitted, which the finish reason
+ * reports.
  *
- * @param parts Its parts; a call that cannot be read is undefined.
- * @param end Why it ended.
+ * @param parts Its parts; undefined for an invalid call.
+ * @param end Its finish reason.
  */
 export function candidateOf(
   parts: readonly (JsonObject | undefined)[],
@@ -54,14 +55,14 @@ export function candidateOf(
   const isMalformed = known.length < parts.length;
   const word = hasRefused ? "SAFETY" : finishReasons[reason ?? "stop"] ?? "STOP";
   return {
-    // clients take a content without parts for broken
+    // clients treat content without parts as invalid
     content: { parts: known.length === 0 ? [{ text: "" }] : known, role: "model" },
     finishReason: isMalformed ? "MALFORMED_FUNCTION_CALL" : word,
     index,
   };
 }
 
-/** The part of a call; undefined when its arguments are no JSON object. */
+/** The part of a function call; undefined if its arguments are not a JSON object. */
 export function callPart(call: Pick<ToolCall, "id" | "function" | "extra_content">): JsonObject | undefined {
   const { id, function: { name, arguments: text } } = call;
   const args = argumentsOf(text);
@@ -73,7 +74,7 @@ export function callPart(call: Pick<ToolCall, "id" | "function" | "extra_content
   };
 }
 
-/** Token counts: thoughts count apart from what was written. */
+/** Converts token counts; thoughts are counted separately from the output. */
 export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   const { prompt_tokens = 0, completion_tokens = 0, total_tokens = prompt_tokens + completion_tokens } = usage ?? {};
   const thoughts = usage?.completion_tokens_details?.reasoning_tokens ?? 0;
@@ -87,7 +88,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   };
 }
 
-/** Log probabilities, where a choice or a chunk of one has them. */
+/** Converts log probabilities of a choice or chunk, if any. */
 export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject {
   const tokens = (Array.isArray(logprobs?.content) ? logprobs.content : []).filter(isObject);
   if (tokens.length === 0) return {};

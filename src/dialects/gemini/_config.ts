@@ -1,5 +1,5 @@
 /**
- * From `generationConfig` to parameters of a chat.
+ * Converts `generationConfig` to chat parameters.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
@@ -7,30 +7,30 @@ import { invalid, isWhole } from "../../pipeline/check_body.ts";
 import type { Place } from "./_place.ts";
 import { jsonSchemaOf } from "./_schema.ts";
 
-/** Members with words in chat. */
+/** Members that chat supports. */
 const translated: ReadonlySet<string> = new Set([
   ...["candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP", "topK", "seed", "presencePenalty"],
   ...["frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema", "_responseJsonSchema"],
   ...["responseLogprobs", "logprobs", "thinkingConfig", "responseModalities"],
 ]);
 
-/** Members without which an answer would not be what was asked for. */
+/** Essential members: without them the response would not be what was requested. */
 const needed: readonly string[] = ["speechConfig", "imageConfig"];
 
-/** What a configuration becomes. */
+/** A converted configuration. */
 interface ConfigForm {
   readonly chat: Partial<ChatCompletionRequest>;
-  /** Whether thoughts are wanted in words. */
+  /** Whether the client requested thoughts. */
   readonly includesThoughts: boolean;
-  /** Members that chat has no words for, and that an answer can do without. */
+  /** Members that chat cannot express and that are not essential. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Translates a configuration.
+ * Converts a configuration.
  *
- * @param config Its fields; empty when there is none.
- * @param place Its position.
+ * @param config Its members; empty if there is none.
+ * @param place Its path in the request.
  */
 export function configOf(config: JsonObject, place: Place): ConfigForm {
   for (const name of needed) if (config[name] !== undefined) place.member(name).addUnsaid();
@@ -85,11 +85,11 @@ function formatOf(config: JsonObject, place: Place): ChatCompletionRequest["resp
   return { type: "json_schema", json_schema: { name: "response", schema } };
 }
 
-/** Where no thoughts are wanted nothing is said of effort: not every model takes a word for it. */
+/** Without thinking, no effort is set: not every model supports the parameter. */
 function effortOf({ thinkingBudget, thinkingLevel }: JsonObject, place: Place): string | undefined {
   const level = place.member("thinkingLevel").text(thinkingLevel)?.toLowerCase();
   if (level !== undefined) return level === "thinking_level_unspecified" ? undefined : level;
   const budget = place.member("thinkingBudget").number(thinkingBudget);
-  if (budget === undefined || budget <= 0) return undefined; // -1: as the model likes
+  if (budget === undefined || budget <= 0) return undefined; // -1: dynamic thinking
   return budget <= 2_048 ? "low" : budget <= 8_192 ? "medium" : "high";
 }

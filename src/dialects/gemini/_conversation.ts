@@ -1,6 +1,6 @@
 /**
- * From contents to messages of a chat. Results of functions stand in the user's turn there, and are messages of their own
- * here; calls need no id there.
+ * Converts contents to chat messages. In Gemini, function results are parts of the user's turn and calls need no id; in
+ * chat, results are separate messages.
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
@@ -9,13 +9,13 @@ import { stateIn } from "./_carried.ts";
 import { partsOf, textOf, userPart } from "./_parts.ts";
 import type { Place } from "./_place.ts";
 
-/** A call that waits for its result. */
+/** A function call without a result yet. */
 interface OpenCall {
   readonly id: string;
   readonly name: string;
 }
 
-/** What a model said, over all its neighbouring turns: clients keep each event of a stream as one. */
+/** Output of the model in adjacent turns, which are merged: clients store each stream event as a turn. */
 interface Said {
   text: string;
   thoughts: string;
@@ -23,11 +23,11 @@ interface Said {
 }
 
 /**
- * Translates a conversation.
+ * Converts a conversation.
  *
- * @param body The request's fields.
- * @param place The request's position.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param body Members of the request.
+ * @param place Path of the request.
+ * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function messagesOf({ systemInstruction: system, contents }: JsonObject, place: Place): ChatMessage[] {
   const at = place.member("contents");
@@ -110,7 +110,7 @@ class Conversation {
     });
   }
 
-  /** The results first: they belong to the message before. */
+  /** Results come first: they follow the message with the calls. */
   #endUser(next?: Place): void {
     const has = this.#results.length + this.#users.length > 0;
     if (has && this.#open.length > 0) {
@@ -130,7 +130,7 @@ class Conversation {
     }
     const text = place.member("text").text(fields.text);
     if (text === undefined) {
-      // a signature may come with nothing else
+      // a signature may be a part of its own
       if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) place.addUnsaid();
     } else if (fields.thought === true) said.thoughts += text;
     else said.text += text;
@@ -149,7 +149,7 @@ class Conversation {
     };
   }
 
-  /** Adds the result; chat takes text alone as such: images and files of one follow in the user's message. */
+  /** Adds a result. Chat results are text only: images and files follow in a user message. */
   #result(value: unknown, place: Place): ContentPart[] {
     const { id, name, response = {}, parts } = place.fields(value);
     const call = this.#callOf(place.member("id").text(id), place.member("name").text(name));
@@ -172,7 +172,7 @@ class Conversation {
   }
 }
 
-/** One text is written as such: some APIs take parts only beside images. */
+/** A single text part is sent as a string: some APIs accept parts only together with images. */
 function plainOf(parts: ContentPart[]): string | ContentPart[] {
   if (parts.length === 0) return "";
   return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;

@@ -1,5 +1,5 @@
 /**
- * Errors in Google's words.
+ * Errors in Google's format.
  *
  * Source: https://google.aip.dev/193 and google/rpc/code.proto
  * @module
@@ -18,7 +18,7 @@ const words: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** The body of an error: its class follows from the status; the field stands in the message. */
+/** Formats an error. The gRPC status follows from the HTTP status; the parameter is part of the message. */
 export function errorBodyOf({ status, error: { message } }: DialectFault): JsonObject {
   const word = words[status] ?? (status >= 500 ? "UNAVAILABLE" : "INVALID_ARGUMENT");
   return { error: { code: status, message, status: word } };

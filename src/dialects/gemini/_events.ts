@@ -1,5 +1,5 @@
 /**
- * From chat's chunks to the answers of `streamGenerateContent`: server-sent events, or the items of one JSON array.
+ * Converts chat chunks to the responses of `streamGenerateContent`: server-sent events, or items of one JSON array.
  * @module
  */
 import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
@@ -8,14 +8,14 @@ import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { callPart, candidateOf, logprobsOf, usageOf } from "./_answer.ts";
 import { errorBodyOf } from "./_errors.ts";
 
-/** How a stream is written. */
+/** Format of a stream. */
 interface StreamForm {
   readonly includesThoughts: boolean;
-  /** As a JSON array in place of events. */
+  /** Whether the stream is a JSON array rather than events. */
   readonly isArray: boolean;
 }
 
-/** A call while it is written: it is one part here, and goes on when it is whole. */
+/** An incomplete function call. It becomes one part, which is sent when complete. */
 interface OpenCall {
   id: string;
   readonly type: "function";
@@ -23,7 +23,7 @@ interface OpenCall {
   extra_content?: JsonObject;
 }
 
-/** One candidate so far. */
+/** State of one candidate. */
 interface Candidate {
   readonly calls: Map<number, OpenCall>;
   reason: string | null;
@@ -31,12 +31,12 @@ interface Candidate {
 }
 
 /**
- * Translates one streamed answer. Its end waits for the token counts, which come last in chat and with the end here; and so
- * a stream that breaks off has no `finishReason`.
+ * Translates a streaming response. The last event waits for the token counts, which arrive last in chat. Therefore a
+ * stream that breaks off has no `finishReason`.
  */
 export class ContentEvents implements EventTranslator {
   readonly contentType: string;
-  /** A provider's own events are items of the array as well. */
+  /** Native events are items of the array as well. */
   readonly native: EventTranslator["native"];
   readonly #form: StreamForm;
   readonly #candidates = new Map<number, Candidate>();

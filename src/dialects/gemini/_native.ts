@@ -1,6 +1,6 @@
 /**
- * The request for providers of `generateContent` themselves: what the client wrote, without what other models bound to
- * their calls.
+ * The native request for `generateContent` providers: the client's request, without state that other vendors attached
+ * to function calls.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -9,16 +9,16 @@ import type { Translation } from "../dialect.ts";
 import { isForeign } from "./_carried.ts";
 
 /**
- * The native form of a request.
+ * The native request.
  *
- * @param body Checked.
- * @param unsaid What only such a provider has words for.
+ * @param body The validated body.
+ * @param unsaid Path of a member that only native providers support.
  */
 export function nativeOf(body: JsonObject, unsaid: string | undefined): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
   const own = contents.some(hasForeign) ? { contents: contents.map(withoutForeign) } : {};
   return {
-    edits: () => ({ model: undefined, ...own }), // the model is in the address
+    edits: () => ({ model: undefined, ...own }), // the URL contains the model
     headers: {},
     ...(unsaid === undefined ? {} : { only: unsaid }),
   };

@@ -1,5 +1,5 @@
 /**
- * From the parts of a user's turn to parts of a chat message.
+ * Converts parts of a user's turn to chat content parts.
  * @module
  */
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
@@ -7,17 +7,17 @@ import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
 import type { Place } from "./_place.ts";
 
-/** What sounds are called in chat, where that is not the second half of their media type. */
+/** Audio formats in chat that differ from the media subtype. */
 const formats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav", "x-m4a": "m4a" };
 
-/** Addresses of files that were sent to the provider: nothing that others could read. */
+/** URLs of files uploaded to the provider, which other providers cannot access. */
 const uploaded = /\/v1\w*\/files\//;
 
 /**
  * The parts of a content, at least one.
  *
- * @param content Its fields.
- * @param place Its position.
+ * @param content Members of the content.
+ * @param place Path of the content.
  */
 export function partsOf(content: JsonObject, place: Place): { readonly fields: JsonObject; readonly place: Place }[] {
   const at = place.member("parts");
@@ -25,10 +25,10 @@ export function partsOf(content: JsonObject, place: Place): { readonly fields: J
 }
 
 /**
- * What a user may send: text, images, sound, files. None for an empty text, and for what chat has no words for.
+ * Converts a part: text, image, audio or file. Returns none for empty text, and for parts that chat cannot express.
  *
- * @param fields The part.
- * @param place Its position.
+ * @param fields Members of the part.
+ * @param place Path of the part.
  */
 export function userPart(fields: JsonObject, place: Place): ContentPart[] {
   const text = place.member("text").text(fields.text);
@@ -40,10 +40,10 @@ export function userPart(fields: JsonObject, place: Place): ContentPart[] {
 }
 
 /**
- * Content that is text alone.
+ * Content that must be text.
  *
- * @param content Its fields.
- * @param place Its position.
+ * @param content Members of the content.
+ * @param place Path of the content.
  */
 export function textOf(content: JsonObject, place: Place): string {
   return partsOf(content, place).map(({ fields, place: at }) => {
@@ -84,7 +84,7 @@ function decoded(data: string, place: Place): string {
   }
 }
 
-/** An image that everyone can fetch; any other file is only where it was sent to. */
+/** Only image URLs can be fetched by any provider; other files are accessible only where they were uploaded. */
 function filePart(value: unknown, place: Place): ContentPart[] {
   const fields = place.fields(value);
   const url = place.member("fileUri").required(fields.fileUri);

@@ -1,22 +1,22 @@
 /**
- * A position in a request, for errors, and the readers of what stands there.
+ * A path in a request, for error messages, with readers that validate the value there.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import { missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 
-/** A position in a request. */
+/** A path in a request. */
 export class Place {
   readonly path: string;
-  /** Positions of what chat has no words for, over the whole request. */
+  /** Paths of members that chat cannot express, shared by the whole request. */
   readonly unsaid: string[];
 
   /**
-   * The request itself.
+   * Creates a path.
    *
-   * @param path Empty for the request itself.
-   * @param unsaid Shared by all its positions.
+   * @param path The path; empty for the request itself.
+   * @param unsaid Paths that chat cannot express, shared by all paths of the request.
    */
   constructor(path = "", unsaid: string[] = []) {
     this.path = path;
@@ -31,12 +31,12 @@ export class Place {
     return new Place(`${this.path}[${index}]`, this.unsaid);
   }
 
-  /** Notes that chat has no words for what stands here. */
+  /** Records that chat cannot express the value here. */
   addUnsaid(): void {
     this.unsaid.push(this.path);
   }
 
-  /** The members of an object, null ones left out: in camelCase, since the API takes `system_instruction` as well. */
+  /** The members of an object without nulls, in camelCase: the API also accepts `system_instruction`. */
   fields(value: unknown): JsonObject {
     const fields: JsonObject = {};
     for (const [name, member] of Object.entries(this.object(value))) {
@@ -45,34 +45,34 @@ export class Place {
     return fields;
   }
 
-  /** An object as it came. */
+  /** Validates an object. */
   object(value: unknown): JsonObject {
     if (!isObject(value)) throw wrongType(this.path, "an object", value);
     return value;
   }
 
-  /** A list; empty when there is none. */
+  /** Validates an array; empty if undefined. */
   list(value: unknown): readonly unknown[] {
     if (value === undefined || value === null) return [];
     if (!Array.isArray(value)) throw wrongType(this.path, "an array", value);
     return value;
   }
 
-  /** A text, if there is one. */
+  /** Validates an optional string. */
   text(value: unknown): string | undefined {
     if (value === undefined || value === null) return undefined;
     if (typeof value !== "string") throw wrongType(this.path, "a string", value);
     return value;
   }
 
-  /** A text that has to be there. */
+  /** Validates a required string. */
   required(value: unknown): string {
     const text = this.text(value);
     if (text === undefined) throw missing(this.path);
     return text;
   }
 
-  /** A number, if there is one. */
+  /** Validates an optional number. */
   number(value: unknown): number | undefined {
     if (value === undefined || value === null) return undefined;
     if (typeof value !== "number") throw wrongType(this.path, "a number", value);

@@ -1,5 +1,5 @@
 /**
- * From a request of `generateContent` to one of chat.
+ * Converts a `generateContent` request to a chat request.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
@@ -13,26 +13,26 @@ const ownMembers: readonly string[] = [
   ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent"],
 ];
 
-/** Members that have words in chat, or mean nothing to it. */
+/** Members that chat supports, or that have no effect in it. */
 const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models", "mesh"]);
 
 const checkMembers = bodyChecker(ownMembers);
 
-/** A request in chat's words, and what those leave out. */
+/** A chat request, and what it cannot express. */
 interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly includesThoughts: boolean;
   readonly dropped: readonly string[];
-  /** The position of something that chat has no words for, and that matters; undefined: there is none. */
+  /** Path of an essential member that chat cannot express; undefined if there is none. */
   readonly unsaid: string | undefined;
 }
 
 /**
- * Translates a request.
+ * Converts a request.
  *
- * @param value Anything.
- * @param address What the address says.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param value The parsed body, unvalidated.
+ * @param address Model and method from the URL.
+ * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function chatRequestOf(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
   const place = new Place();

@@ -1,25 +1,25 @@
 /**
- * From Gemini's schemas, a subset of OpenAPI 3.0's, to JSON Schema. Keywords that both have stay as they are, so that JSON
- * Schema itself passes through.
+ * Converts Gemini's schemas, a subset of OpenAPI 3.0, to JSON Schema. Shared keywords are unchanged, so that JSON
+ * Schema passes through.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 
-/** Written as texts, since they have 64 bits there. */
+/** 64-bit keywords, which Gemini encodes as strings. */
 const counts: ReadonlySet<string> = new Set([
   ...["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"],
 ]);
 
-/** Of no meaning elsewhere. */
+/** Keywords without a meaning in JSON Schema. */
 const own: ReadonlySet<string> = new Set(["propertyOrdering", "example", "nullable"]);
 
 const snakeCase = /_([a-z])/g;
 
 /**
- * Translates a schema.
+ * Converts a schema.
  *
- * @param schema Of Gemini, in camelCase or snake_case.
+ * @param schema A Gemini schema, in camelCase or snake_case.
  */
 export function jsonSchemaOf(schema: JsonObject): JsonObject {
   const fields = Object.fromEntries(

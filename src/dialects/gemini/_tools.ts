@@ -1,5 +1,5 @@
 /**
- * From tools of Gemini to functions of a chat.
+ * Converts Gemini's tools to chat tools.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
@@ -7,14 +7,14 @@ import { invalid } from "../../pipeline/check_body.ts";
 import type { Place } from "./_place.ts";
 import { jsonSchemaOf } from "./_schema.ts";
 
-/** What a chat request says of tools. */
+/** The tool parameters of a chat request. */
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
 
 /**
- * Translates tools and the choice among them. A tool that the provider itself runs has no words in chat.
+ * Converts tools and tool configuration. Chat cannot express hosted tools.
  *
- * @param body The request's fields.
- * @param place The request's position.
+ * @param body Members of the request.
+ * @param place Path of the request.
  */
 export function toolingOf({ tools, toolConfig }: JsonObject, place: Place): Tooling {
   const at = place.member("tools");
@@ -23,7 +23,7 @@ export function toolingOf({ tools, toolConfig }: JsonObject, place: Place): Tool
   const { choice, allowed = [] } = choiceOf(toolConfig ?? {}, place.member("toolConfig"));
   if (choice === undefined) return { tools: functions };
   if (allowed.length === 0) return { tools: functions, tool_choice: choice };
-  // only those that are allowed are offered, which means the same
+  // only the allowed functions are declared, which is equivalent
   const offered = functions.filter(({ function: { name } = { name: "" } }) => allowed.includes(name));
   if (offered.length === 0) {
     const where = `${place.path}toolConfig.functionCallingConfig.allowedFunctionNames`;

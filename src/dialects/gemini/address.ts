@@ -1,13 +1,13 @@
 /**
- * What the address of a request says: `/v1beta/models/{model}:{method}?alt=sse&key=…`. Newer clients write `/v1`.
+ * Parses request URLs: `/v1beta/models/{model}:{method}?alt=sse&key=…`. Newer clients use `/v1`.
  * @module
  */
 import { decodeSegment } from "../../util/decode_segment.ts";
 
-/** Where the API's models are. */
+/** Path of the API's models. */
 export const modelsPath = "/v1beta/models";
 
-/** What can be done with a model. */
+/** Methods of a model. */
 export const methods = [
   "generateContent",
   "streamGenerateContent",
@@ -16,19 +16,19 @@ export const methods = [
   "batchEmbedContents",
 ] as const;
 
-/** A model, and what is to be done with it. */
+/** A model and a method. */
 interface Address {
-  /** The model's name; empty where the list of them is meant. */
+  /** The model's name; empty for the model list. */
   readonly model: string;
-  /** Undefined where it names none. */
+  /** The method; undefined if there is none. */
   readonly method: string | undefined;
 }
 
 /**
- * Reads a path. Names may have slashes and colons.
+ * Parses a path. Model names may contain slashes and colons.
  *
- * @param path Percent-encoded.
- * @returns Undefined for a path that is no model's.
+ * @param path The path, percent-encoded.
+ * @returns Undefined if it is not the path of a model.
  */
 export function addressOf(path: string): Address | undefined {
   const [prefix] = /^\/v1(beta)?\/models(\/|$)/.exec(path) ?? [];
@@ -36,7 +36,7 @@ export function addressOf(path: string): Address | undefined {
   const name = path.slice(prefix.length);
   const colon = name.lastIndexOf(":");
   const method = name.slice(colon + 1);
-  // methods have two words and more: what follows the colon in `llama3:8b` is part of a name
+  // a method is in camelCase: the suffix in `llama3:8b` is part of the model's name
   return colon >= 0 && /^[a-z]+[A-Z][A-Za-z]*$/.test(method)
     ? { model: decodeSegment(name.slice(0, colon)), method }
     : { model: decodeSegment(name), method: undefined };
@@ -48,7 +48,7 @@ export function pathOf(url: string): string {
   return start < 0 ? "/" : url.slice(start).split(/[?#]/, 1)[0]!;
 }
 
-/** A parameter of a URL's query. */
+/** A query parameter of a URL. */
 export function parameterOf(url: string, name: string): string | undefined {
   const start = url.indexOf("?");
   return start < 0 ? undefined : new URLSearchParams(url.slice(start + 1)).get(name) ?? undefined;

@@ -14,11 +14,11 @@ import { Place } from "./_place.ts";
 
 const checkMembers = bodyChecker(["content", "requests", "taskType", "title", "outputDimensionality"]);
 
-/** One text to embed, and what else is said of it. */
+/** One content to embed, with its options. */
 interface Asked {
   readonly text: string;
   readonly dimensions: number | undefined;
-  /** Members without words in the request for embeddings. */
+  /** Members that the embeddings request cannot express. */
   readonly dropped: readonly string[];
 }
 
@@ -80,7 +80,7 @@ function askedBy(fields: JsonObject, place: Place): Asked {
   };
 }
 
-/** Each request of several names its model again. */
+/** Every request of a batch repeats the model. */
 function named(requests: readonly JsonObject[], id: string): JsonObject[] {
   return requests.map((request) => ({ ...request, model: id.includes("/") ? id : `models/${id}` }));
 }

@@ -14,7 +14,7 @@ import { nativeOf } from "./_native.ts";
 import { chatRequestOf } from "./_request.ts";
 import { geminiWords } from "./words.ts";
 
-/** Gemini: the model stands in the address, messages are contents made of parts. */
+/** The Gemini dialect: the URL contains the model, messages are contents with parts. */
 export const gemini: Dialect = {
   name: "generateContent",
   ...geminiWords,

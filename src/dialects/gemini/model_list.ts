@@ -1,5 +1,5 @@
 /**
- * Pools and models as Gemini's list of models has them.
+ * Pools and models in the format of Gemini's model list.
  *
  * Source: https://ai.google.dev/api/models, read 2026-11-23.
  * @module
@@ -8,16 +8,16 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { ModelConstraints } from "../../contracts/provider.ts";
 
-/** What is known of a model or pool. */
+/** Facts about a model or pool. */
 interface ListedFacts {
   readonly id: string;
-  /** Full paths. */
+  /** Full paths of its capability leaves. */
   readonly leaves: readonly string[];
-  /** Of a model; undefined: of a pool. */
+  /** Size constraints of a model; undefined for a pool. */
   readonly constraints?: ModelConstraints | undefined;
 }
 
-/** A model as its list has it, with the methods that can be called. */
+/** The list entry of a model or pool, with the supported methods. */
 export function listedModel({ id, leaves, constraints }: ListedFacts): JsonObject {
   const does = (operation: "chat" | "embeddings") => leaves.some((leaf) => servesOperation(leaf, operation));
   const { context_window: input, max_output_tokens: output } = constraints ?? {};

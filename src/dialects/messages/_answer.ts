@@ -1,5 +1,5 @@
 /**
- * From chat's whole answer to a message.
+ * Converts a complete chat response to a message.
  * @module
  */
 import type {
@@ -12,18 +12,18 @@ import type {
 import { isObject } from "../../util/is_object.ts";
 import { carrierOf } from "./_carried.ts";
 
-/** Why a choice of chat ended. */
+/** Why a choice ended. */
 interface ChoiceEnd {
   readonly finish_reason?: string | null;
-  /** The stop sequence that was met, where a vendor names it. */
+  /** The stop sequence that was matched, if the vendor reports it. */
   readonly stop_reason?: unknown;
 }
 
-/** What is known of an answer's end beside its choice. */
+/** Context of a response's end. */
 interface EndContext {
-  /** The stop sequences asked for. */
+  /** The requested stop sequences. */
   readonly stops: readonly string[] | undefined;
-  /** The model refused in words of its own. */
+  /** Whether the response is a refusal. */
   readonly hasRefused: boolean;
 }
 
@@ -36,10 +36,10 @@ const stopReasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Translates a whole answer.
+ * Converts a complete response.
  *
- * @param completion Its first choice counts: Messages has one.
- * @param stops The stop sequences asked for.
+ * @param completion The response; its first choice is used, since Messages supports one.
+ * @param stops The requested stop sequences.
  */
 export function messageOf({ id, model, choices, usage }: ChatCompletion, stops?: readonly string[]): JsonObject {
   const choice = choices[0];
@@ -55,7 +55,7 @@ export function messageOf({ id, model, choices, usage }: ChatCompletion, stops?:
   };
 }
 
-/** Why an answer ended: `stop_reason` and `stop_sequence`. */
+/** The end of a response: `stop_reason` and `stop_sequence`. */
 export function endOf({ finish_reason, stop_reason }: ChoiceEnd, { stops, hasRefused }: EndContext): JsonObject {
   const reason = hasRefused ? "refusal" : stopReasons[finish_reason ?? "stop"] ?? "end_turn";
   const sequence = reason === "end_turn" && stops?.find((stop) => stop === stop_reason);
@@ -64,7 +64,7 @@ export function endOf({ finish_reason, stop_reason }: ChoiceEnd, { stops, hasRef
     : { stop_reason: reason, stop_sequence: null };
 }
 
-/** Token counts: Messages counts what a cache gave or took apart from the input. */
+/** Converts token counts. Messages excludes cached tokens from the input tokens. */
 export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   const { prompt_tokens = 0, completion_tokens = 0, prompt_tokens_details } = usage ?? {};
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = prompt_tokens_details ?? {};
@@ -76,7 +76,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   };
 }
 
-/** The input of a call; a model that wrote no JSON object is quoted, so that the client can say so to it. */
+/** The input of a tool call. Invalid JSON is quoted, so that the client can report it to the model. */
 function inputOf(text: string): JsonObject {
   if (text.trim() === "") return {};
   try {

@@ -1,12 +1,12 @@
 /**
- * Vendor-bound state of tool calls, which chat has as `extra_content`. Messages has no member for it; but clients return a
- * `redacted_thinking` block unchanged and in its position, so that the state travels in one before its call.
+ * Carries vendor-specific state of tool calls, `extra_content` in chat. Messages has no member for it, but clients
+ * return `redacted_thinking` blocks unchanged and in place: the state is encoded in such a block before its call.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
 
-/** Sets our blocks apart from those that a model minted. */
+/** Prefix that distinguishes these blocks from those of a model. */
 const prefix = "mesh:";
 
 /** The block that carries a call's state. */
@@ -14,7 +14,7 @@ export function carrierOf(state: JsonObject): JsonObject {
   return { type: "redacted_thinking", data: prefix + toBase64Json(state) };
 }
 
-/** The state that a block carries; undefined for a block of another origin, and for a damaged one. */
+/** The state that a block carries; undefined for other blocks, and if it is damaged. */
 export function carriedBy({ type, data }: JsonObject): JsonObject | undefined {
   if (type !== "redacted_thinking" || typeof data !== "string" || !data.startsWith(prefix)) return undefined;
   return fromBase64Json(data.slice(prefix.length));

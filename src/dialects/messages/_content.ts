@@ -1,5 +1,5 @@
 /**
- * From content blocks to parts of a chat message.
+ * Converts content blocks to chat content parts.
  * @module
  */
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
@@ -8,10 +8,10 @@ import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 
 /**
- * The blocks of a content.
+ * Validates content blocks.
  *
- * @param content A string stands for one block of text.
- * @param where Its position in the request, for errors.
+ * @param content Blocks; a string stands for one text block.
+ * @param where Path in the request, for error messages.
  */
 export function blocksOf(content: unknown, where: string): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
@@ -25,9 +25,9 @@ export function blocksOf(content: unknown, where: string): readonly JsonObject[]
 }
 
 /**
- * The parts of a block that a user may send: text, an image, a document, a search result.
+ * Converts a block that a user may send: text, image, document or search result.
  *
- * @throws {UnsupportedRequestError} For another block.
+ * @throws {UnsupportedRequestError} For any other block.
  */
 export function partsOf(block: JsonObject, where: string): ContentPart[] {
   switch (block.type) {
@@ -45,11 +45,11 @@ export function partsOf(block: JsonObject, where: string): ContentPart[] {
 }
 
 /**
- * Content that is text alone.
+ * Content that must be text.
  *
- * @param content A string, or blocks of text.
- * @param where Its position in the request.
- * @param gap What stands between two blocks.
+ * @param content A string, or text blocks.
+ * @param where Path in the request.
+ * @param gap Separator between blocks.
  */
 export function textOf(content: unknown, where: string, gap: string): string {
   return blocksOf(content, where).map((block, index) => {
@@ -58,12 +58,12 @@ export function textOf(content: unknown, where: string, gap: string): string {
   }).join(gap);
 }
 
-/** The block's mark of what to cache, which chat's messages, parts and tools may have, too. */
+/** The cache breakpoint of a block, which chat messages, parts and tools support as well. */
 export function markOf(block: JsonObject | undefined): { cache_control?: unknown } {
   return isObject(block?.cache_control) ? { cache_control: block.cache_control } : {};
 }
 
-/** A string member that has to be there. */
+/** Validates a required string member. */
 export function stringAt(holder: JsonObject, name: string, where: string): string {
   const value = holder[name];
   if (value === undefined) throw missing(`${where}.${name}`);
@@ -71,7 +71,7 @@ export function stringAt(holder: JsonObject, name: string, where: string): strin
   return value;
 }
 
-/** The error for a block that chat has no words for. */
+/** The error for a block that chat cannot express. */
 export function unknownBlock({ type }: JsonObject, where: string, known: string): UnsupportedRequestError {
   const found = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : "none that is a string";
   return invalid(

@@ -1,6 +1,6 @@
 /**
- * From turns of Messages to messages of a chat. Results of tools stand in the user's turn there, and are messages of their
- * own here.
+ * Converts turns of Messages to chat messages. In Messages, tool results are blocks of the user's turn; in chat, they
+ * are separate messages.
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
@@ -10,18 +10,18 @@ import { carriedBy } from "./_carried.ts";
 import { blocksOf, markOf, partsOf, stringAt, textOf, unknownBlock } from "./_content.ts";
 
 /**
- * Translates a conversation.
+ * Converts a conversation.
  *
- * @param system The system prompt: a string or blocks of text.
- * @param turns The member `messages`.
- * @throws {UnsupportedRequestError} For what is malformed, or has no words in chat.
+ * @param system The system prompt: a string or text blocks.
+ * @param turns The `messages` of the request.
+ * @throws {UnsupportedRequestError} If it is malformed, or cannot be expressed in chat.
  */
 export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
   if (turns === undefined) throw missing("messages");
   if (!Array.isArray(turns)) throw wrongType("messages", "an array", turns);
   if (turns.length === 0) throw invalid('"messages" has to have at least one message', "messages");
   const all: ChatMessage[] = systemMessages(system, "system");
-  /** Calls without a result yet. */
+  /** Ids of calls without a result yet. */
   let open = new Set<string>();
   turns.forEach((turn, index) => {
     const where = `messages[${index}]`;
@@ -49,7 +49,7 @@ export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
   return all;
 }
 
-/** One for all its blocks, with the last of their marks. */
+/** One system message for all blocks, with the last cache breakpoint. */
 function systemMessages(content: unknown, where: string): ChatMessage[] {
   const text = content === undefined || content === null ? "" : textOf(content, where, "\n\n");
   if (text === "") return [];
@@ -67,7 +67,7 @@ function wrongRole(role: unknown, where: string): Error {
   );
 }
 
-/** The results first: they belong to the message before. */
+/** Results come first: they follow the message with the calls. */
 function userMessages(blocks: readonly JsonObject[], where: string, open: ReadonlySet<string>): ChatMessage[] {
   const results: ChatMessage[] = [];
   const parts: ContentPart[] = [];
@@ -99,7 +99,7 @@ function strayResult(id: string, where: string, isRepeated: boolean): Error {
   );
 }
 
-/** Chat takes text alone as a tool's result: images and files of one follow in the user's message. */
+/** Converts a tool result. Chat results are text only: images and files follow in a user message. */
 function toolResult(block: JsonObject, where: string): { message: ChatMessage; files: ContentPart[] } {
   const id = stringAt(block, "tool_use_id", where);
   const at = `${where}.content`;
@@ -161,13 +161,13 @@ function toolCall(block: JsonObject, where: string, state: JsonObject | undefine
   };
 }
 
-/** The mark of a block stands on the last of its parts. */
+/** The cache breakpoint of a block is set on its last part. */
 function marked(parts: ContentPart[], block: JsonObject): ContentPart[] {
   const last = parts.at(-1);
   return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...markOf(block) }];
 }
 
-/** One text without a mark is written as such: some APIs take parts only beside images. */
+/** A single text part without a breakpoint is sent as a string: some APIs accept parts only together with images. */
 function plainOf(parts: ContentPart[]): string | ContentPart[] {
   const [first, second] = parts;
   const isPlain = second === undefined && first!.type === "text" && !("cache_control" in first!);

@@ -1,5 +1,5 @@
 /**
- * Errors in the words of Messages.
+ * Errors in the format of Messages.
  *
  * Source: https://platform.claude.com/docs/en/api/errors
  * @module
@@ -20,7 +20,7 @@ const types: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** The body of an error: its class follows from the status; the code and the field stand in the message. */
+/** Formats an error. The error type follows from the HTTP status; code and parameter are part of the message. */
 export function errorBodyOf({ status, error: { message } }: DialectFault): JsonObject {
   const type = types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   return { type: "error", error: { type, message } };

@@ -1,5 +1,5 @@
 /**
- * From chat's chunks to the events of a streamed message.
+ * Converts chat chunks to the events of a streaming message.
  *
  * Source: https://platform.claude.com/docs/en/build-with-claude/streaming
  * @module
@@ -11,9 +11,9 @@ import { endOf, usageOf } from "./_answer.ts";
 import { carrierOf } from "./_carried.ts";
 import { errorBodyOf } from "./_errors.ts";
 
-/** A tool call while it is written. */
+/** An incomplete tool call. */
 interface OpenCall {
-  /** Its index in chat. */
+  /** Index of the call in chat. */
   readonly index: number;
   id: string;
   name: string;
@@ -22,24 +22,24 @@ interface OpenCall {
   text: string;
 }
 
-/** The block that is open: its kind, or its call. */
+/** The open block: its type, or its tool call. */
 type OpenBlock = "thinking" | "text" | OpenCall;
 
-/** Translates one streamed answer. One block is open at a time, as clients of Messages expect. */
+/** Translates a streaming response. Blocks are opened one at a time, as clients of Messages expect. */
 export class MessageEvents implements EventTranslator {
   readonly #stops: readonly string[] | undefined;
   #hasStarted = false;
   #blocks = 0;
   #open: OpenBlock | undefined;
-  /** Calls that began while another one was not complete. */
+  /** Calls that started before another one was complete. */
   #waiting: OpenCall[] = [];
-  /** Indexes of calls that are closed: what comes of one later, such as an empty text, adds nothing. */
+  /** Indexes of closed calls: later deltas, such as empty ones, are ignored. */
   readonly #closed = new Set<number>();
   #hasRefused = false;
   #usage: CompletionUsage | undefined;
   #end: { finish_reason: string | null; stop_reason?: unknown } = { finish_reason: null };
 
-  /** @param stops The stop sequences asked for. */
+  /** @param stops The requested stop sequences. */
   constructor(stops?: readonly string[]) {
     this.#stops = stops;
   }
@@ -48,7 +48,7 @@ export class MessageEvents implements EventTranslator {
     this.#usage = chunk.usage ?? this.#usage;
     let events = this.#hasStarted ? "" : this.#start(chunk);
     for (const { index, delta, finish_reason, stop_reason } of chunk.choices) {
-      if (index > 0) continue; // Messages has one choice
+      if (index > 0) continue; // Messages supports one choice
       events += this.#continue(delta ?? {});
       if (finish_reason) this.#end = { finish_reason, stop_reason };
     }
@@ -119,7 +119,7 @@ export class MessageEvents implements EventTranslator {
     return current === undefined || isWhole(current.text) ? this.#next() : "";
   }
 
-  /** Goes on with the calls that wait, as far as they are complete; the last one stays open. */
+  /** Writes the waiting calls as far as they are complete; the last one stays open. */
   #next(): string {
     let events = "";
     for (;;) {
@@ -166,7 +166,7 @@ function eventOf(data: JsonObject): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Whether a call's arguments are complete. */
+/** Whether the arguments of a call are complete. */
 function isWhole(text: string): boolean {
   if (!text.trimEnd().endsWith("}")) return false;
   try {

@@ -1,5 +1,5 @@
 /**
- * The request for providers of Messages themselves: what the client wrote, without what other models left in its history.
+ * The native request for Messages providers: the client's request, without blocks from other models.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -7,15 +7,16 @@ import { isObject } from "../../util/is_object.ts";
 import type { DialectRequest, Translation } from "../dialect.ts";
 import { carriedBy } from "./_carried.ts";
 
-/** Chooses features of the API that are not for everyone yet. */
+/** Header that enables beta features of the API. */
 const betaHeader = "anthropic-beta";
 
 /**
- * The native form of a request.
+ * The native request.
  *
- * @param body Checked.
- * @param headers The client's.
- * @returns Undefined where the API would refuse it: thinking by a budget wants its own thoughts before a call.
+ * @param body The validated body.
+ * @param headers Headers of the client.
+ * @returns Undefined if the API would reject it: thinking with a budget requires the model's own thinking blocks before
+ * a tool call.
  */
 export function nativeOf(body: JsonObject, headers: DialectRequest["headers"]): Translation["native"] {
   const turns = body.messages as readonly JsonObject[];
@@ -32,10 +33,10 @@ export function nativeOf(body: JsonObject, headers: DialectRequest["headers"]): 
 function withoutForeign(turn: JsonObject): JsonObject[] {
   if (!Array.isArray(turn.content)) return [turn];
   const content = turn.content.filter((block) => !isForeign(block));
-  return content.length === 0 && turn.content.length > 0 ? [] : [{ ...turn, content }]; // a turn may not be empty
+  return content.length === 0 && turn.content.length > 0 ? [] : [{ ...turn, content }]; // a turn must not be empty
 }
 
-/** Thoughts of models of other APIs: they have no signature, or are ours. */
+/** Thinking blocks of models of other APIs: they have no signature, or carry state of ModelMesh. */
 function isForeign(block: JsonObject): boolean {
   return block.type === "thinking" && !block.signature || carriedBy(block) !== undefined;
 }

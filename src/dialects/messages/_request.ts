@@ -1,5 +1,5 @@
 /**
- * From a request of Messages to one of chat.
+ * Converts a Messages request to a chat request.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
@@ -13,15 +13,15 @@ const ownMembers: readonly string[] = [
   ...["tools", "tool_choice", "thinking", "output_config", "service_tier", "container", "mcp_servers"],
 ];
 
-/** Members that have words in chat, or mean nothing to other models. */
+/** Members that chat supports, or that have no effect on other models. */
 const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models", "mesh", "cache_control"]);
 
 const checkMembers = bodyChecker(ownMembers);
 
-/** The longest `user` that chat APIs take, characters. */
+/** Maximum length of `user` in chat APIs, characters. */
 const maxUserChars = 64;
 
-/** A request in chat's words, and what those leave out. */
+/** A chat request, and what it cannot express. */
 interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
@@ -29,10 +29,10 @@ interface ChatForm {
 }
 
 /**
- * Translates a request.
+ * Converts a request.
  *
- * @param value Anything.
- * @throws {UnsupportedRequestError} For what is malformed, or has no words in chat.
+ * @param value The parsed body, unvalidated.
+ * @throws {UnsupportedRequestError} If it is malformed, or cannot be expressed in chat.
  */
 export function chatRequestOf(value: unknown): ChatForm {
   const body = checkMembers(value);
@@ -87,7 +87,7 @@ function stopsOf(stops: unknown): string[] | undefined {
   return stops.length === 0 ? undefined : stops;
 }
 
-/** How much to think, and the form of the answer. */
+/** Reasoning effort and response format. */
 function outputOf({ thinking, output_config: config }: JsonObject): Partial<ChatCompletionRequest> {
   const { effort, format } = isObject(config) ? config : {};
   return {
@@ -96,7 +96,7 @@ function outputOf({ thinking, output_config: config }: JsonObject): Partial<Chat
   };
 }
 
-/** Without thinking nothing is said of effort: not every model takes a word for it. */
+/** Without thinking, no effort is set: not every model supports the parameter. */
 function effortOf({ type, budget_tokens: budget }: JsonObject, effort: unknown): string | undefined {
   if (type === "disabled") return undefined;
   if (typeof effort === "string") return effort === "max" ? "xhigh" : effort;

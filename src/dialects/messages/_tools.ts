@@ -1,5 +1,5 @@
 /**
- * From tools of Messages to functions of a chat.
+ * Converts tools of Messages to chat tools.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
@@ -7,13 +7,13 @@ import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { markOf, stringAt } from "./_content.ts";
 
-/** What a chat request says of tools. */
+/** The tool parameters of a chat request. */
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
 
 /**
- * Translates tools and the choice among them.
+ * Converts tools and tool choice.
  *
- * @throws {UnsupportedRequestError} For a tool that the provider itself would have to run.
+ * @throws {UnsupportedRequestError} For a hosted tool.
  */
 export function toolingOf({ tools, tool_choice: choice }: JsonObject): Tooling {
   if (tools === undefined || tools === null) return {};

@@ -13,7 +13,10 @@ import { MessageEvents } from "./_events.ts";
 import { nativeOf } from "./_native.ts";
 import { chatRequestOf } from "./_request.ts";
 
-/** Messages: `system` beside the conversation, content in blocks, results of tools in the user's turn. */
+/**
+ * The Messages dialect: `system` is separate from the conversation, content consists of blocks, tool results are part
+ * of the user's turn.
+ */
 export const messages: Dialect = {
   name: "messages",
   tokenHint: "x-api-key: <token>",

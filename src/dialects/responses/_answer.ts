@@ -1,31 +1,31 @@
 /**
- * The response object: what it says beside its output.
+ * The response object, except for its output.
  * @module
  */
 import type { ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { ownId } from "./_carried.ts";
 
-/** What is known of an answer from its beginning. */
+/** What is known at the start of a response. */
 export type AnswerHead = Pick<ChatCompletion, "id" | "model" | "created">;
 
-/** Why an answer ended, in chat's words. */
+/** Why a response ended, in chat's terms. */
 interface AnswerEnd {
   readonly reason: string | null;
-  /** The model refused in words of its own. */
+  /** Whether the response is a refusal. */
   readonly hasRefused: boolean;
 }
 
-/** What sets the ids of an answer's items apart. */
+/** The unique part of a response's item ids. */
 export function nameOf({ id }: Pick<AnswerHead, "id">): string {
   return String(id ?? "").replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
 }
 
 /**
- * A response without output.
+ * The response object without output.
  *
- * @param body The request, which it repeats in part.
- * @param head What is known of the answer.
+ * @param body The request, parts of which it repeats.
+ * @param head The start of the response.
  */
 export function responseOf(body: JsonObject, head: AnswerHead): JsonObject {
   const { instructions, max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature, text, top_p } = body;
@@ -55,7 +55,7 @@ export function responseOf(body: JsonObject, head: AnswerHead): JsonObject {
   };
 }
 
-/** The status of an answer, and why it is incomplete. */
+/** Status of a response, and why it is incomplete. */
 export function statusOf({ reason, hasRefused }: AnswerEnd): JsonObject {
   if (reason === "length") return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   if (reason === "content_filter" && !hasRefused) {
@@ -64,7 +64,7 @@ export function statusOf({ reason, hasRefused }: AnswerEnd): JsonObject {
   return { status: "completed" };
 }
 
-/** Token counts, where the provider reports them: the member `usage`. */
+/** The member `usage`, if the provider reports token counts. */
 export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   if (usage === null || usage === undefined) return {};
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
@@ -80,7 +80,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   };
 }
 
-/** A tool as the API repeats it: with what was left out. */
+/** A tool with default members filled in, as the API returns it. */
 function toolOf(tool: JsonObject): JsonObject {
   return tool.type === "function" ? { parameters: null, strict: null, ...tool } : tool;
 }

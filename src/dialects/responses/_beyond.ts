@@ -1,30 +1,31 @@
 /**
- * What only a provider of the Responses API itself can do: what it keeps, what it runs, and what chat has no words for.
+ * Features that only native Responses API providers support: stored objects, hosted tools, and members that chat cannot
+ * express.
  * @module
  */
 import { UnsupportedRequestError } from "../../errors.ts";
 
-/** What a request has of that, in order of appearance; a request without is one for any model. */
+/** The native-only features of a request, in order of appearance. A request without any can be routed to all models. */
 export class Beyond {
   #first: UnsupportedRequestError | undefined;
   #isKept = false;
 
-  /** The error where the request would go to any other provider; undefined when there is nothing of that. */
+  /** The error if the request is routed to another provider; undefined if there are no such features. */
   get error(): UnsupportedRequestError | undefined {
     return this.#first;
   }
 
-  /** A part of the conversation is with the provider: calls and results may lack their counterparts here. */
+  /** Whether the provider stores a part of the conversation, so that calls or results may lack their counterparts. */
   get isKept(): boolean {
     return this.#isKept;
   }
 
   /**
-   * Notes a member.
+   * Adds a feature.
    *
-   * @param param Where it stands.
-   * @param what What is the matter with it, after its name, such as `is a file by its id`.
-   * @param instead What to do for models of all vendors, such as `send the file itself`.
+   * @param param Path of the member.
+   * @param what Description that follows the path, such as `is a file by its id`.
+   * @param instead Alternative that all models support, such as `send the file itself`.
    */
   add(param: string, what: string, instead: string): void {
     this.#first ??= new UnsupportedRequestError(
@@ -34,7 +35,7 @@ export class Beyond {
     );
   }
 
-  /** Notes a member that stands for something which the provider keeps. */
+  /** Adds a member that refers to an object which the provider stores. */
   addKept(param: string, what: string, instead: string): void {
     this.#isKept = true;
     this.add(param, what, instead);

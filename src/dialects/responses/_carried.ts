@@ -1,23 +1,23 @@
 /**
- * Vendor-bound state of tool calls, which chat has as `extra_content`. Clients return `reasoning` items unchanged, so that it
- * travels in one, by the call that it belongs to.
+ * Carries vendor-specific state of tool calls, `extra_content` in chat. Clients return `reasoning` items unchanged: the
+ * state is encoded in such an item, with the id of its call.
  * @module
  */
 import type { JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
 
-/** Sets our texts apart from those that a model minted. */
+/** Prefix that distinguishes this state from encrypted content of a model. */
 const prefix = "mesh:";
 
-/** In ids of items that are ours: no provider knows them. */
+/** Marks item ids created here, which no provider knows. */
 const mark = "mesh_";
 
 /**
- * The id of an item, or of a response.
+ * Creates an id of an item or a response.
  *
- * @param kind What it is, as the API abbreviates it, such as `msg`.
- * @param name What sets it apart.
+ * @param kind The API's abbreviation of the type, such as `msg`.
+ * @param name The unique part.
  */
 export function ownId(kind: string, name: string): string {
   return `${kind}_${mark}${name}`;
@@ -28,7 +28,7 @@ export function contentFor(call: string, state: NonNullable<ToolCall["extra_cont
   return prefix + toBase64Json({ [call]: state });
 }
 
-/** The states that the items of a conversation carry, by call. */
+/** The state that the items of a conversation carry, by call id. */
 export function statesIn(items: readonly JsonObject[]): Readonly<Record<string, JsonObject>> {
   const states: Record<string, JsonObject> = Object.create(null);
   for (const { type, encrypted_content } of items) {
@@ -40,7 +40,7 @@ export function statesIn(items: readonly JsonObject[]): Readonly<Record<string, 
   return states;
 }
 
-/** The items as a provider of the API takes them: without thoughts of other models, and ids that it does not know. */
+/** The items for a native provider: without reasoning of other models, and without ids that it does not know. */
 export function withoutOwn(items: readonly JsonObject[]): readonly JsonObject[] {
   if (!items.some(isOwn)) return items;
   return items.flatMap((item) => {

@@ -1,5 +1,5 @@
 /**
- * From contents of input items to parts of a chat message.
+ * Converts content of input items to chat content parts.
  * @module
  */
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
@@ -7,20 +7,20 @@ import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Beyond } from "./_beyond.ts";
 
-/** What an assistant's message says. */
+/** The content of an assistant message. */
 export interface Said {
   readonly text: string;
   readonly refusal: string;
 }
 
-/** What may stand in a content, for errors. */
+/** The allowed part types, for error messages. */
 const inputKinds = "input_text, input_image, input_file or input_audio";
 
 /**
- * The parts of a content.
+ * Validates content parts.
  *
- * @param content A string stands for one text.
- * @param where Its position in the request, for errors.
+ * @param content Parts; a string stands for one text part.
+ * @param where Path in the request, for error messages.
  */
 function contentOf(content: unknown, where: string): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "input_text", text: content }];
@@ -34,22 +34,22 @@ function contentOf(content: unknown, where: string): readonly JsonObject[] {
 }
 
 /**
- * The parts of what a user, or a tool, sends.
+ * Converts content of a user message or a tool result.
  *
  * @param content A string, or parts.
- * @param where Its position in the request.
- * @param beyond Takes what chat has no words for.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param where Path in the request.
+ * @param beyond Collects what chat cannot express.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function inputParts(content: unknown, where: string, beyond: Beyond): ContentPart[] {
   return contentOf(content, where).flatMap((part, index) => partOf(part, `${where}[${index}]`, beyond));
 }
 
 /**
- * Content that is text alone.
+ * Content that must be text.
  *
- * @param content A string, or parts of text.
- * @param where Its position in the request.
+ * @param content A string, or text parts.
+ * @param where Path in the request.
  */
 export function textOf(content: unknown, where: string): string {
   return contentOf(content, where).map((part, index) => {
@@ -59,10 +59,10 @@ export function textOf(content: unknown, where: string): string {
 }
 
 /**
- * What an assistant's message says.
+ * Converts content of an assistant message.
  *
- * @param content A string, or parts of text and refusals.
- * @param where Its position in the request.
+ * @param content A string, or text and refusal parts.
+ * @param where Path in the request.
  */
 export function saidIn(content: unknown, where: string): Said {
   let text = "";
@@ -76,7 +76,7 @@ export function saidIn(content: unknown, where: string): Said {
   return { text, refusal };
 }
 
-/** A string member that has to be there. */
+/** Validates a required string member. */
 export function stringAt(holder: JsonObject, name: string, where: string): string {
   const value = holder[name];
   if (value === undefined) throw missing(`${where}.${name}`);
@@ -84,7 +84,7 @@ export function stringAt(holder: JsonObject, name: string, where: string): strin
   return value;
 }
 
-/** A name as errors quote it. */
+/** Quotes a name in an error message. */
 export function quoted(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "none that is a string";
 }
@@ -123,7 +123,7 @@ function textPart(text: string): ContentPart[] {
 function imagePart(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
   const { image_url: url, detail } = part;
   if (isAbsent(url) && !isAbsent(part.file_id)) {
-    beyond.add(`${where}.file_id`, "is an image by its id", "send its address or itself in image_url");
+    beyond.add(`${where}.file_id`, "is an image by its id", "send its URL or content in image_url");
     return [];
   }
   if (typeof url !== "string") {
@@ -134,7 +134,7 @@ function imagePart(part: JsonObject, where: string, beyond: Beyond): ContentPart
 
 function filePart(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
   const { file_data: data, filename } = part;
-  for (const [name, what] of [["file_id", "a file by its id"], ["file_url", "a file by its address"]] as const) {
+  for (const [name, what] of [["file_id", "a file by its id"], ["file_url", "a file by its URL"]] as const) {
     if (!isAbsent(data) || isAbsent(part[name])) continue;
     beyond.add(`${where}.${name}`, `is ${what}`, "send the file itself in file_data");
     return [];

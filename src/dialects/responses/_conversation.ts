@@ -1,6 +1,6 @@
 /**
- * From input items to messages of a chat. What a model said in one turn stands in several items there, and is one message
- * here; results follow the message with their calls.
+ * Converts input items to chat messages. In Responses, one turn of a model consists of several items; in chat it is one
+ * message. Tool results follow the message with their calls.
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
@@ -13,12 +13,12 @@ import { inputParts, quoted, type Said, saidIn, stringAt, textOf } from "./_cont
 const itemKinds = "message, reasoning, function_call or function_call_output";
 
 /**
- * Translates a conversation.
+ * Converts a conversation.
  *
  * @param instructions The system prompt.
- * @param input The member `input`.
- * @param beyond Takes what chat has no words for.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param input The `input` of the request.
+ * @param beyond Collects what chat cannot express.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function chatMessagesOf(instructions: unknown, input: unknown, beyond: Beyond): ChatMessage[] {
   const conversation = new Conversation(itemsOf(input, beyond), beyond);
@@ -47,13 +47,13 @@ function itemsOf(input: unknown, beyond: Beyond): readonly JsonObject[] {
   return input;
 }
 
-/** What a model has said in one turn, so far. */
+/** The output of a model in one turn, so far. */
 interface Turn extends Said {
   readonly thoughts: string[];
   readonly calls: ToolCall[];
 }
 
-/** A result, and where it stands. */
+/** A tool result, and its path. */
 interface Result {
   readonly index: number;
   readonly id: string;
@@ -65,12 +65,12 @@ class Conversation {
   readonly #items: readonly JsonObject[];
   readonly #beyond: Beyond;
   readonly #messages: ChatMessage[] = [];
-  /** By call, those that no call has got, the first one first. */
+  /** Results without a call yet, by call id, in order. */
   readonly #results = new Map<string, Result[]>();
-  /** Vendors' own state, by call. */
+  /** Vendor-specific state, by call id. */
   readonly #states: Readonly<Record<string, JsonObject>>;
   #turn: Turn | undefined;
-  /** Images and files of results: chat takes them in a user's message alone. */
+  /** Images and files of results, which chat accepts only in user messages. */
   #files: ContentPart[] = [];
 
   constructor(items: readonly JsonObject[], beyond: Beyond) {
@@ -107,7 +107,7 @@ class Conversation {
         this.#open().calls.push(this.#callOf(item, where));
         return;
       case "function_call_output":
-        return this.#endTurn(); // it stands behind its call already
+        return this.#endTurn(); // it already follows its call
       case "item_reference":
         return this.#beyond.addKept(
           where,
@@ -135,7 +135,7 @@ class Conversation {
         return;
       case "assistant": {
         const said = saidIn(content, at);
-        // after its calls a model may go on in the same turn
+        // a model may continue the turn after its calls
         if (this.#turn !== undefined && this.#turn.calls.length === 0 && (this.#turn.text || this.#turn.refusal)) {
           this.#endTurn();
         }
@@ -179,7 +179,7 @@ class Conversation {
     if (this.#turn === undefined) return;
     const { text, refusal, thoughts, calls } = this.#turn;
     this.#turn = undefined;
-    if (text === "" && refusal === "" && calls.length === 0) return; // thoughts that came to nothing
+    if (text === "" && refusal === "" && calls.length === 0) return; // reasoning without output
     this.#messages.push({
       role: "assistant",
       content: text === "" && (calls.length > 0 || refusal !== "") ? null : text,
@@ -201,7 +201,7 @@ class Conversation {
     throw invalid(`"input" has no function_call_output for the call ${quoted(id)}: send its result, too`, "input");
   }
 
-  /** Adds a user's message, after the images and files of results before it. */
+  /** Adds a user message, after the images and files of preceding results. */
   #addFiles(parts: readonly ContentPart[], isMessage = false): void {
     const all = [...this.#files, ...parts];
     this.#files = [];
@@ -242,7 +242,7 @@ function wrongRole(role: unknown, where: string): Error {
   );
 }
 
-/** One text is written as such: some APIs take parts only beside images. */
+/** A single text part is sent as a string: some APIs accept parts only together with images. */
 function plainOf(parts: ContentPart[]): string | ContentPart[] {
   if (parts.length === 0) return "";
   return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;

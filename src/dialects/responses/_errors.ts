@@ -1,16 +1,16 @@
 /**
- * Errors of Responses: they are OpenAI's.
+ * Errors of the Responses API, which has OpenAI's format.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { DialectFault } from "../dialect.ts";
 
-/** The body of an error. */
+/** Formats an error response. */
 export function errorBodyOf({ error }: DialectFault): JsonObject {
   return { error };
 }
 
-/** The error of a response that failed midway: it has a code and a message alone. */
+/** The error of a response that failed mid-stream: only a code and a message. */
 export function failureOf({ error: { code, type, message } }: DialectFault): JsonObject {
   return { code: code ?? type, message };
 }

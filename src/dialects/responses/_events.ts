@@ -1,5 +1,5 @@
 /**
- * From chat's chunks to the events of a streamed response, each with its number.
+ * Converts chat chunks to the numbered events of a streaming response.
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../contracts/openai.ts";
@@ -8,10 +8,10 @@ import { failureOf } from "./_errors.ts";
 import { Output } from "./_output.ts";
 
 /**
- * Translates a whole answer.
+ * Converts a complete response.
  *
  * @param body The request.
- * @param completion Its first choice counts: Responses has one.
+ * @param completion The response; its first choice is used, since Responses supports one.
  */
 export function wholeResponseOf(body: JsonObject, completion: ChatCompletion): JsonObject {
   const output = new Output(body, () => {});
@@ -21,10 +21,10 @@ export function wholeResponseOf(body: JsonObject, completion: ChatCompletion): J
   return output.end();
 }
 
-/** Translates one streamed answer. */
+/** Translates a streaming response. */
 export class ResponseEvents implements EventTranslator {
   readonly #output: Output;
-  /** Those that have not gone on yet. */
+  /** Events that are not yet sent. */
   #text = "";
   #number = 0;
 

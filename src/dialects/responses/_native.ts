@@ -1,5 +1,6 @@
 /**
- * The request for providers of Responses themselves: what the client wrote, without what only we and other models know.
+ * The native request for Responses providers: the client's request, without items that only ModelMesh and other models
+ * know.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -8,14 +9,14 @@ import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { withoutOwn } from "./_carried.ts";
 
-/** Members that are the same in chat, and that some models refuse. */
+/** Sampling parameters that chat shares, and that some models reject. */
 const sampling: readonly string[] = ["temperature", "top_p"];
 
 /**
- * The native form of a request.
+ * The native request.
  *
- * @param body Checked.
- * @param pinned The error where it goes to models of other providers, too.
+ * @param body The validated body.
+ * @param pinned The error if it is routed to models of other providers as well.
  */
 export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | undefined): Translation["native"] {
   const { input, reasoning } = body;
@@ -26,7 +27,7 @@ export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | und
     edits: (model, reworded) => ({
       model,
       ...own,
-      // a model may have another word for an effort
+      // a model may have another parameter for the effort
       ...(isReasoned && "reasoning_effort" in reworded
         ? { reasoning: { ...reasoning, effort: reworded.reasoning_effort } }
         : {}),

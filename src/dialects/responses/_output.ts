@@ -1,5 +1,5 @@
 /**
- * The output of a response while it comes: its items, and the events that report them.
+ * Incremental output of a response: its items, and their events.
  *
  * Source: https://platform.openai.com/docs/api-reference/responses-streaming
  * @module
@@ -9,16 +9,16 @@ import { isObject } from "../../util/is_object.ts";
 import { type AnswerHead, nameOf, responseOf, statusOf, usageOf } from "./_answer.ts";
 import { contentFor, ownId } from "./_carried.ts";
 
-/** Takes an event, which is complete but for what numbers it. What it refers to may change later. */
+/** Emits an event, complete except for its sequence number. Objects that it refers to may change later. */
 type Emit = (type: string, event: JsonObject) => void;
 
-/** An item, and its place. */
+/** An item, and its output index. */
 interface OpenItem {
   readonly index: number;
   readonly item: JsonObject & { id: string };
 }
 
-/** A part of an item's text while it is written. */
+/** An incomplete text part of an item. */
 interface OpenText {
   readonly item: OpenItem;
   readonly index: number;
@@ -26,20 +26,20 @@ interface OpenText {
   readonly kind: TextKind;
 }
 
-/** The kinds of text, by what stands in their events. */
+/** The kinds of text, with the names in their events. */
 interface TextKind {
-  /** The item's type. */
+  /** Type of the item. */
   readonly itemType: "message" | "reasoning";
-  /** The part's type. */
+  /** Type of the part. */
   readonly type: string;
-  /** The part's member with the text, also in the event of its end. */
+  /** Member of the part with the text, also in its final event. */
   readonly member: "text" | "refusal";
-  /** Of the event's name, and of the event that brings the part. */
+  /** Infix of the event names. */
   readonly event: string;
   readonly partEvent: string;
-  /** What counts the parts. */
+  /** Member with the index of the part. */
   readonly indexName: "content_index" | "summary_index";
-  /** Members of the part beside its text. */
+  /** Further members of the part. */
   readonly more: () => JsonObject;
 }
 
@@ -69,7 +69,7 @@ const kinds = {
   refusal: { ...said, type: "refusal", member: "refusal", event: "response.refusal", more: () => ({}) },
 } as const satisfies Record<string, TextKind>;
 
-/** Makes the output of one answer. A text is closed when another thing begins, calls stay open to the end. */
+/** Builds the output of one response. Text is closed when another item starts; calls stay open until the end. */
 export class Output {
   readonly #body: JsonObject;
   readonly #emit: Emit;
@@ -77,7 +77,7 @@ export class Output {
   #response: JsonObject | undefined;
   #name = "";
   #text: OpenText | undefined;
-  /** By their index in chat. */
+  /** Function call items, by their index in chat. */
   readonly #calls = new Map<number, OpenItem>();
   #usage: CompletionUsage | undefined;
   #reason: string | null = null;
@@ -85,23 +85,23 @@ export class Output {
 
   /**
    * @param body The request.
-   * @param emit Takes the events.
+   * @param emit Emits the events.
    */
   constructor(body: JsonObject, emit: Emit) {
     this.#body = body;
     this.#emit = emit;
   }
 
-  /** Whether anything has come. */
+  /** Whether the response has started. */
   get hasStarted(): boolean {
     return this.#response !== undefined;
   }
 
   /**
-   * Begins the response.
+   * Starts the response.
    *
-   * @param head What is known of the answer.
-   * @param id The response's; made of the answer's, when left out.
+   * @param head The start of the response.
+   * @param id Id of the response; derived from the chat id by default.
    */
   start(head: AnswerHead, id?: string): void {
     this.#name = nameOf(head);
@@ -110,7 +110,7 @@ export class Output {
     this.#emit("response.in_progress", { response: this.#response });
   }
 
-  /** Adds what a chunk brings; Responses has one choice. */
+  /** Adds a chunk; only the first choice is used, since Responses supports one. */
   add({ choices, usage }: Pick<ChatCompletionChunk, "choices" | "usage">): void {
     this.#usage = usage ?? this.#usage;
     for (const { index, delta, finish_reason, logprobs } of choices) {
@@ -120,7 +120,7 @@ export class Output {
     }
   }
 
-  /** Ends the response. */
+  /** Completes the response. */
   end(): JsonObject {
     const end = statusOf({ reason: this.#reason, hasRefused: this.#hasRefused });
     const status = end.status as string;
@@ -131,7 +131,7 @@ export class Output {
     return response;
   }
 
-  /** Ends the response early: what there is of it stays. */
+  /** Fails the response; its output so far is kept. */
   fail(error: JsonObject): void {
     const open = [...this.#calls.values(), ...this.#text === undefined ? [] : [this.#text.item]];
     for (const { item } of open) item.status = "incomplete";
@@ -255,7 +255,7 @@ function partsOf({ item }: OpenItem, { itemType }: TextKind): JsonObject[] {
   return (itemType === "message" ? item.content : item.summary) as JsonObject[];
 }
 
-/** Chat may leave the bytes out. */
+/** Chat may omit the bytes. */
 function scoreOf({ token, logprob, bytes, top_logprobs: top }: JsonObject): JsonObject {
   const others = Array.isArray(top)
     ? top.map(({ token, logprob, bytes }) => ({ token, logprob, bytes: bytes ?? [] }))

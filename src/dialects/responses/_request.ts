@@ -1,5 +1,5 @@
 /**
- * From a request of Responses to one of chat.
+ * Converts a Responses request to a chat request.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
@@ -11,7 +11,7 @@ import { chatMessagesOf } from "./_conversation.ts";
 import { quoted, stringAt } from "./_content.ts";
 import { toolingOf } from "./_tools.ts";
 
-/** What chat has words for, what means nothing to other models, and what {@linkcode Beyond} takes. */
+/** Members that chat supports, that have no effect on other models, or that {@linkcode Beyond} collects. */
 const ownMembers: readonly string[] = [
   ...["input", "instructions", "stream", "stream_options", "temperature", "top_p", "top_logprobs", "max_output_tokens"],
   ...["tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "include", "metadata", "service_tier"],
@@ -23,23 +23,25 @@ const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models
 
 const checkMembers = bodyChecker(ownMembers);
 
-/** The longest `user` that chat APIs take, characters. */
+/** Maximum length of `user` in chat APIs, characters. */
 const maxUserChars = 64;
 
-/** A request in chat's words, and what those leave out. */
+/** A chat request, and what it cannot express. */
 interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
-  /** The error where the request goes to a provider without the Responses API; undefined where it may. */
+  /**
+   * The error if the request is routed to a provider without the Responses API; undefined if any provider can serve it.
+   */
   readonly beyond: UnsupportedRequestError | undefined;
 }
 
 /**
- * Translates a request.
+ * Converts a request.
  *
- * @param value Anything.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param value The parsed body, unvalidated.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function chatRequestOf(value: unknown): ChatForm {
   const body = checkMembers(value);
@@ -77,7 +79,7 @@ function checkPlain(body: JsonObject): void {
   }
 }
 
-/** Nothing is kept here, and nothing runs on behind a request. */
+/** ModelMesh stores nothing between requests, and has no background responses. */
 function checkKept(
   { previous_response_id, conversation, prompt, background, store }: JsonObject,
   beyond: Beyond,
@@ -101,7 +103,7 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** How much to think, and the form of the answer. */
+/** Reasoning effort and response format. */
 function outputOf({ reasoning, text, include, top_logprobs: top }: JsonObject): Partial<ChatCompletionRequest> {
   const { effort } = isObject(reasoning) ? reasoning : {};
   if (effort !== undefined && effort !== null && typeof effort !== "string") {

@@ -1,5 +1,5 @@
 /**
- * From tools of Responses to functions of a chat.
+ * Converts tools of Responses to chat tools.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
@@ -8,15 +8,15 @@ import { isObject } from "../../util/is_object.ts";
 import type { Beyond } from "./_beyond.ts";
 import { quoted, stringAt } from "./_content.ts";
 
-/** What a chat request says of tools. */
+/** The tool parameters of a chat request. */
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
 
 /**
- * Translates tools and the choice among them.
+ * Converts tools and tool choice.
  *
  * @param body The request.
- * @param beyond Takes tools that the provider itself would have to run.
- * @throws {UnsupportedRequestError} For what is malformed.
+ * @param beyond Collects hosted tools.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function toolingOf({ tools, tool_choice, parallel_tool_calls: parallel }: JsonObject, beyond: Beyond): Tooling {
   if (tools === undefined || tools === null) return {};
@@ -53,7 +53,7 @@ function toolOf(tool: unknown, where: string, beyond: Beyond): Tool[] {
   }];
 }
 
-/** The choice in chat's words, and the only tools to choose from, where the request names them. */
+/** The tool choice in chat's terms, and the allowed tools, if the request restricts them. */
 interface Choice {
   readonly choice?: ChatCompletionRequest["tool_choice"];
   readonly allowed?: ReadonlySet<unknown>;

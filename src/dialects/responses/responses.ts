@@ -1,5 +1,5 @@
 /**
- * The dialect of `POST /v1/responses`. Nothing is kept between two requests.
+ * The dialect of `POST /v1/responses`. No state is stored between requests.
  *
  * Source: https://platform.openai.com/docs/api-reference/responses
  * @module
@@ -11,7 +11,7 @@ import { ResponseEvents, wholeResponseOf } from "./_events.ts";
 import { nativeOf } from "./_native.ts";
 import { chatRequestOf } from "./_request.ts";
 
-/** Responses: a conversation of items, the answer as items of its own. */
+/** The Responses dialect: input and output consist of items. */
 export const responses: Dialect = {
   name: "responses",
   translate(value) {
