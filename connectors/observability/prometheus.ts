@@ -20,7 +20,9 @@ export const prometheusObservability: Connector<"observability"> = /* @__PURE__ 
 
 function create({ path, url }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
   if ((path === undefined) === (url === undefined)) throw problem('requires either "path" or "url"');
-  if (path !== undefined && runtime.disk === undefined) throw problem("requires file access, which this runtime does not have");
+  if (path !== undefined && runtime.disk === undefined) {
+    throw problem("requires file access, which this runtime does not have");
+  }
   const publish = path === undefined
     ? (body: string) => {
       const headers = { "content-type": prometheusMediaType };

@@ -19,7 +19,9 @@ import type { Block } from "./_anthropic_thoughts.ts";
 export function contentBlocks(content: ChatMessage["content"], where: string): Block[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string") return textBlock(content);
-  if (!Array.isArray(content)) throw requestFault(`Cannot translate ${where}: it is neither a string nor an array`, where);
+  if (!Array.isArray(content)) {
+    throw requestFault(`Cannot translate ${where}: it is neither a string nor an array`, where);
+  }
   return content.flatMap((part, index) =>
     withCacheControl(partBlocks(part, `${where}[${index}]`), part?.cache_control)
   );

@@ -115,7 +115,9 @@ export class AnthropicProvider extends BaseProvider {
         if (stream.finished) return;
       }
     }
-    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's stream ended before the response was complete", {
+      kind: "invalid_response",
+    });
   }
 
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {

@@ -31,7 +31,7 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
     throw upstreamError(200, readAnthropicError(answer, 200));
   }
   if (!Array.isArray(answer.content)) {
-    throw new UpstreamError("The provider's answer has no content", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no content", { kind: "invalid_response" });
   }
   const { id, model, stop_reason, stop_details } = answer;
   const usage = toUsage(answer.usage);

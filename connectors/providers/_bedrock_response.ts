@@ -44,7 +44,7 @@ export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatComp
   const { message } = asObject(answer.output);
   const { content } = asObject(message);
   if (!Array.isArray(content)) {
-    throw new UpstreamError("The provider's answer has no message", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no message", { kind: "invalid_response" });
   }
   return toChatCompletion({
     id: facts.id,
@@ -93,7 +93,9 @@ export class ConverseStream {
    */
   finish(): ChatCompletionChunk[] {
     if (this.#stopped) return this.#messages.take({ type: "message_stop" });
-    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's stream ended before the response was complete", {
+      kind: "invalid_response",
+    });
   }
 
   #take(type: string | undefined, text: string): ChatCompletionChunk[] {
@@ -156,7 +158,7 @@ export class ConverseStream {
 
 function stopReasonOf(reason: unknown): unknown {
   if (broken.includes(reason)) {
-    throw new UpstreamError(`The provider ended its answer with "${reason}"`, { kind: "invalid_response" });
+    throw new UpstreamError(`The provider ended its response with "${reason}"`, { kind: "invalid_response" });
   }
   return stopReasons[String(reason)] ?? reason;
 }

@@ -62,7 +62,7 @@ function checked(answer: EmbeddedTexts, count: number): EmbeddedTexts {
   const isVector = (one: unknown) =>
     Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
   if (Array.isArray(answer.vectors) && answer.vectors.length === count && answer.vectors.every(isVector)) return answer;
-  throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+  throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
 }
 
 function embeddingsOf(answers: readonly EmbeddedTexts[], { model, body }: OperationRequest): OperationResponse {

@@ -67,5 +67,5 @@ export function documentsIn(
 
 function textsIn(pages: unknown): readonly string[] {
   if (Array.isArray(pages) && pages.every((page) => typeof page === "string")) return pages;
-  throw new UpstreamError("The provider's answer has no pages", { kind: "invalid_response" });
+  throw new UpstreamError("The provider's response has no pages", { kind: "invalid_response" });
 }

@@ -117,7 +117,7 @@ function embeddingsOf(
   const isVector = (one: unknown): one is readonly number[] =>
     Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
   if (!Array.isArray(vectors) || vectors.length !== count || !vectors.every(isVector)) {
-    throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }
   const tokens = dialect.tokensIn === undefined ? Object(response.usage).total_tokens : dialect.tokensIn(response);
   const shape = dialect.varyInLength ? normalized : (vector: readonly number[]) => vector;

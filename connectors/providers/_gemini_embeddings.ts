@@ -52,7 +52,7 @@ export function toEmbeddings(answer: JsonObject, { model, body }: OperationReque
   const vectors = asObjects(answer.embeddings).map(({ values }) => values);
   const isVector = (values: unknown): values is number[] => Array.isArray(values) && values.length > 0;
   if (vectors.length !== [body.input].flat().length || !vectors.every(isVector)) {
-    throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }
   const shape = body.dimensions === undefined ? (vector: readonly number[]) => vector : normalized;
   return {

@@ -40,7 +40,9 @@ const properNames: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg
 export function partsOf(content: ChatMessage["content"], param: string): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string") return textParts(content);
-  if (!Array.isArray(content)) throw requestFault("Cannot read a message whose content is neither a string nor an array", param);
+  if (!Array.isArray(content)) {
+    throw requestFault("Cannot read a message whose content is neither a string nor an array", param);
+  }
   return content.flatMap((part) => partOf(part, param));
 }
 

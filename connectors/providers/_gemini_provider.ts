@@ -87,7 +87,7 @@ export class GeminiProvider extends BaseProvider {
     const bytes = await readBytes(response);
     const [answer] = this.#answersIn(decoder.decode(bytes));
     if (answer === undefined) {
-      throw new UpstreamError("The provider's answer has no candidates", { kind: "invalid_response" });
+      throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
     }
     const body = toChatCompletion(answer, this.#factsOf(request));
     return request.native === undefined ? { body } : { body, native: bytes };

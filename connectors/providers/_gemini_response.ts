@@ -72,7 +72,7 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
   const calls = new CallCounter(id);
   const candidates = asObjects(answer.candidates);
   if (candidates.length === 0 && !isBlocked(answer)) {
-    throw new UpstreamError("The provider's answer has no candidates", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
   }
   const choices = candidates.length === 0
     ? [blockedChoice()]
@@ -109,7 +109,7 @@ export function isBlocked({ promptFeedback }: JsonObject): boolean {
  */
 export function finishReasonOf(reason: string | undefined, calls: boolean): FinishReason {
   if (reason !== undefined && broken.includes(reason)) {
-    throw new UpstreamError(`The provider's answer broke off: ${reason}`, { kind: "invalid_response" });
+    throw new UpstreamError(`The provider's response broke off: ${reason}`, { kind: "invalid_response" });
   }
   if (reason !== undefined && filtered.includes(reason)) return "content_filter";
   if (reason !== undefined && cutShort.includes(reason)) return "length";
@@ -166,7 +166,7 @@ export class CallCounter {
     const call = asObject(functionCall) ?? {};
     const name = asText(call.name);
     if (name === undefined) {
-      throw new UpstreamError("The provider's answer calls a function without a name", { kind: "invalid_response" });
+      throw new UpstreamError("The provider's response calls a function without a name", { kind: "invalid_response" });
     }
     const signature = asText(thoughtSignature);
     return {

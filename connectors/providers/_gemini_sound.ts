@@ -111,7 +111,9 @@ export function leftOutOfSound({ body, operation }: OperationRequest): string[] 
 export function toSpeech(answer: JsonObject, { body }: OperationRequest): OperationResponse {
   const parts = asObjects(answer.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
   const sound = parts.map(({ inlineData }) => asObject(inlineData)).find((inline) => asText(inline?.data));
-  if (sound === undefined) throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
+  if (sound === undefined) {
+    throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
+  }
   const bytes = bytesOf(sound.data as string);
   const rate = Number(/rate=(\d+)/.exec(asText(sound.mimeType) ?? "")?.[1] ?? sampleRate);
   const isPlain = body.response_format === "pcm";

@@ -134,5 +134,7 @@ export class GeminiStream {
 }
 
 function endedEarly(): UpstreamError {
-  return new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+  return new UpstreamError("The provider's stream ended before the response was complete", {
+    kind: "invalid_response",
+  });
 }

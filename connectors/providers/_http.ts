@@ -33,7 +33,7 @@ export interface FaultReader {
 export async function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
   return await readBody(response, {
     maxBytes: limit,
-    tooLarge: () => new UpstreamError(`The provider's answer is over ${limit} bytes`, { kind: "invalid_response" }),
+    tooLarge: () => new UpstreamError(`The provider's response is over ${limit} bytes`, { kind: "invalid_response" }),
   });
 }
 

@@ -42,7 +42,7 @@ function embeddingsIn(body: JsonObject, request: OperationRequest): JsonObject {
     return typeof embedding === "string" || Array.isArray(embedding);
   };
   if (!Array.isArray(data) || data.length !== inputsOf(request).length || !data.every(isVector)) {
-    throw new UpstreamError("The provider's answer has not one vector for each input", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }
   return body;
 }

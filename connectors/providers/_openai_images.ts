@@ -42,7 +42,7 @@ export function imagesIn(
   const { data, created } = body;
   const isText = (value: unknown) => typeof value === "string" && value !== "";
   if (!Array.isArray(data) || !data.every((one) => isObject(one) && (isText(one.url) || isText(one.b64_json)))) {
-    throw new UpstreamError("The provider's answer has no images", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no images", { kind: "invalid_response" });
   }
   const isWhole = Number.isInteger(created) && !data.some((one) => Object.values(one).includes(null));
   if (isWhole && wire !== undefined) return { body, wire };

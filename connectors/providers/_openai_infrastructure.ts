@@ -87,5 +87,5 @@ async function objectIn(response: UpstreamResponse): Promise<JsonObject> {
 
 function withId<Shape extends JsonObject>(object: Shape): Shape {
   if (typeof object.id === "string" && object.id !== "") return object;
-  throw new UpstreamError("The provider's answer has no id", { kind: "invalid_response" });
+  throw new UpstreamError("The provider's response has no id", { kind: "invalid_response" });
 }

@@ -41,7 +41,7 @@ export function moderationBy(post: Post): OperationCall {
     const { results } = body;
     const isResult = (one: unknown) => isObject(one) && isObject(one.categories) && isObject(one.category_scores);
     if (!Array.isArray(results) || !results.every(isResult)) {
-      throw new UpstreamError("The provider's answer has no results", { kind: "invalid_response" });
+      throw new UpstreamError("The provider's response has no results", { kind: "invalid_response" });
     }
     if (results.every(({ flagged }) => typeof flagged === "boolean")) return { body, wire };
     return { body: { ...body, results: results.map(completed) } };

@@ -66,7 +66,7 @@ export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGene
       if (reader.isFinished) return;
     }
   }
-  throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+  throw new UpstreamError("The provider's stream ended before the response was complete", { kind: "invalid_response" });
 }
 
 /** Parses the events of one stream, in order. */
@@ -123,7 +123,7 @@ function completionOf(response: JsonObject): ChatCompletion {
   const { status, output, error } = response;
   if (status === "failed" || isObject(error)) throw failureOf({ response });
   if (!Array.isArray(output)) {
-    throw new UpstreamError("The provider's answer has no output", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no output", { kind: "invalid_response" });
   }
   const items = output.filter(isObject);
   const calls = items.flatMap(callOf);

@@ -66,7 +66,9 @@ export async function* readStream(
     if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
   }
   if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {
-    throw new UpstreamError("The provider's stream ended before the answer did", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's stream ended before the response was complete", {
+      kind: "invalid_response",
+    });
   }
   if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
 }

@@ -29,7 +29,7 @@ export function editsOf(
 export function completionOf(body: Record<string, unknown>): ChatCompletion {
   throwIfError(body);
   if (!Array.isArray(body.choices) || body.choices.length === 0) {
-    throw new UpstreamError("The provider's answer has no choices", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no choices", { kind: "invalid_response" });
   }
   return body as unknown as ChatCompletion;
 }

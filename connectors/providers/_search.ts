@@ -72,7 +72,7 @@ function resultsOf(body: JsonObject, { resultsIn, names }: SearchDialect): reado
   const pages: readonly unknown[] | undefined = Array.isArray(found) ? found : undefined;
   const results = (pages ?? []).flatMap<JsonObject>((one) => resultOf(one, names) ?? []);
   if (pages === undefined || results.length === 0 && pages.length > 0) {
-    throw new UpstreamError("The provider's answer has no search results", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no search results", { kind: "invalid_response" });
   }
   return results;
 }

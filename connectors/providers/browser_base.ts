@@ -99,8 +99,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   protected _getCompletionEndpoint(_model: string): string {
     const { baseUrl } = this.config;
     if (baseUrl !== "") return `${baseUrl}/chat/completions`;
-    const message =
-      'missing: set the URL, such as "https://api.example.com/v1", or override _getCompletionEndpoint';
+    const message = 'missing: set the URL, such as "https://api.example.com/v1", or override _getCompletionEndpoint';
     throw new ConfigError([{ path: "baseUrl", message }]);
   }
 

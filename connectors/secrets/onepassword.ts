@@ -150,7 +150,10 @@ class Connect {
     const id = found[0]?.id;
     if (found.length === 1 && typeof id === "string" && /^\w+$/.test(id)) return id;
     const names = vaults.map(({ name }) => `"${name}"`).join(", ") || "none";
-    throw this.error(task, `set "secrets.vault" or OP_CONNECT_VAULT to one of the vaults that the token can access: ${names}`);
+    throw this.error(
+      task,
+      `set "secrets.vault" or OP_CONNECT_VAULT to one of the vaults that the token can access: ${names}`,
+    );
   }
 
   #send({ task, path, method = "POST", expected = [], content }: ConnectCall): Promise<VendorResponse> {

@@ -130,7 +130,9 @@ export class LocalStorageStorage implements Storage {
 
   #unreadable(key: string, cause?: unknown): ConnectorError {
     return new ConnectorError(
-      `"${id}" cannot read "${key}": the item "${this.#records.nameOf(key)}" of localStorage is damaged, or belongs to another ` +
+      `"${id}" cannot read "${key}": the item "${
+        this.#records.nameOf(key)
+      }" of localStorage is damaged, or belongs to another ` +
         "program. Delete it, or choose another prefix",
       cause,
       "unreadable",

@@ -564,7 +564,7 @@ export interface ProviderDocument {
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** The vendor's list of models. */
+  /** The vendor's model list. */
   readonly catalogue?: {
     /** Alias of `discovery.enumerate_models`. */
     readonly auto_discover?: boolean;
@@ -703,7 +703,7 @@ export interface ModelDocument {
     readonly per_search?: number;
     /** USD per minute of audio. */
     readonly per_minute?: number;
-    /** USD per million characters. */
+    /** USD per million characters of text. */
     readonly per_million_characters?: number;
     /** A key in one with what it is in, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;

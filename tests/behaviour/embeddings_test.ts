@@ -292,7 +292,7 @@ describe("Embeddings by Gemini's own API", () => {
   it("take no tokens", () =>
     over(async (client, upstream) => {
       const error = await assertRejects(() => client.embeddings.create({ input: [1, 2] }), MeshError);
-      assertStringIncludes(error.message, "The model takes texts, not tokens");
+      assertStringIncludes(error.message, "The model accepts strings, not token ids");
       assertEquals(upstream.calls, 0);
     }, json({})));
 

@@ -123,7 +123,7 @@ describe("A start whose secrets are not to be had", () => {
       [`KEY=${canaries.key}\nTOKEN=\n`, {}, { store: "mesh.dotenv.v1" }, '"TOKEN" in the store "mesh.dotenv.v1"'],
       [`{"data": "${canaries.key}`, env, { store: "mesh.encrypted-file.v1" }, "cut short"],
       ["", env, { store: "mesh.encrypted-file.v1" }, "it is empty"],
-      ["{}", {}, { store: "mesh.encrypted-file.v1" }, "no file of encrypted secrets of this version"],
+      ["{}", {}, { store: "mesh.encrypted-file.v1" }, "not a file of encrypted secrets of this version"],
     ];
     for (const [text, variables, secrets, said] of wrong) {
       const config = { ...canaryConfig("http://127.0.0.1:9/v1"), secrets: { ...secrets, path: "secrets.file" } };

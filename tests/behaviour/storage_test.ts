@@ -197,11 +197,11 @@ describe("a start is refused", () => {
       ],
       "with a connector that lacks a setting": [
         () => ({ connector: "aws.s3.v1" }),
-        /storage\.bucket: missing: say which bucket/,
+        /storage\.bucket: missing: set the name of the bucket/,
       ],
       "with a path that is a folder": [
         (path) => ({ path: path.replace("/kept/state.json", "") }),
-        /there is a folder of that name\. Name a file/,
+        /it is a folder\. Use the path of a file/,
       ],
     };
   for (const [what, [storage, words]] of Object.entries(cases)) {

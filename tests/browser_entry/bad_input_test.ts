@@ -41,18 +41,22 @@ const createProblems: readonly (readonly [name: string, options: Anything, probl
   ["a server's connector", { providers: [serverOpenai] }, /^providers\[0\]: expected an instance such as openai\(/],
   ["nothing in the list", { providers: [undefined] }, /^providers\[0\]: expected an instance.*found undefined/],
   ["null in the list", { providers: [null] }, /^providers\[0\]: expected an instance.*found null/],
-  ["one twice", { providers: [good, good] }, /^providers\[1\]: has the id "good" of providers\[0\]: give it another/],
+  ["one twice", { providers: [good, good] }, /^providers\[1\]: has the id "good" of providers\[0\]: use another/],
   [
     "an id twice",
     { providers: [good, providerAt(at, { id: "good" })] },
-    /^providers\[1\]: has the id "good".*give it another/,
+    /^providers\[1\]: has the id "good".*use another/,
   ],
   [
     "an example's key",
     { providers: [openai({ apiKey: "sk-..." })] },
-    /^providers\[0\]\.apiKey: expected a key: .*no example/,
+    /^providers\[0\]\.apiKey: expected an API key: .*not a placeholder/,
   ],
-  ["a blank key", { providers: [openai({ apiKey: " " })] }, /^providers\[0\]\.apiKey: expected a key: .*no example/],
+  [
+    "a blank key",
+    { providers: [openai({ apiKey: " " })] },
+    /^providers\[0\]\.apiKey: expected an API key: .*not a placeholder/,
+  ],
   [
     "a broken key",
     { providers: [openai({ apiKey: "a\nb" })] },
@@ -116,7 +120,7 @@ describe("create() in a browser refuses", () => {
 
   it("a provider that does not say which models it has", () => {
     const provider = Object.create(good, { id: { value: "bare" }, instanceSettings: { value: undefined } });
-    assertThrows(() => create({ providers: [provider] }), ConfigError, "name them in its instanceSettings");
+    assertThrows(() => create({ providers: [provider] }), ConfigError, "list them in its instanceSettings");
   });
 
   it("no server of the visitor's own for its lack of a key", () => {
@@ -131,12 +135,12 @@ describe("create() in a browser refuses", () => {
 });
 
 const vendorProblems: readonly (readonly [options: Anything, problem: RegExp])[] = [
-  [undefined, /^apiKey: openai needs a key/],
-  [{}, /^apiKey: openai needs a key/],
-  [{ apiKey: undefined }, /^apiKey: openai needs a key of this visitor's, or what finds it/],
-  [`sk-${key}`, /^apiKey: openai needs a key/],
-  [{ apiKey: key, baseUrl: "api.acme.example" }, /^baseUrl: openai needs an http or https address/],
-  [{ apiKey: key, models: [] }, /^models: openai needs a list of one model at least/],
+  [undefined, /^apiKey: openai needs the visitor's API key/],
+  [{}, /^apiKey: openai needs the visitor's API key/],
+  [{ apiKey: undefined }, /^apiKey: openai needs the visitor's API key, or a function that looks it up/],
+  [`sk-${key}`, /^apiKey: openai needs the visitor's API key/],
+  [{ apiKey: key, baseUrl: "api.acme.example" }, /^baseUrl: openai needs an http or https URL/],
+  [{ apiKey: key, models: [] }, /^models: openai needs a list of at least one model/],
   [{ apiKey: key, models: "gpt-5" }, /^models: openai needs a list/],
 ];
 
@@ -168,19 +172,19 @@ describe("A vendor refuses", () => {
 
 const configProblems: readonly (readonly [options: Anything, problem: RegExp])[] = [
   [undefined, /^: expected an object/],
-  [{}, /^models: name at least one/],
-  [{ models: [] }, /^models: name at least one/],
-  [{ models: "small" }, /^models: name at least one/],
+  [{}, /^models: expected at least one name/],
+  [{ models: [] }, /^models: expected at least one name/],
+  [{ models: "small" }, /^models: expected at least one name/],
   [{ models: [""] }, /^models\[0\]: expected an id/],
   [{ models: [{ name: "small" }] }, /^models\[0\]: expected an id, or an object with an "id"/],
   [{ models: ["a", "a"] }, /^models\[1\]: is in the list twice/],
-  [{ models: [{ id: "a", capabilities: ["chat"] }] }, /^models\[0\]\.capabilities\[0\]: is no capability/],
+  [{ models: [{ id: "a", capabilities: ["chat"] }] }, /^models\[0\]\.capabilities\[0\]: is not a capability/],
   [{ models: ["a"], capabilities: ["audio"] }, /^capabilities\[0\]: is ambiguous: use generation\.audio or/],
-  [{ models: ["a"], baseurl: at }, /^baseurl: unknown option; there are id, baseUrl,/],
-  [{ models: ["a"], baseUrl: "api.acme.example" }, /^baseUrl: expected an http or https address/],
+  [{ models: ["a"], baseurl: at }, /^baseurl: unknown option; known are id, baseUrl,/],
+  [{ models: ["a"], baseUrl: "api.acme.example" }, /^baseUrl: expected an http or https URL/],
   [{ models: ["a"], baseUrl: "https://me:secret@acme.example" }, /^baseUrl: .*without user/],
-  [{ models: ["a"], baseUrl: 7 }, /^baseUrl: expected an http or https address/],
-  [{ models: ["a"], proxyUrl: "https://acme.example?key=secret" }, /^proxyUrl: .*without user, query/],
+  [{ models: ["a"], baseUrl: 7 }, /^baseUrl: expected an http or https URL/],
+  [{ models: ["a"], proxyUrl: "https://acme.example?key=secret" }, /^proxyUrl: .*without credentials, query/],
   [{ models: ["a"], apiKey: "a\u0000b" }, /^apiKey: expected a key: .*without spaces/],
   [{ models: ["a"], apiKey: "your-api-key" }, /^apiKey: expected a key: .*no example's/],
   [{ models: ["a"], apiKey: 1 }, /^apiKey: expected a key/],
@@ -193,7 +197,7 @@ const configProblems: readonly (readonly [options: Anything, problem: RegExp])[]
   [{ models: ["a"], retryableCodes: [42] }, /^retryableCodes: expected a list of HTTP statuses/],
   [
     { models: ["a"], retryableCodes: [418], nonRetryableCodes: [418] },
-    /^nonRetryableCodes: 418 is in "retryableCodes" too/,
+    /^nonRetryableCodes: 418 is also in "retryableCodes"/,
   ],
   [{ models: ["a"], id: "a b" }, /^id: expected a name without spaces/],
 ];

@@ -223,7 +223,7 @@ describe("create() with vendors", () => {
     const providers = [providerAt(upstream.url, { id: "acme", apiKey: () => secrets.get("ACME_API_KEY") })];
     await using client = create("chat-completion", { providers });
     const call = () => client.chat.completions.create({ messages });
-    await assertRejects(call, ConfigError, 'providers[0].apiKey: the function found no key for "acme"');
+    await assertRejects(call, ConfigError, 'providers[0].apiKey: the function returned no API key for "acme"');
     await secrets.set("ACME_API_KEY", "sk-...");
     await assertRejects(call, ConfigError, "providers[0].apiKey: expected a key");
     await secrets.set("ACME_API_KEY", key);

@@ -90,7 +90,7 @@ describe("A subclass of BrowserBaseProvider", () => {
     await using upstream = await startUpstream(events("Hel", "lo"));
     await using client = create("chat-completion", { providers: [new Acme(upstream.url, { maxRetries: 0 })] });
     const stream = await client.chat.completions.create({ messages, stream: true });
-    await assertRejects(() => read(stream), Error, "ended before the answer did");
+    await assertRejects(() => read(stream), Error, "ended before the response was complete");
   });
 
   it("that fails to read an answer lets another provider serve, and shows no key", async () => {

@@ -81,7 +81,7 @@ pools:
       (await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": document }, now })).err;
     assertEquals(await errAt(retires - 31 * day), "");
     assertMatch(await errAt(retires - 30 * day), /^warning: models\.old: will be retired on \d{4}-\d\d-\d\d\n$/);
-    assertMatch(await errAt(retires), /^warning: models\.old: is retired since \d{4}-\d\d-\d\d\n/);
+    assertMatch(await errAt(retires), /^warning: models\.old: has been retired since \d{4}-\d\d-\d\d\n/);
   });
 
   it("exits 1 for a file that is not there, or is no document", async () => {

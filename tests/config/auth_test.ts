@@ -30,11 +30,11 @@ const goodAccount = {
 const malformed: readonly (readonly [document: unknown, ...problems: string[]])[] = [
   [acme({ api_key: [] }), `${at}.api_key: expected at least one item, found an empty list`],
   [acme({ "auth.api_key": [] }), `${at}.auth.api_key: expected at least one item, found an empty list`],
-  [acme({ api_key: ["one", 2] }), `${at}.api_key[1]: expected a text, found a number: put it in quotes`],
-  [acme({ api_key: ["one", "two", "one"] }), `${at}.api_key[2]: is the same as [0]: give each key once`],
+  [acme({ api_key: ["one", 2] }), `${at}.api_key[1]: expected a string, found a number: put it in quotes`],
+  [acme({ api_key: ["one", "two", "one"] }), `${at}.api_key[2]: is the same as [0]: list each key once`],
   [
     acme({ "auth.api_key": ["${secrets:K}", "${secrets:K}"] }),
-    `${at}.auth.api_key[1]: is the same as [0]: give each key once`,
+    `${at}.auth.api_key[1]: is the same as [0]: list each key once`,
   ],
   [
     acme({ api_key: ["one", "two"], "auth.key_rotation": false }),
@@ -50,23 +50,26 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     auth({ method: "oauth" }),
-    `${at}.auth.token_url: missing: the address where tokens are fetched`,
-    `${at}.auth.client_id: missing: a client has an id and a secret, unless there is a "refresh_token"`,
-    `${at}.auth.client_secret: missing: a client has an id and a secret, unless there is a "refresh_token"`,
+    `${at}.auth.token_url: missing: the URL of the token endpoint`,
+    `${at}.auth.client_id: missing: a client needs an id and a secret, unless there is a "refresh_token"`,
+    `${at}.auth.client_secret: missing: a client needs an id and a secret, unless there is a "refresh_token"`,
   ],
   [
     auth({ method: "oauth", token_url: "https://t.example", refresh_token: "r", client_secret: "s" }),
-    `${at}.auth.client_id: missing: "client_secret" is that of a client`,
+    `${at}.auth.client_id: missing: "client_secret" belongs to a client`,
   ],
   [
     auth({ ...oauth, token_url: "t.example" }),
-    `${at}.auth.token_url: expected an http or https address such as "https://api.example.com/v1", found "t.example"`,
+    `${at}.auth.token_url: expected an http or https URL such as "https://api.example.com/v1", found "t.example"`,
   ],
-  [auth({ ...oauth, client_secret: 5 }), `${at}.auth.client_secret: expected a text, found a number: put it in quotes`],
+  [
+    auth({ ...oauth, client_secret: 5 }),
+    `${at}.auth.client_secret: expected a string, found a number: put it in quotes`,
+  ],
   [
     auth({ token_url: "https://t.example", client_secret: "s" }),
-    `${at}.auth.token_url: belongs to the method "oauth", "service_account": say which with "auth.method"`,
-    `${at}.auth.client_secret: belongs to the method "oauth": say which with "auth.method"`,
+    `${at}.auth.token_url: belongs to the method "oauth", "service_account": set "auth.method"`,
+    `${at}.auth.client_secret: belongs to the method "oauth": set "auth.method"`,
   ],
   [
     auth({ ...oauth, credentials: {} }),
@@ -74,7 +77,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     acme({ api_key: "k", auth: oauth }),
-    `${at}.api_key: is not used when "auth.method" is "oauth": leave it out`,
+    `${at}.api_key: has no effect if "auth.method" is "oauth": remove it`,
   ],
   [
     auth({ ...oauth, api_key: "k" }),
@@ -82,7 +85,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     auth({ method: "service_account" }),
-    `${at}.auth.credentials: missing: the account's JSON key, best as a secret reference`,
+    `${at}.auth.credentials: missing: the service account's JSON key, preferably as a secret reference`,
   ],
   [
     auth({ method: "service_account", credentials: "account.json" }),
@@ -104,7 +107,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     auth(account({ token_uri: "here" })),
-    `${at}.auth.credentials: has no address in "token_uri": give it there or as "token_url"`,
+    `${at}.auth.credentials: has no URL in "token_uri": set it there or as "token_url"`,
   ],
   [
     auth({ ...oauth, tokenurl: "x" }),
@@ -125,16 +128,16 @@ const odd: readonly (readonly [document: unknown, ...warnings: string[]])[] = [
   [auth({ ...oauth, token_url: "http://127.0.0.1:8/token" })],
   [
     acme({ api_key: "one", "auth.key_rotation": true }),
-    `${at}.auth.key_rotation: has no effect with one key: give a list`,
+    `${at}.auth.key_rotation: has no effect with one key: set a list of keys`,
   ],
-  [acme({ "auth.key_rotation": true }), `${at}.auth.key_rotation: has no effect with no key: give a list`],
+  [acme({ "auth.key_rotation": true }), `${at}.auth.key_rotation: has no effect with no key: set a list of keys`],
   [
     auth({ ...oauth, token_url: "http://t.example/token" }),
     `${at}.auth.token_url: sends the key unencrypted: use https`,
   ],
   [
     auth({ method: "oauth", token_url: "https://t.example", refresh_token: "r" }),
-    `${at}.auth.client_id: is missing: most vendors ask for the client that the refresh token was given to`,
+    `${at}.auth.client_id: is missing: most vendors require the client that the refresh token was issued to`,
   ],
   [
     acme({ base_url: "http://gpu.example/v1", auth: oauth }),
@@ -166,8 +169,8 @@ Deno.test("resolveSettings() looks at credentials once they are known, and shows
   if (!ConfigError.isInstance(error)) throw error;
   assertEquals(error.problems.map(({ path, message }) => `${path}: ${message}`), [
     "providers.acme.llm.v1.auth.credentials: is not the JSON key of a service account: its text is not valid JSON",
-    'providers.zeta.api.v1.auth.token_url: expected an http or https address such as "https://api.example.com/v1"',
-    "providers.zeta.api.v1.auth.client_secret: has a space, a control or a non-ASCII character at position 7: a key has none",
+    'providers.zeta.api.v1.auth.token_url: expected an http or https URL such as "https://api.example.com/v1"',
+    "providers.zeta.api.v1.auth.client_secret: has a space, a control or a non-ASCII character at position 7, which a key must not contain",
   ]);
   assertFalse(error.message.includes("canary"));
 });
@@ -177,7 +180,7 @@ Deno.test("resolveSettings() counts two secrets of the same value as one key", a
   const resolved = await resolveSettings(settings, () => Promise.resolve("same"));
   assertEquals(resolved.settings.providers.get("acme.llm.v1")!.apiKeys, ["same", "third"]);
   assertEquals(resolved.settings.warnings, [
-    { path: `${at}.api_key`, message: "has the same key more than once, which counts as one" },
+    { path: `${at}.api_key`, message: "has duplicate keys, which count as one" },
   ]);
 });
 

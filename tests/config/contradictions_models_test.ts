@@ -71,7 +71,7 @@ Deno.test("a provider that only a probe activates, and that is not probed, is na
   const health = { interval: "1m", providers: ["acme"] };
   const document = (own: object) => pool({ ...probed, ...own }, { discovery: { health } });
   assertEquals(warningsOf(document({})), [
-    'discovery.health.providers: leaves out "zeta.api.v1", which recovers in the pool "mine" "on_probe_success" only',
+    'discovery.health.providers: excludes "zeta.api.v1", which the pool "mine" recovers "on_probe_success" only',
   ]);
   assertEquals(warningsOf(document({ recovery: { probe_interval: "1m" } })), []);
   assertEquals(warningsOf(document({ provider_recovery: "on_manual" })), []);

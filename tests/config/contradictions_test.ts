@@ -4,12 +4,12 @@ import { validate } from "../../src/config/build/validate.ts";
 import { type Case, common, known, models, pool, probed, providers, warningsOf } from "./_contradictions.ts";
 import { problemsOf } from "./_known.ts";
 
-const never = '"on_probe_success" never comes: give "recovery.probe_interval" or "discovery.health.interval"';
+const never = '"on_probe_success" never occurs: set "recovery.probe_interval" or "discovery.health.interval"';
 const noThreshold = 'has no effect without "error_rate_threshold"';
 const noLimit = 'has no effect without "request_limit", "token_limit" or "budget_limit"';
 const onlyAware = 'has no effect: only the strategy "rate-limit-aware" uses it';
 const onlyBalanced = 'has no effect: only the strategy "load-balanced" uses it';
-const noList = 'has no effect without "model_priority" or "provider_priority": it chooses once those are exhausted';
+const noList = 'has no effect without "model_priority" or "provider_priority": it selects once those are exhausted';
 const custom = { select: () => undefined, score: () => 0 };
 
 /** Keys that do nothing by themselves. */
@@ -84,24 +84,24 @@ Deno.test("a key that does nothing beside the others is named", () => {
 const odd: readonly Case[] = [
   [
     pool({ rate_limit: { min_delta: "20s" } }),
-    'pools.mine.rate_limit.min_delta: "min_delta" (20s) is longer than "max_delay" (10s), the longest that a request waits for it',
+    'pools.mine.rate_limit.min_delta: "min_delta" (20s) is longer than "max_delay" (10s), the maximum that a request waits for it',
   ],
   [
     common({ rate_limit: { min_delta: "3s" } }, { retry: { max_delay: "2s" } }),
-    'pools.mine.retry.max_delay: "min_delta" (3s) is longer than "max_delay" (2s), the longest that a request waits for it',
+    'pools.mine.retry.max_delay: "min_delta" (3s) is longer than "max_delay" (2s), the maximum that a request waits for it',
   ],
   [pool({ rate_limit: { min_delta: "20s" }, retry: { max_delay: "20s" } })],
   [
     pool({ deactivation: { error_rate_threshold: 0 }, strategy: "rate-limit-aware", rate_limit: { threshold: 0 } }),
-    "pools.mine.deactivation.error_rate_threshold: is 0: models go into standby without a failure, too",
+    "pools.mine.deactivation.error_rate_threshold: is 0: models go into standby even without a failure",
   ],
   [
     pool({ retry: { scope: "same_model", max_attempts: 0 } }),
-    'pools.mine.retry.scope: "same_model" with a "max_attempts" of 0 makes every failure final: no other model is asked',
+    'pools.mine.retry.scope: "same_model" with a "max_attempts" of 0 makes every failure final: no other model is tried',
   ],
   [
     common({ retry: { scope: "same_model" } }, { retry: { max_attempts: 0 } }),
-    'pools.mine.retry.max_attempts: "same_model" with a "max_attempts" of 0 makes every failure final: no other model is asked',
+    'pools.mine.retry.max_attempts: "same_model" with a "max_attempts" of 0 makes every failure final: no other model is tried',
   ],
   [
     { providers, models, pools: { mine: { models: ["slow"], retry: { scope: "same_model", max_attempts: 0 } } } },

@@ -126,7 +126,7 @@ Deno.test("detectProviders() fills in what else a provider needs", () => {
   assertEquals(detect(variables).providers[0]?.entry.config, { account: "id" });
   assertEquals(detect({ ACME_API_KEY: "k", ZETA_API_KEY: "k" }).warnings, [{
     path: "ZETA_API_KEY",
-    message: "is set, but ZETA_ACCOUNT or ZETA_ACCOUNT_ID is not: the provider is left out",
+    message: "is set, but ZETA_ACCOUNT or ZETA_ACCOUNT_ID is not: the provider is excluded",
   }]);
 });
 
@@ -150,8 +150,8 @@ Deno.test("detectProviders() keeps to the filter and names what it misses", () =
 
 Deno.test("detectProviders() refuses keys and addresses that cannot be used, without showing them", () => {
   assertEquals(problemsOf(() => detect({ ACME_API_KEY: "my secret", ACME_BASE_URL: "https://u:p@h/v1" })), [
-    "ACME_API_KEY: has a space, a control or a non-ASCII character at position 3: a key has none",
-    'ACME_BASE_URL: expected an http or https address such as "https://api.example.com/v1" without a user name or password',
+    "ACME_API_KEY: has a space, a control or a non-ASCII character at position 3, which a key must not contain",
+    'ACME_BASE_URL: expected an http or https URL such as "https://api.example.com/v1" without a user name or password',
   ]);
 });
 

@@ -17,31 +17,31 @@ Deno.test("loadDocument() reads by extension", async () => {
 });
 
 const disagree =
-  'is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it in ' +
-  "plain decimals, or put it in quotes if it is a text";
-const otherKey = "is a key that YAML readers take for something else: put it in quotes";
+  'is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it as ' +
+  "a plain decimal, or put it in quotes if it is a string";
+const otherKey = "is a key that YAML readers do not read as a string: put it in quotes";
 
 const refused: readonly (readonly [name: string, text: string, ...problems: string[]])[] = [
-  ["mesh.toml", "", 'the name of the file has to end in ".yaml", ".yml" or ".json"'],
-  ["mesh", "", 'the name of the file has to end in ".yaml", ".yml" or ".json"'],
+  ["mesh.toml", "", 'the file name must end in ".yaml", ".yml" or ".json"'],
+  ["mesh", "", 'the file name must end in ".yaml", ".yml" or ".json"'],
   ["a.yaml", "", "the file is empty"],
   ["a.yaml", "\ufeff \n\n", "the file is empty"],
   ["a.yaml", "# only words\n", "the file is empty"],
   ["a.json", " ", "the file is empty"],
-  ["a.yaml", "PK\u0003\u0004\u0000", "the file is not a text in UTF-8"],
-  ["a.yaml", "a: \ufffd", "the file is not a text in UTF-8"],
+  ["a.yaml", "PK\u0003\u0004\u0000", "the file is not UTF-8 text"],
+  ["a.yaml", "a: \ufffd", "the file is not UTF-8 text"],
   ["a.yaml", `a: ${"x".repeat(1_048_576)}`, "the file is larger than 1 MiB"],
   ["a.json", `"${"é".repeat(600_000)}"`, "the file is larger than 1 MiB"],
   ["a.yaml", "a: 1\nb:\n\tc: 1\n", "line 3 is indented with a tab: use spaces"],
   ["a.yaml", "a:\n  \tb: 1\n", "line 2 is indented with a tab: use spaces"],
-  ["a.yaml", "a: 1\nb: 2\na: 3\n", "line 3: a key is given twice"],
-  ["a.yaml", "a: 1\n---\nb: 1\n", "line 2: a second document begins, but the file can have only one"],
+  ["a.yaml", "a: 1\nb: 2\na: 3\n", "line 3: duplicate key"],
+  ["a.yaml", "a: 1\n---\nb: 1\n", "line 2: a second document starts, but the file may contain only one"],
   ["a.yaml", "- a\n", "expected an object, found a list"],
-  ["a.yaml", "hello\n", "expected an object, found a text"],
+  ["a.yaml", "hello\n", "expected an object, found a string"],
   ["a.json", "[]", "expected an object, found a list"],
   ["a.json", "null", "expected an object, found nothing"],
   ["a.yaml", "a: &a {b: *a}\n", "a.b: contains itself"],
-  ["a.yaml", bomb(), "has more than 100000 values, aliases counted wherever they stand"],
+  ["a.yaml", bomb(), "has more than 100000 values, counting aliases at each occurrence"],
   ["a.yaml", "[".repeat(20_000), "the file is nested too deeply"],
   ["a.yaml", `a: ${"{a: ".repeat(70)}1${"}".repeat(70)}`, "is nested more than 64 levels deep"],
   ["a.json", "[".repeat(20_000), "line 1: is nested more than 64 levels deep"],
@@ -61,9 +61,9 @@ const refused: readonly (readonly [name: string, text: string, ...problems: stri
   [
     "a.json",
     '{\n"a": 1,\n"b": {"c": 1,\n"c": 2, "\\u0063": 3}, "a": 2}',
-    "b.c: line 4: the key is given twice",
-    "b.c: line 4: the key is given twice",
-    "a: line 4: the key is given twice",
+    "b.c: line 4: duplicate key",
+    "b.c: line 4: duplicate key",
+    "a: line 4: duplicate key",
   ],
   ["a.json", '{"a": 1,}', 'line 1: expected another member after ",", found "}"'],
   ["a.json", '{"a": [1,]}', 'line 1: expected another member after ",", found "]"'],
@@ -71,18 +71,18 @@ const refused: readonly (readonly [name: string, text: string, ...problems: stri
   ["a.json", "{a: 1}", 'line 1: expected a key in double quotes or "}"'],
   ["a.json", '{"a": 1 "b": 2}', 'line 1: expected "," or "}"'],
   ["a.json", '{"a": 1}\n{}', "line 2: expected nothing after the document"],
-  ["a.json", '{"a": "b\n"}', "line 1: a text is not closed, or has a line break or a wrong escape in it"],
-  ["a.json", '{"a": "\\x"}', "line 1: a text is not closed, or has a line break or a wrong escape in it"],
+  ["a.json", '{"a": "b\n"}', "line 1: a string is not closed, or contains a line break or an invalid escape"],
+  ["a.json", '{"a": "\\x"}', "line 1: a string is not closed, or contains a line break or an invalid escape"],
   [
     "a.json",
     '{"a": NaN}',
-    "line 1: expected a value: an object, a list, a text in double quotes, a number, true, false or null",
+    "line 1: expected a value: an object, a list, a string in double quotes, a number, true, false or null",
   ],
   ["a.json", '{"a": 01}', 'line 1: expected "," or "}"'],
   [
     "a.json",
     "// words\n{}",
-    "line 1: expected a value: an object, a list, a text in double quotes, a number, true, false or null",
+    "line 1: expected a value: an object, a list, a string in double quotes, a number, true, false or null",
   ],
 ];
 

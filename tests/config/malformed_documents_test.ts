@@ -23,7 +23,7 @@ polls: {}
     `models.fast.features.vison: unknown key, did you mean "vision"? (${allowed("models.*.features")})`,
     `pools.chat.retry.max_attempt: unknown key, did you mean "max_attempts"? (${allowed("pools.*.retry")})`,
     "proxy.port: expected an integer from 0 to 65535, found 80800",
-    "proxy.cors.origins: expected a list, found a text",
+    "proxy.cors.origins: expected a list, found a string",
     `polls: unknown key, did you mean "pools"? (${allowed("")})`,
     'providers.acme.lm.v1: no connector "acme.lm.v1" is registered, did you mean "acme.llm.v1"? (allowed: "acme.llm.v1", "zeta.api.v1", "open.compatible.v1", "home.local.v1")',
     'pools.chat.strategy: no strategy "roundrobin" is registered, did you mean "round-robin"? (allowed: "stick-until-failure", "round-robin", "priority-selection")',
@@ -46,17 +46,17 @@ proxy: 8080
 secrets: mesh.env.v1
 `,
     "providers: expected an object, found a list",
-    "models: expected an object, found a text",
+    "models: expected an object, found a string",
     "pools: expected an object, found a number",
     "aliases: expected an object, found a list",
-    "capabilities: expected a list, found a text",
+    "capabilities: expected a list, found a string",
     "budget: expected an object, found a number",
     "storage: expected an object, found a boolean",
     "observability: expected an object, found a list",
-    "discovery: expected an object, found a text",
-    "connectors: expected an object, found a text",
+    "discovery: expected an object, found a string",
+    "connectors: expected an object, found a string",
     "proxy: expected an object, found a number",
-    "secrets: expected an object, found a text",
+    "secrets: expected an object, found a string",
   ],
   [
     "keys of other programs",
@@ -93,7 +93,7 @@ provider.execution.timeout: 30s
     `${acme}proxy: { port: 1 }
 proxy.port: 2
 `,
-    "proxy.port: is given twice, with different values",
+    "proxy.port: is set twice, with different values",
   ],
   [
     "a key with an invisible mark",
@@ -148,13 +148,13 @@ proxy: { port: -1, max_concurrent: 1e9999 }
 pools: { "chat-completion": { strategy: "\${secrets:S}", retry: { backoff: "\${secrets:B}" } } }
 secrets: { store: mesh.dotenv.v1, path: "\${secrets:P}", nested: { token: "\${secrets:X}" } }
 `,
-    "providers.acme.llm.v1.enabled: expected true or false, found a secret reference, which only a text can be",
-    "providers.acme.llm.v1.connector: has to be written out: a secret reference cannot stand here",
-    'providers.acme.llm.v1.execution.timeout: expected a duration above 0 such as "500ms" or "1h30m", found a secret reference, which only a text can be',
-    "pools.chat-completion.strategy: has to be written out: a secret reference cannot stand here",
-    'pools.chat-completion.retry.backoff: expected one of "fixed", "exponential_jitter", "retry_after", found a secret reference, which only a text can be',
-    "secrets.path: has to be written out: a secret reference cannot stand here",
-    "secrets.nested.token: cannot be a secret reference: this section says where secrets come from",
+    "providers.acme.llm.v1.enabled: expected true or false, found a secret reference, which must be a string",
+    "providers.acme.llm.v1.connector: must be a literal: a secret reference is not supported here",
+    'providers.acme.llm.v1.execution.timeout: expected a duration above 0 such as "500ms" or "1h30m", found a secret reference, which must be a string',
+    "pools.chat-completion.strategy: must be a literal: a secret reference is not supported here",
+    'pools.chat-completion.retry.backoff: expected one of "fixed", "exponential_jitter", "retry_after", found a secret reference, which must be a string',
+    "secrets.path: must be a literal: a secret reference is not supported here",
+    "secrets.nested.token: cannot be a secret reference: this section configures the secret store",
   ],
   [
     "references that are none",
@@ -165,9 +165,9 @@ secrets: { store: mesh.dotenv.v1, path: "\${secrets:P}", nested: { token: "\${se
 `,
     'providers.acme.llm.v1.api_key[0]: "${ACME_KEY}" refers to nothing: write "${secrets:ACME_KEY}"',
     'providers.acme.llm.v1.api_key[1]: "${ACME_KEY}" refers to nothing: write "${secrets:ACME_KEY}"',
-    'providers.acme.llm.v1.api_key[2]: a secret reference is not closed: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
-    'providers.acme.llm.v1.api_key[3]: a secret reference names no secret: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
-    'providers.acme.llm.v1.api_key[4]: a secret\'s name has a character that is not allowed: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
+    'providers.acme.llm.v1.api_key[2]: unclosed secret reference: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
+    'providers.acme.llm.v1.api_key[3]: secret reference without a name: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
+    'providers.acme.llm.v1.api_key[4]: invalid character in a secret\'s name: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
     'providers.acme.llm.v1.config.deep[0].x: "${A}" refers to nothing: write "${secrets:A}"',
   ],
   [
@@ -175,9 +175,9 @@ secrets: { store: mesh.dotenv.v1, path: "\${secrets:P}", nested: { token: "\${se
     `${acme}pools: { " chat": { models: [acme.small] } }
 aliases: { "": acme.small, "a\\tb": acme.small }
 `,
-    'pools." chat": a name has 1 to 200 characters, no control character and no space around it',
-    'aliases."": a name has 1 to 200 characters, no control character and no space around it',
-    'aliases."a\\tb": a name has 1 to 200 characters, no control character and no space around it',
+    'pools." chat": a name has 1 to 200 characters, no control characters and no surrounding spaces',
+    'aliases."": a name has 1 to 200 characters, no control characters and no surrounding spaces',
+    'aliases."a\\tb": a name has 1 to 200 characters, no control characters and no surrounding spaces',
   ],
   [
     "a proxy that cannot listen",
@@ -197,10 +197,10 @@ aliases: { "": acme.small, "a\\tb": acme.small }
     'proxy.listener: unknown value "bun"; allowed: "node", "deno"',
     'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "a b"',
     'proxy.auth.method: unknown value "basic"; allowed: "bearer"',
-    "proxy.auth.tokens[0]: expected a text, found a number: put it in quotes",
-    "proxy.auth.tokens[1]: expected a text, found a blank one",
-    "proxy.auth.tokens[2]: has a space, a control or a non-ASCII character at position 5: a key has none",
-    "proxy.auth.tokens[3].token: missing: this key has to be given",
+    "proxy.auth.tokens[0]: expected a string, found a number: put it in quotes",
+    "proxy.auth.tokens[1]: expected a string, found a blank one",
+    "proxy.auth.tokens[2]: has a space, a control or a non-ASCII character at position 5, which a key must not contain",
+    "proxy.auth.tokens[3].token: missing: this key is required",
     'proxy.cors.origins[0]: expected "*" or an origin such as "https://app.example.com", in lower case and without a path, found "https://a.example/path"',
     'proxy.cors.methods[0]: unknown value "get", did you mean "GET"? (allowed: "GET", "POST", "DELETE", "OPTIONS")',
     'proxy.cors.max_age: expected a duration such as "500ms" or "1h30m", found 600: write "600s" or "600ms"',
@@ -212,9 +212,9 @@ aliases: { "": acme.small, "a\\tb": acme.small }
   zeta.api.v1: { base_url: 'https://me:secret@zeta.example/v1' }
   open.compatible.v1: { api_key: 'line\\nbreak' }
 `,
-    'providers.acme.llm.v1.base_url: expected an http or https address such as "https://api.example.com/v1", found "api.acme.example"',
-    'providers.zeta.api.v1.base_url: expected an http or https address such as "https://api.example.com/v1" without a user name or password, found a text',
-    'providers.open.compatible.v1.base_url: missing: the connector "open.compatible.v1" has no address of its own',
+    'providers.acme.llm.v1.base_url: expected an http or https URL such as "https://api.example.com/v1", found "api.acme.example"',
+    'providers.zeta.api.v1.base_url: expected an http or https URL such as "https://api.example.com/v1" without a user name or password, found a string',
+    'providers.open.compatible.v1.base_url: missing: the connector "open.compatible.v1" has no default URL',
   ],
   [
     "a model of nothing",
@@ -222,7 +222,7 @@ aliases: { "": acme.small, "a\\tb": acme.small }
   a:
   b: { provider: acme.llm.v1, weight: 0, constraints: { context_window: 128k, max_file_size: 20 }, pricing: { input: free }, limits: { rpm: 0 } }
 `,
-    "models.a.provider: missing: this key has to be given",
+    "models.a.provider: missing: this key is required",
     "models.b.weight: expected a number above 0, up to 1000, found 0",
     'models.b.constraints.context_window: expected an integer of 1 or more, found "128k"',
     'models.b.constraints.max_file_size: expected a size such as "512MB" or "64KiB", found 20: write "20B" or "20KiB"',

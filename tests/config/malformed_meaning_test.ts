@@ -16,7 +16,7 @@ secrets: { store: vault.kv.v1 }
 observability: { routing: [ { connector: mesh.consol.v1 }, { connector: mesh.webhook.v1 } ] }
 `,
     'models.m.provider: no provider "zeta.api.v1"; allowed: "acme.llm.v1"',
-    'models.m.capabilities[0]: "chating" is no capability',
+    'models.m.capabilities[0]: "chating" is not a capability',
     'discovery.sync.providers[1]: no provider "zeta"; allowed: "acme.llm.v1"',
     'discovery.health.providers[0]: no provider "zeta"; allowed: "acme.llm.v1"',
     'pools.one.strategy: no strategy "cheapest" is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
@@ -24,10 +24,10 @@ observability: { routing: [ { connector: mesh.consol.v1 }, { connector: mesh.web
     'pools.one.model_priority[0]: no model "nobody"; allowed: "m", "acme.small", "acme.large"',
     'pools.one.models[0]: no model "acme.smaller", did you mean "acme.small"? (allowed: "m", "acme.small", "acme.large")',
     'pools.two.provider_priority[1]: no provider "openai"; allowed: "acme.llm.v1"',
-    'pools.two.capability: "chatt" is no capability',
+    'pools.two.capability: "chatt" is not a capability',
     'pools.two.providers[0]: no provider "zeta"; allowed: "acme.llm.v1"',
     'pools.two.excluded_providers[0]: no provider "acm", did you mean "acme.llm.v1"? (allowed: "acme.llm.v1")',
-    'pools.three: needs "capability" or "models": "three" is no capability',
+    'pools.three: needs "capability" or "models": "three" is not a capability',
     'aliases.a: no pool or model "four"; allowed: "one", "two", "three", "m", "acme.small", "acme.large"',
     "aliases.b: points at itself",
     'aliases.c: points at the alias "a": aliases do not chain',
@@ -52,14 +52,14 @@ observability: { routing: [ { connector: mesh.consol.v1 }, { connector: mesh.web
     catalogue.auto_discover: true
 storage: { sync_policy: periodic, sync_interval: 5s, persistence: { sync_policy: immediate, sync_interval: 6s } }
 `,
-    'providers.acme.llm.v1.execution.base_url: differs from "base_url", which means the same: give one of them',
-    'providers.acme.llm.v1.auth.api_key: differs from "api_key", which means the same: give one of them',
-    'providers.acme.llm.v1.catalogue.auto_discover: differs from "discovery.enumerate_models", which means the same: give one of them',
-    'providers.acme.llm.v1.infrastructure.batch: differs from "batch.supported", which means the same: give one of them',
-    'providers.acme.llm.v1.infrastructure.files: differs from "files.upload", which means the same: give one of them',
-    'providers.acme.llm.v1.infrastructure.fine_tuning: differs from "fine_tuning.supported", which means the same: give one of them',
-    'storage.persistence.sync_policy: differs from "sync_policy", which means the same: give one of them',
-    'storage.persistence.sync_interval: differs from "sync_interval", which means the same: give one of them',
+    'providers.acme.llm.v1.execution.base_url: differs from "base_url", which is an alias: set only one of them',
+    'providers.acme.llm.v1.auth.api_key: differs from "api_key", which is an alias: set only one of them',
+    'providers.acme.llm.v1.catalogue.auto_discover: differs from "discovery.enumerate_models", which is an alias: set only one of them',
+    'providers.acme.llm.v1.infrastructure.batch: differs from "batch.supported", which is an alias: set only one of them',
+    'providers.acme.llm.v1.infrastructure.files: differs from "files.upload", which is an alias: set only one of them',
+    'providers.acme.llm.v1.infrastructure.fine_tuning: differs from "fine_tuning.supported", which is an alias: set only one of them',
+    'storage.persistence.sync_policy: differs from "sync_policy", which is an alias: set only one of them',
+    'storage.persistence.sync_interval: differs from "sync_interval", which is an alias: set only one of them',
   ],
   [
     "codes in both lists, and no codes",
@@ -73,8 +73,8 @@ pools:
     'pools.chat-completion.deactivation.error_codes[0]: expected an integer from 100 to 599, found "4xx"',
     "pools.chat-completion.deactivation.error_codes[1]: expected an integer from 100 to 599, found 1000",
     "pools.chat-completion.deactivation.error_codes[2]: expected an integer from 100 to 599, found 404.5",
-    'providers.acme.llm.v1.error.non_retryable_codes: 500, 503 are in "retryable_codes" too: give each once',
-    'pools.*.retry.non_retryable_codes: 429 is in "retryable_codes" too: give each once',
+    'providers.acme.llm.v1.error.non_retryable_codes: 500, 503 are in "retryable_codes" as well: list each once',
+    'pools.*.retry.non_retryable_codes: 429 is in "retryable_codes" as well: list each once',
   ],
   [
     "money without prices",
@@ -99,14 +99,14 @@ pools: { p: { models: [a], budget: { monthly_limit: 5 } } }
     deactivation: { maintenance_window: "0 * * * *", maintenance_duration: 2h }
 `,
     "pools.chat-completion.deactivation.maintenance_duration: maintenance of 2h lasts until it starts again: it would never end",
-    'pools.chat-completion.provider_recovery: "on_probe_success" never comes: give "recovery.probe_interval" or "discovery.health.interval"',
+    'pools.chat-completion.provider_recovery: "on_probe_success" never occurs: set "recovery.probe_interval" or "discovery.health.interval"',
     'pools.chat-completion.retry.initial_delay: "max_delay" (10s) is less than "initial_delay" (20s)',
   ],
   [
     "capabilities that cannot be added",
     `capabilities: [Legal, chat-completion, legal.contract-review, legal.contract-review.deep, a..b]
 `,
-    'capabilities[1]: "chat-completion" stands for "generation.text-generation.chat-completion": give it a path of its own',
+    'capabilities[1]: "chat-completion" stands for "generation.text-generation.chat-completion": use another path',
     'capabilities[0]: A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": "Legal"',
     'capabilities[4]: A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": "a..b"',
   ],
@@ -115,7 +115,7 @@ pools: { p: { models: [a], budget: { monthly_limit: 5 } } }
     `${acme}pools: { chat-completion: { strategy: sk-proj-abcdefghijklmnop0123456789 } }
 aliases: { a: sk-proj-abcdefghijklmnop0123456789 }
 `,
-    'pools.chat-completion.strategy: no strategy a text is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
+    'pools.chat-completion.strategy: no strategy a string is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
     'aliases.a: no pool or model a text; allowed: "chat-completion", "acme.small", "acme.large"',
   ],
 ];

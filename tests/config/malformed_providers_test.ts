@@ -24,89 +24,89 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { providers: { "open.compatible.v1": {} } },
-    'providers.open.compatible.v1.base_url: missing: the connector "open.compatible.v1" has no address of its own',
+    'providers.open.compatible.v1.base_url: missing: the connector "open.compatible.v1" has no default URL',
   ],
   [
     open("/v1"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1", found "/v1"',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1", found "/v1"',
   ],
   [
     open("ftp://h/v1"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1", found "ftp://h/v1"',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1", found "ftp://h/v1"',
   ],
   [
     open("file:///x"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1", found "file:///x"',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1", found "file:///x"',
   ],
   [
     open("https://user:pass@h/v1"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1" without a user name or password, found a text',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1" without a user name or password, found a string',
   ],
   [
     open("https://h/v1?key=1"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1" without a query or fragment, found a text',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1" without a query or fragment, found a string',
   ],
   [
     open("https://h/v1#x"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1" without a query or fragment, found a text',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1" without a query or fragment, found a string',
   ],
-  [open(1), "providers.open.compatible.v1.base_url: expected a text, found 1: put it in quotes"],
+  [open(1), "providers.open.compatible.v1.base_url: expected a string, found 1: put it in quotes"],
   [
     open("http:h"),
-    'providers.open.compatible.v1.base_url: expected an http or https address such as "https://api.example.com/v1", found "http:h"',
+    'providers.open.compatible.v1.base_url: expected an http or https URL such as "https://api.example.com/v1", found "http:h"',
   ],
   [
     acme({ api_key: "a b" }),
-    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 2: a key has none",
+    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 2, which a key must not contain",
   ],
   [acme({ api_key: "ab\n" }), "providers.acme.llm.v1.api_key: contains a line break or another control character"],
   [
     acme({ api_key: "schlüssel" }),
-    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 5: a key has none",
+    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 5, which a key must not contain",
   ],
-  [acme({ api_key: " " }), "providers.acme.llm.v1.api_key: expected a text, found a blank one"],
+  [acme({ api_key: " " }), "providers.acme.llm.v1.api_key: expected a string, found a blank one"],
   [
     acme({ api_key: ["good", "b d", 3] }),
-    "providers.acme.llm.v1.api_key[1]: has a space, a control or a non-ASCII character at position 2: a key has none",
-    "providers.acme.llm.v1.api_key[2]: expected a text, found a number: put it in quotes",
+    "providers.acme.llm.v1.api_key[1]: has a space, a control or a non-ASCII character at position 2, which a key must not contain",
+    "providers.acme.llm.v1.api_key[2]: expected a string, found a number: put it in quotes",
   ],
-  [acme({ api_key: null }), "providers.acme.llm.v1.api_key: expected a text, found nothing"],
-  [acme({ api_key: { value: "x" } }), "providers.acme.llm.v1.api_key: expected a text, found an object"],
+  [acme({ api_key: null }), "providers.acme.llm.v1.api_key: expected a string, found nothing"],
+  [acme({ api_key: { value: "x" } }), "providers.acme.llm.v1.api_key: expected a string, found an object"],
   [
     acme({ api_key: "${ACME_API_KEY}" }),
     'providers.acme.llm.v1.api_key: "${ACME_API_KEY}" refers to nothing: write "${secrets:ACME_API_KEY}"',
   ],
   [
     acme({ api_key: "${secrets:}" }),
-    'providers.acme.llm.v1.api_key: a secret reference names no secret: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
+    'providers.acme.llm.v1.api_key: secret reference without a name: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
   ],
   [
     acme({ api_key: "${secrets:a" }),
-    'providers.acme.llm.v1.api_key: a secret reference is not closed: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
+    'providers.acme.llm.v1.api_key: unclosed secret reference: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
   ],
   [
     acme({ api_key: "${secrets:${secrets:a}}" }),
-    'providers.acme.llm.v1.api_key: a secret reference cannot be inside another one: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
+    'providers.acme.llm.v1.api_key: secret references cannot be nested: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
   ],
   [
     acme({ api_key: "${secrets:a b}" }),
-    'providers.acme.llm.v1.api_key: a secret\'s name has a character that is not allowed: write "${secrets:NAME}", or "$${secrets:" for the characters themselves',
+    'providers.acme.llm.v1.api_key: invalid character in a secret\'s name: write "${secrets:NAME}", or "$${secrets:" for the literal characters',
   ],
   [
     acme({ api_key: "${secrets:A} " }),
-    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 17: a key has none",
+    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 17, which a key must not contain",
   ],
   [
     acme({ base_url: "https://a/v1", execution: { base_url: "https://b/v1" } }),
-    'providers.acme.llm.v1.execution.base_url: differs from "base_url", which means the same: give one of them',
+    'providers.acme.llm.v1.execution.base_url: differs from "base_url", which is an alias: set only one of them',
   ],
   [
     acme({ api_key: "a", "auth.api_key": "b" }),
-    'providers.acme.llm.v1.auth.api_key: differs from "api_key", which means the same: give one of them',
+    'providers.acme.llm.v1.auth.api_key: differs from "api_key", which is an alias: set only one of them',
   ],
   [
     acme({ discovery: { enumerate_models: true }, catalogue: { auto_discover: false } }),
-    'providers.acme.llm.v1.catalogue.auto_discover: differs from "discovery.enumerate_models", which means the same: give one of them',
+    'providers.acme.llm.v1.catalogue.auto_discover: differs from "discovery.enumerate_models", which is an alias: set only one of them',
   ],
   [
     acme({ execution: { timeout: 30 } }),
@@ -143,7 +143,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [acme({ timeout: "3s" }), 'providers.acme.llm.v1.timeout: unknown key, did you mean "execution.timeout"?'],
   [
     acme({ error: { retryable_codes: [429, 503], non_retryable_codes: [503] } }),
-    'providers.acme.llm.v1.error.non_retryable_codes: 503 is in "retryable_codes" too: give each once',
+    'providers.acme.llm.v1.error.non_retryable_codes: 503 is in "retryable_codes" as well: list each once',
   ],
   [
     acme({ error: { retryable_codes: [99, 600, "5xx", 500] } }),

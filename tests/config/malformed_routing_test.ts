@@ -14,16 +14,16 @@ function model(entry: unknown): unknown {
 
 /** A document, and every problem it has. */
 const malformed: readonly (readonly [document: unknown, ...problems: string[]])[] = [
-  [model({}), "models.m.provider: missing: this key has to be given"],
+  [model({}), "models.m.provider: missing: this key is required"],
   [
     model({ provider: "acme" }),
     'models.m.provider: no provider "acme", did you mean "acme.llm.v1"? (allowed: "acme.llm.v1")',
   ],
   [
     model({ provider: "acme.llm.v1", capabilities: ["chat-compeltion", "audio", "zzzzzzz"] }),
-    'models.m.capabilities[0]: "chat-compeltion" is no capability, did you mean "chat-completion", "text-completion"?',
-    'models.m.capabilities[1]: "audio" is ambiguous, write "generation.audio", "understanding.audio"',
-    'models.m.capabilities[2]: "zzzzzzz" is no capability',
+    'models.m.capabilities[0]: "chat-compeltion" is not a capability, did you mean "chat-completion", "text-completion"?',
+    'models.m.capabilities[1]: "audio" is ambiguous, use one of "generation.audio", "understanding.audio"',
+    'models.m.capabilities[2]: "zzzzzzz" is not a capability',
   ],
   [
     model({ provider: "acme.llm.v1", capabilities: [] }),
@@ -48,14 +48,14 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [model({ provider: "acme.llm.v1", weight: 0 }), "models.m.weight: expected a number above 0, up to 1000, found 0"],
   [
     model({ provider: "${secrets:P}" }),
-    "models.m.provider: has to be written out: a secret reference cannot stand here",
+    "models.m.provider: must be a literal: a secret reference is not supported here",
   ],
   [
     pool({ capability: "chat" }),
-    'pools.chat-completion.capability: "chat" is no capability, did you mean "chat-completion"?',
+    'pools.chat-completion.capability: "chat" is not a capability, did you mean "chat-completion"?',
   ],
-  [{ pools: { fast: {} } }, 'pools.fast: needs "capability" or "models": "fast" is no capability'],
-  [{ pools: { audio: {} } }, 'pools.audio: "audio" is ambiguous, write "generation.audio", "understanding.audio"'],
+  [{ pools: { fast: {} } }, 'pools.fast: needs "capability" or "models": "fast" is not a capability'],
+  [{ pools: { audio: {} } }, 'pools.audio: "audio" is ambiguous, use one of "generation.audio", "understanding.audio"'],
   [
     pool({ models: ["acme.smal", "gone"] }),
     'pools.chat-completion.models[0]: no model "acme.smal", did you mean "acme.small"? (allowed: "acme.small", "acme.large")',
@@ -68,7 +68,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     pool({ providers: ["acme.llm.v1"], excluded_providers: ["acme"] }),
-    'pools.chat-completion.excluded_providers: "acme.llm.v1" is in "providers" too: give one of them',
+    'pools.chat-completion.excluded_providers: "acme.llm.v1" is also in "providers": remove one of them',
   ],
   [
     pool({ strategy: "roundrobin" }),
@@ -78,7 +78,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     pool({ strategy: "mesh.cost-first.v1" }),
     'pools.chat-completion.strategy: no strategy "mesh.cost-first.v1" is registered; allowed: "mesh.stick-until-failure.v1", "mesh.round-robin.v1", "mesh.priority-selection.v1"',
   ],
-  [pool({ strategy: 3 }), "pools.chat-completion.strategy: expected a text, found 3: put it in quotes"],
+  [pool({ strategy: 3 }), "pools.chat-completion.strategy: expected a string, found 3: put it in quotes"],
   [
     pool({ strategy: { select() {} } }),
     "pools.chat-completion.strategy: expected a strategy, an object with select and score, found an object",
@@ -97,7 +97,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     pool({ "retry.max_attempts": "${secrets:N}" }),
-    "pools.chat-completion.retry.max_attempts: expected an integer from 0 to 10, found a secret reference, which only a text can be",
+    "pools.chat-completion.retry.max_attempts: expected an integer from 0 to 10, found a secret reference, which must be a string",
   ],
   [
     pool({ retry: { initial_delay: "20s", max_delay: "10s" } }),
@@ -113,7 +113,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     pool({ retry: { max_attempts: 1 }, "retry.max_attempts": 2 }),
-    "pools.chat-completion.retry.max_attempts: is given twice, with different values",
+    "pools.chat-completion.retry.max_attempts: is set twice, with different values",
   ],
   [
     pool({ deactivation: { retry_limit: 0 } }),
@@ -162,8 +162,8 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { pools: { "*": { capability: "chat-completion", models: ["a"] } } },
-    "pools.*.capability: cannot hold for all pools: give it to one",
-    "pools.*.models: cannot hold for all pools: give it to one",
+    "pools.*.capability: cannot apply to all pools: set it for a single pool",
+    "pools.*.models: cannot apply to all pools: set it for a single pool",
   ],
   [{ aliases: { a: "a" } }, "aliases.a: points at itself"],
   [
@@ -174,7 +174,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     { ...pool({}), aliases: { a: "b", b: "chat-completion" } },
     'aliases.a: points at the alias "b": aliases do not chain',
   ],
-  [{ aliases: { a: 1 } }, "aliases.a: expected a text, found 1: put it in quotes"],
+  [{ aliases: { a: 1 } }, "aliases.a: expected a string, found 1: put it in quotes"],
   [
     { capabilities: ["Legal Review", "generation.text-generation.chat-completion.legal"] },
     'capabilities[0]: A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": "Legal Review"',
@@ -182,11 +182,11 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { pools: { " a": { models: ["acme.small"] } }, providers },
-    'pools." a": a name has 1 to 200 characters, no control character and no space around it',
+    'pools." a": a name has 1 to 200 characters, no control characters and no surrounding spaces',
   ],
   [
     { aliases: { "a\nb": "chat-completion" } },
-    'aliases."a\\nb": a name has 1 to 200 characters, no control character and no space around it',
+    'aliases."a\\nb": a name has 1 to 200 characters, no control characters and no surrounding spaces',
   ],
 ];
 

@@ -15,7 +15,7 @@ function nested(depth: number): unknown {
 const malformed: readonly (readonly [document: unknown, ...problems: string[]])[] = [
   [null, "expected an object, found nothing"],
   [[], "expected an object, found a list"],
-  ["x", "expected an object, found a text"],
+  ["x", "expected an object, found a string"],
   [new Date(0), "expected an object, found an instance or one with methods"],
   [
     { polls: {} },
@@ -25,22 +25,22 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     { zzz: {} },
     'zzz: unknown key; allowed: "secrets", "providers", "models", "pools", "aliases", "capabilities", "budget", "storage", "observability", "discovery", "connectors", "proxy", "$schema"',
   ],
-  [{ proxy: "8080" }, "proxy: expected an object, found a text"],
+  [{ proxy: "8080" }, "proxy: expected an object, found a string"],
   [JSON.parse('{"pools":{"__proto__":{"strategy":"x"}}}'), "pools.__proto__: a key of this name is not allowed"],
   [{ proxy: { constructor: 1 } }, "proxy.constructor: a key of this name is not allowed"],
   [{ secrets: { prototype: {} } }, "secrets.prototype: a key of this name is not allowed"],
   [{ "proxy.__proto__": 1 }, "proxy.__proto__: a key of this name is not allowed"],
   [{ pools: cyclic }, "pools.a.b[0]: contains itself"],
   [{ secrets: nested(70) }, "is nested more than 64 levels deep"],
-  [{ secrets: { a: wide } }, "has more than 100000 values, aliases counted wherever they stand"],
+  [{ secrets: { a: wide } }, "has more than 100000 values, counting aliases at each occurrence"],
   [
     { secrets: { store: "mesh.env" } },
     'secrets.store: no secret store "mesh.env" is registered, did you mean "mesh.env.v1"? (allowed: "mesh.env.v1", "mesh.dotenv.v1")',
   ],
   [
     { secrets: { path: "${secrets:P}", token: "${secrets:T}" } },
-    "secrets.path: has to be written out: a secret reference cannot stand here",
-    "secrets.token: cannot be a secret reference: this section says where secrets come from",
+    "secrets.path: must be a literal: a secret reference is not supported here",
+    "secrets.token: cannot be a secret reference: this section configures the secret store",
   ],
   [
     { observability: { routing: { connector: "mesh.local-file.v1", path: "x" } } },
@@ -68,7 +68,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [{ proxy: { port: "8080" } }, 'proxy.port: expected an integer from 0 to 65535, found "8080"'],
   [
     { "proxy.port": "${secrets:P}" },
-    "proxy.port: expected an integer from 0 to 65535, found a secret reference, which only a text can be",
+    "proxy.port: expected an integer from 0 to 65535, found a secret reference, which must be a string",
   ],
   [
     { proxy: { host: "http://localhost" } },
@@ -86,14 +86,14 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { proxy: { auth: { tokens: ["", "  ", "a b", 5, {}, { token: "x y" }] } } },
-    "proxy.auth.tokens[0]: expected a text, found a blank one",
-    "proxy.auth.tokens[1]: expected a text, found a blank one",
-    "proxy.auth.tokens[2]: has a space, a control or a non-ASCII character at position 2: a key has none",
-    "proxy.auth.tokens[3]: expected a text, found a number: put it in quotes",
-    "proxy.auth.tokens[4].token: missing: this key has to be given",
-    "proxy.auth.tokens[4].name: missing: this key has to be given",
-    "proxy.auth.tokens[5].name: missing: this key has to be given",
-    "proxy.auth.tokens[5].token: has a space, a control or a non-ASCII character at position 2: a key has none",
+    "proxy.auth.tokens[0]: expected a string, found a blank one",
+    "proxy.auth.tokens[1]: expected a string, found a blank one",
+    "proxy.auth.tokens[2]: has a space, a control or a non-ASCII character at position 2, which a key must not contain",
+    "proxy.auth.tokens[3]: expected a string, found a number: put it in quotes",
+    "proxy.auth.tokens[4].token: missing: this key is required",
+    "proxy.auth.tokens[4].name: missing: this key is required",
+    "proxy.auth.tokens[5].name: missing: this key is required",
+    "proxy.auth.tokens[5].token: has a space, a control or a non-ASCII character at position 2, which a key must not contain",
   ],
   [
     {
@@ -109,10 +109,10 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     "proxy.auth.tokens[0].rpm: expected an integer of 1 or more, found 0",
     "proxy.auth.tokens[1].pools: expected at least one item, found an empty list",
     'proxy.auth.tokens[1].budget.daily: unknown key, did you mean "daily_limit"? (allowed: "daily_limit", "monthly_limit", "alert_at")',
-    'proxy.auth.tokens[0].pools[0]: no pool "chatt"; there are none',
+    'proxy.auth.tokens[0].pools[0]: no pool "chatt"; none are known',
     'proxy.auth.tokens[1].name: another client is called "app": limits are counted by name',
   ],
-  [{ proxy: { auth: { tokens: "secret-token" } } }, "proxy.auth.tokens: expected a list, found a text"],
+  [{ proxy: { auth: { tokens: "secret-token" } } }, "proxy.auth.tokens: expected a list, found a string"],
   [
     { proxy: { cors: { origins: ["https://a.example/", "null", "*"], max_age: 600, methods: ["TRACE"] } } },
     'proxy.cors.origins[0]: expected "*" or an origin such as "https://app.example.com", in lower case and without a path, found "https://a.example/"',

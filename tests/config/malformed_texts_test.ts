@@ -37,7 +37,7 @@ pools: { constructor: {}, chat-completion: { prototype: 1, retry.__proto__: {} }
 proxy: {}
 pools: {}
 `,
-    "line 5: a key is given twice",
+    "line 5: duplicate key",
   ],
   [
     "a key given twice, as JSON",
@@ -46,8 +46,8 @@ pools: {}
     "port": 2},
   "proxy": {}
 }`,
-    "proxy.port: line 3: the key is given twice",
-    "proxy: line 4: the key is given twice",
+    "proxy.port: line 3: duplicate key",
+    "proxy: line 4: duplicate key",
   ],
   [
     "an alias that contains itself",
@@ -63,7 +63,7 @@ pools: {}
 `,
     "line 1 is not valid YAML: Cannot read alias: unidentified alias …",
   ],
-  ["an alias bomb", bomb(), "has more than 100000 values, aliases counted wherever they stand"],
+  ["an alias bomb", bomb(), "has more than 100000 values, counting aliases at each occurrence"],
   [
     "an alias that is merged",
     `pools:
@@ -74,7 +74,7 @@ providers:
   acme.llm.v1: { api_key: k }
 `,
     `pools.chat-completion.<<: unknown key; ${allowed("pools.*")}`,
-    'pools.base: needs "capability" or "models": "base" is no capability',
+    'pools.base: needs "capability" or "models": "base" is not a capability',
   ],
   [
     "a tag",
@@ -123,16 +123,16 @@ providers:
 providers:
   acme.llm.v1: { api_key: k }
 `,
-    "line 3: a second document begins, but the file can have only one",
+    "line 3: a second document starts, but the file may contain only one",
   ],
   [
     "numbers that readers disagree on",
     `${acme}proxy: { port: 0x1F90, max_concurrent: 1_000 }
 pools: { chat-completion: { rate_limit: { threshold: .8 } } }
 `,
-    'proxy.port: is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it in plain decimals, or put it in quotes if it is a text',
-    'proxy.max_concurrent: is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it in plain decimals, or put it in quotes if it is a text',
-    'pools.chat-completion.rate_limit.threshold: is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it in plain decimals, or put it in quotes if it is a text',
+    'proxy.port: is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it as a plain decimal, or put it in quotes if it is a string',
+    'proxy.max_concurrent: is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it as a plain decimal, or put it in quotes if it is a string',
+    'pools.chat-completion.rate_limit.threshold: is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it as a plain decimal, or put it in quotes if it is a string',
   ],
   [
     "names that are numbers or nothing",
@@ -141,7 +141,7 @@ pools: { chat-completion: { rate_limit: { threshold: .8 } } }
   ~: {}
   true: {}
 `,
-    "providers.~: is a key that YAML readers take for something else: put it in quotes",
+    "providers.~: is a key that YAML readers do not read as a string: put it in quotes",
   ],
   [
     "a key that is a list",
@@ -168,10 +168,10 @@ null
 `,
     "the file is empty",
   ],
-  ["a program", bytes("\x7fELF\x02\x01\x01\0\0"), "the file is not a text in UTF-8"],
-  ["an archive", bytes("PK\x03\x04\x14\0\xff\xfe\x80"), "the file is not a text in UTF-8"],
-  ["UTF-16", bytes("\xff\xfep\0o\0o\0l\0"), "the file is not a text in UTF-8"],
-  ["Latin-1", bytes("aliases: { gr\xfcn: x }"), "the file is not a text in UTF-8"],
+  ["a program", bytes("\x7fELF\x02\x01\x01\0\0"), "the file is not UTF-8 text"],
+  ["an archive", bytes("PK\x03\x04\x14\0\xff\xfe\x80"), "the file is not UTF-8 text"],
+  ["UTF-16", bytes("\xff\xfep\0o\0o\0l\0"), "the file is not UTF-8 text"],
+  ["Latin-1", bytes("aliases: { gr\xfcn: x }"), "the file is not UTF-8 text"],
   [
     "a list",
     `- providers
@@ -183,13 +183,13 @@ null
     "a text",
     `providers
 `,
-    "expected an object, found a text",
+    "expected an object, found a string",
   ],
   [
     "JSON in which something is missing",
     `{"providers": {"acme.llm.v1": {}},
  "pools": {"chat-completion": {"strategy": }}}`,
-    "line 2: expected a value: an object, a list, a text in double quotes, a number, true, false or null",
+    "line 2: expected a value: an object, a list, a string in double quotes, a number, true, false or null",
   ],
   [
     "JSON with comments and a trailing comma",
@@ -221,12 +221,12 @@ pools: {}
   [
     "JSON with a wrong escape",
     '{"providers": {"acme.llm.v1": {"api_key": "\\x41"}}}',
-    "line 1: a text is not closed, or has a line break or a wrong escape in it",
+    "line 1: a string is not closed, or contains a line break or an invalid escape",
   ],
   [
     "JSON with a bare word",
     '{"proxy": {"port": eighty}}',
-    "line 1: expected a value: an object, a list, a text in double quotes, a number, true, false or null",
+    "line 1: expected a value: an object, a list, a string in double quotes, a number, true, false or null",
   ],
   [
     "JSON of two documents",

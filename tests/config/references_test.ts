@@ -153,10 +153,10 @@ Deno.test("resolveSettings() refuses what came out and does not hold, without sh
   const cors = { origins: ["https://ok.example", "https://${secrets:HOST}"] };
   const proxy = { ...document.proxy, cors, allowed_hosts: ["${secrets:HOST}"] };
   assertEquals(await rejectionsOf(resolveSettings(settingsOf({ proxy }), store(values).get)), [
-    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 3: a key has none",
-    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 6: a key has none",
-    'providers.acme.llm.v1.base_url: expected an http or https address such as "https://api.example.com/v1" without a user name or password',
-    "proxy.auth.tokens[0]: has a space, a control or a non-ASCII character at position 3: a key has none",
+    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 3, which a key must not contain",
+    "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 6, which a key must not contain",
+    'providers.acme.llm.v1.base_url: expected an http or https URL such as "https://api.example.com/v1" without a user name or password',
+    "proxy.auth.tokens[0]: has a space, a control or a non-ASCII character at position 3, which a key must not contain",
     'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"',
     'proxy.cors.origins[1]: expected "*" or an origin such as "https://app.example.com", in lower case and without a path',
   ]);

@@ -38,21 +38,21 @@ function warned({ models: own = {}, pooled = [], entry = {} }: Written, at = now
 Deno.test("configured models are warned of by their names, from 30 days before", () => {
   const own = { a: "past", b: "today", c: "soon", d: "later", e: "never", f: "past" };
   assertEquals(warned({ models: own }), [
-    "models.a: is retired since 2026-12-31",
-    "models.f: is retired since 2026-12-31",
-    "models.b: is retired since 2027-01-01",
+    "models.a: has been retired since 2026-12-31",
+    "models.f: has been retired since 2026-12-31",
+    "models.b: has been retired since 2027-01-01",
     "models.c: will be retired on 2027-01-31",
   ]);
   assertEquals(warned({ models: { d: "later" }, entry: { enumerateModels: false } }, now + day).length, 1);
 });
 
 Deno.test("of what a provider offers by itself, its defaults and what pools name are warned of", () => {
-  assertEquals(warned({}), ['providers.acme: its model "acme.today" is retired since 2027-01-01']);
+  assertEquals(warned({}), ['providers.acme: its model "acme.today" has been retired since 2027-01-01']);
   assertEquals(
     warned({ pooled: ["acme.soon"] }).at(-1),
     'providers.acme: its model "acme.soon" will be retired on 2027-01-31',
   );
-  assertEquals(warned({ models: { mine: "today" } }), ["models.mine: is retired since 2027-01-01"]);
+  assertEquals(warned({ models: { mine: "today" } }), ["models.mine: has been retired since 2027-01-01"]);
 });
 
 Deno.test("what is disabled, given as an instance, unknown or lists its own models is not warned of", () => {
@@ -76,6 +76,6 @@ Deno.test("a start traces it", async () => {
   });
   const traced = sink.taken.filter(({ kind }) => kind === "trace").map(({ record }) => record);
   const warning = traced.find(({ message }) => message.startsWith("models.old: "));
-  assertEquals([warning.severity, warning.message], ["warning", `models.old: is retired since ${retires}`]);
+  assertEquals([warning.severity, warning.message], ["warning", `models.old: has been retired since ${retires}`]);
   await mesh.close();
 });

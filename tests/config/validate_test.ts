@@ -77,7 +77,7 @@ Deno.test("validate() holds bodies to a quarter of what all share, and warns whe
   assertEquals(bounds({ body_limit: "65MiB" }), [
     64 * mib,
     256 * mib,
-    'proxy.body_limit: is over a quarter of "body_memory", and no client gets more: 67108864 bytes hold',
+    'proxy.body_limit: exceeds a quarter of "body_memory", the limit of each client: 67108864 bytes apply',
   ]);
 });
 
@@ -192,7 +192,7 @@ Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases t
   assertEquals(warnings.map(({ path, message }) => `${path}: ${message}`), [
     "providers.acme.llm.v1.base_url: sends the key unencrypted: use https",
     "providers.far.base_url: is a link-local address",
-    "aliases.chat-completion: is never used: a pool has this name",
+    "aliases.chat-completion: has no effect: a pool has this name",
     "proxy.auth.tokens[0]: is short: use 16 characters or more, so that it cannot be guessed",
   ]);
 });

@@ -50,13 +50,13 @@ describe("An attribute", () => {
       observability: { routing: { config: { fromat: "json" } } },
     };
     assertEquals(problemsOf(document).map((line) => line.replace(/ \(allowed.*/, "")), [
-      'providers.cloudflare.workers-ai.v1.config.accountId: unknown key: "cloudflare.workers-ai.v1" has none of this ' +
-      'name, did you mean "account_id"?',
-      'providers.mistral.api.v1.config.organization: unknown key: "mistral.api.v1" has none of this name; there are none',
-      'secrets.pathh: unknown key: "mesh.dotenv.v1" has none of this name, did you mean "path"?',
-      'storage.bukcet: unknown key: "aws.s3.v1" has none of this name, did you mean "bucket"?',
-      'storage.access_key: unknown key: "aws.s3.v1" has none of this name, did you mean "access_key_id"?',
-      'observability.routing.config.fromat: unknown key: "mesh.console.v1" has none of this name, did you mean "format"?',
+      'providers.cloudflare.workers-ai.v1.config.accountId: unknown key: "cloudflare.workers-ai.v1" has no such ' +
+      'attribute, did you mean "account_id"?',
+      'providers.mistral.api.v1.config.organization: unknown key: "mistral.api.v1" has no such attribute; none are known',
+      'secrets.pathh: unknown key: "mesh.dotenv.v1" has no such attribute, did you mean "path"?',
+      'storage.bukcet: unknown key: "aws.s3.v1" has no such attribute, did you mean "bucket"?',
+      'storage.access_key: unknown key: "aws.s3.v1" has no such attribute, did you mean "access_key_id"?',
+      'observability.routing.config.fromat: unknown key: "mesh.console.v1" has no such attribute, did you mean "format"?',
     ]);
   });
 
@@ -65,14 +65,14 @@ describe("An attribute", () => {
     assertEquals(problemsOf({ storage, observability: { routing: { config: { format: "yaml" } } } }), [
       'storage.port: expected an integer, found "6379"',
       "storage.db: expected an integer, found 1.5",
-      "storage.credentials: expected an object or a text, found 7",
-      'storage.host: expected a text, found " "',
+      "storage.credentials: expected an object or a string, found 7",
+      'storage.host: expected a string, found " "',
       'observability.routing.config.format: expected one of "json", "text", found "yaml"',
     ]);
     MeshConfig.parse({ storage: { connector: "redis.redis.v1", password: "${secrets:REDIS}", prefix: "a" } });
     const reference = { storage: { connector: "redis.redis.v1", port: "${secrets:PORT}" } };
     assertEquals(problemsOf(reference), [
-      "storage.port: expected an integer, found a secret reference, which only a text can be",
+      "storage.port: expected an integer, found a secret reference, which must be a string",
     ]);
   });
 
@@ -110,7 +110,7 @@ describe("An attribute", () => {
     const strict = new ModelMesh();
     strict.registerConnector("acme.vault.v1", storeOf({ shelf: { type: "text", about: "Which shelf." } }));
     const error = await strict.initialize(config).catch((reason) => reason);
-    assertEquals(error.problems, [{ path: "secrets.shelf", message: "expected a text, found 3" }]);
+    assertEquals(error.problems, [{ path: "secrets.shelf", message: "expected a string, found 3" }]);
     await strict.close();
   });
 });
@@ -134,9 +134,9 @@ describe("The specification's attributes of a storage", () => {
       [
         s3Storage,
         { bucket: "b", credentials: { access_key_id: "a" }, access_key_id: "b" },
-        'storage.credentials: "access_key_id" is given beside it already: leave one of the two out',
+        'storage.credentials: "access_key_id" is also set outside of it: remove one of the two',
       ],
-      [redis, { credentials: { user: "a" } }, "storage.credentials: takes username, password, and nothing else"],
+      [redis, { credentials: { user: "a" } }, "storage.credentials: accepts only username, password"],
       [
         redis,
         { credentials: "not JSON" },

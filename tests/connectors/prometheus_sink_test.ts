@@ -45,7 +45,7 @@ Deno.test("the Prometheus sink needs either a path or a URL, and stands in stati
   const error = await mesh.initialize({ observability: { routing } }).catch((error) => error);
   assertMatch(
     error.message,
-    /observability\.routing\.connector: "mesh\.prometheus\.v1" has no effect here: it takes "observability\.statistics"/,
+    /observability\.routing\.connector: "mesh\.prometheus\.v1" has no effect here: it supports "observability\.statistics"/,
   );
   await mesh.close();
 });

@@ -48,7 +48,7 @@ for (const [id, make] of clouds) {
         for (const [task, run] of Object.entries(tasks)) {
           const message = await failureOf(run());
           assertStringIncludes(message, `${id}: cannot ${task} the secret "KEY"`);
-          assertMatch(message, /it answered \d{3}|gave no access token|set "secrets\.vault"/);
+          assertMatch(message, /it answered \d{3}|returned no access token|set "secrets\.vault"/);
         }
         await failureOf(store.list());
         used.vendor!.answer(undefined);
@@ -69,7 +69,7 @@ for (const [id, make] of clouds) {
       await using used = await make();
       await used.store.set("KEY", value);
       await used.vendor![Symbol.asyncDispose]();
-      assertMatch(await failureOf(used.store.get("KEY")), /: (no connection|the connection broke)$/);
+      assertMatch(await failureOf(used.store.get("KEY")), /: (no connection|the connection was reset)$/);
     });
   });
 }
@@ -97,7 +97,7 @@ describe("A secret store whose credentials are wrong", () => {
     assertEquals(
       await failureOf(store.get("KEY")),
       'aws.secrets-manager.v1: cannot look up the secret "KEY": it answered 400 (InvalidSignatureException): check ' +
-        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do",
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions",
     );
     const elsewhere = secretStore("aws.secrets-manager.v1").create({ ...settings, region: "eu-west-1" }, runtime);
     assertStringIncludes(await failureOf(elsewhere.get("KEY")), "(UnrecognizedClientException): check");
@@ -114,7 +114,7 @@ describe("A secret store whose credentials are wrong", () => {
       ],
       "no private key": [JSON.stringify({ ...file, private_key: "x" }), /the private key in "key.json" cannot be read/],
       "no JSON": [`{"private_key": "${value}`, /the credentials "key.json" cannot be read as JSON/],
-      "another type": ['{"type": "external_account"}', /"key.json" are of neither type/],
+      "another type": ['{"type": "external_account"}', /"key.json" are neither of the type/],
     };
     for (const [what, [text, expected]] of Object.entries(files)) {
       const runtime = { ...loopbackRuntime({}, { "key.json": text }), clock };
@@ -144,7 +144,7 @@ describe("A secret store whose credentials are wrong", () => {
       [make("aws.secrets-manager.v1", { region: "eu-central-1" }), /: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACC/],
       [make("microsoft.key-vault.v1", { url: "https://x.vault.azure.net" }), /: set AZURE_TENANT_ID, AZURE_CL/],
       [make("1password.connect.v1", { url: "http://connect:8080" }), /: set OP_CONNECT_TOKEN/],
-      [make("google.secret-manager.v1", {}), /: the project is not known: set "secrets.project" or GOOGLE_C/],
+      [make("google.secret-manager.v1", {}), /: the project is unknown: set "secrets.project" or GOOGLE_C/],
       [make("google.secret-manager.v1", { project: "p" }), /as this machine's service account \(or set GOOGLE_APPL/],
     ];
     for (const [store, expected] of missing) assertMatch(await failureOf(store.get("K")), expected);
@@ -283,7 +283,7 @@ describe("1password.connect.v1", () => {
     const item = { title: "KEY", category: "PASSWORD", fields: [password] };
     const { vendor, store } = await use([item, item]);
     await using _ = vendor;
-    assertStringIncludes(await failureOf(store.get("KEY")), "2 items have that title");
+    assertStringIncludes(await failureOf(store.get("KEY")), "2 items have this title");
     const runtime = loopbackRuntime({ OP_CONNECT_HOST: vendor.url, OP_CONNECT_TOKEN: connectToken });
     for (const settings of [{}, { vault: "Kyes" }]) {
       const message = await failureOf(secretStore("1password.connect.v1").create(settings, runtime).get("KEY"));

@@ -52,7 +52,7 @@ describe("A dotenv file of secrets", () => {
     const store = dotenvAt(join(at.path, ".env"));
     await store.set("A", "b");
     for (const odd of ["\0", "\uFFFD", "\uD83D"]) {
-      assertStringIncludes(await failureOf(store.set("B", `${secret}${odd}`)), "no UTF-8 text");
+      assertStringIncludes(await failureOf(store.set("B", `${secret}${odd}`)), "invalid Unicode");
     }
     assertEquals(await store.list(), ["A"]);
     await store.set("__proto__", "sk-ab$cd1 # no comment");

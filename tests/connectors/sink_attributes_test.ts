@@ -28,7 +28,7 @@ Deno.test("attributes of sinks of a wrong type, unit, range or name are reported
 });
 
 const expected: readonly string[] = [
-  "routing[2].path: expected a text, found 7: put it in quotes",
+  "routing[2].path: expected a string, found 7: put it in quotes",
   'logging[0].level: unknown value "all", did you mean "full"?',
   "logging[1].redact_secrets: expected true or false, found 1",
   'statistics[0].flush_interval: expected a duration above 0 such as "500ms" or "1h30m", found 60: write "60s" or "60ms"',
@@ -36,22 +36,22 @@ const expected: readonly string[] = [
   'statistics[2].scopes[0]: unknown value "client"; allowed: "model", "provider", "pool"',
   'statistics[3].retension: unknown key, did you mean "retention"?',
   'tracing.min_severity: unknown value "warn", did you mean "warning"?',
-  "events.filter: expected a list, found a text",
+  "events.filter: expected a list, found a string",
   'events.include_metadata: expected true or false, found "no"',
   'routing[0].url: expected an http or https URL, found "hooks.example.com"',
-  'routing[1].url: missing: "mesh.webhook.v1" needs it',
+  'routing[1].url: missing: "mesh.webhook.v1" requires it',
   'routing[3].config.max_size: expected a size such as "512MB" or "64KiB", found 1000: write "1000B" or "1000KiB"',
   'routing[3].config.retention: expected a duration such as "500ms" or "1h30m", found "7 days"',
-  'routing[3].config.max_sise: unknown key: "mesh.local-file.v1" has none of this name, did you mean "max_size"?',
-  'routing[4].config.path: stands beside "config", too',
+  'routing[3].config.max_sise: unknown key: "mesh.local-file.v1" has no such attribute, did you mean "max_size"?',
+  'routing[4].config.path: is also set outside of "config"',
   'routing[4].config.max_size: expected a size such as "512MB" or "64KiB" of 1024B or more, found "1B"',
   'routing[5].config.color: expected true or false, found "yes"',
   'routing[5].config.format: expected one of "json", "text", found "xml"',
   'routing[6].config.headers: expected an object, found "a: b"',
-  'routing[6].config.servicename: unknown key: "mesh.opentelemetry.v1" has none of this name, did you mean "service_name"?',
+  'routing[6].config.servicename: unknown key: "mesh.opentelemetry.v1" has no such attribute, did you mean "service_name"?',
   'routing[6].url: expected an http or https URL, found "ftp://x"',
-  'logging[2].connector: "mesh.webhook.v1" has no effect here: it takes "observability.routing"',
-  'tracing.connector: "mesh.prometheus.v1" has no effect here: it takes "observability.statistics"',
+  'logging[2].connector: "mesh.webhook.v1" has no effect here: it supports "observability.routing"',
+  'tracing.connector: "mesh.prometheus.v1" has no effect here: it supports "observability.statistics"',
 ];
 
 /** Values that do not fit a type: another type, no unit or a wrong one, out of range. */
@@ -102,10 +102,10 @@ Deno.test("every attribute of every sink refuses every misfit, and a misspelt na
       add(
         `${name}s`,
         examples[type as AttributeType],
-        `unknown key: "${id}" has none of this name, did you mean "${name}"?`,
+        `unknown key: "${id}" has no such attribute, did you mean "${name}"?`,
       );
     }
-    add("entirely_unknown", 1, `unknown key: "${id}" has none of this name`);
+    add("entirely_unknown", 1, `unknown key: "${id}" has no such attribute`);
   }
   const observability = Object.fromEntries(Object.entries(sections).filter(([, entries]) => entries.length > 0));
   const error = assertThrows(() => MeshConfig.parse({ observability, storage: {} }), ConfigError);

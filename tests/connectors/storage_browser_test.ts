@@ -151,7 +151,11 @@ describe("localStorage", () => {
 
   it("has prefixes without dots, so that none is part of another", () => {
     for (const prefix of ["", "a.b", "a b", "ключ", "x".repeat(65)]) {
-      assertThrows(() => local(undefined, prefix), ConnectorError, '"mesh.localstorage.v1" cannot be made: its prefix');
+      assertThrows(
+        () => local(undefined, prefix),
+        ConnectorError,
+        '"mesh.localstorage.v1" cannot be created: its prefix',
+      );
       assertThrows(() => browserSecrets({ prefix }), ConnectorError, '"mesh.browser-secrets.v1" cannot be made');
     }
   });

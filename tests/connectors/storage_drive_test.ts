@@ -73,8 +73,8 @@ describe("who asks Google Drive", () => {
     await other[Symbol.asyncDispose]();
     const foreign = { ...server.credentials, private_key: other.credentials.private_key! };
     const cases: readonly (readonly [settings: object, words: RegExp])[] = [
-      [{ credentials: foreign }, /given no access token \(status 400\)\. Check storage\.credentials/],
-      [{ credentials: undefined, ...server.person, client_secret: "wrong-secret" }, /given no access token/],
+      [{ credentials: foreign }, /did not receive an access token \(status 400\)\. Check storage\.credentials/],
+      [{ credentials: undefined, ...server.person, client_secret: "wrong-secret" }, /did not receive an access token/],
       [{ credentials: undefined, access_token: "token-0123456789" }, /401, authError\)\. Check the credentials/],
       [{ folder: "nobodys" }, /404, notFound\)\. Check the credentials, storage\.folder/],
     ];
@@ -137,6 +137,6 @@ describe("the settings of google.drive.v1", () => {
     }
     const noKey = { client_email: "a", private_key: "-----BEGIN PRIVATE KEY-----\nYQ==\n-----END PRIVATE KEY-----" };
     const unusable = driveStorage.create({ credentials: noKey }, testRuntime());
-    await assertRejects(() => unusable.load("state"), ConfigError, "its private_key is no RSA key");
+    await assertRejects(() => unusable.load("state"), ConfigError, "its private_key is not an RSA key");
   });
 });

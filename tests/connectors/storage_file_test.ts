@@ -109,9 +109,9 @@ describe("the files of mesh.local-file.v1", () => {
 
 describe("mesh.local-file.v1 says what to do", () => {
   const machine: readonly (readonly [code: string, problem: string | undefined, words: RegExp])[] = [
-    ["ENOSPC", "full", /the disk is full\. Make room there$/],
-    ["EACCES", "forbidden", /this process may not\. Give it the right to, or name another path$/],
-    ["EROFS", "forbidden", /the disk is read-only\. Name another path$/],
+    ["ENOSPC", "full", /the disk is full\. Free space there$/],
+    ["EACCES", "forbidden", /permission denied\. Grant the permission, or use another path$/],
+    ["EROFS", "forbidden", /the disk is read-only\. Use another path$/],
     ["ENOENT", "forbidden", /its folder cannot be made\. Name another path$/],
     ["EIO", undefined, /the disk failed \(see the error's cause\)$/],
   ];
@@ -135,17 +135,17 @@ describe("mesh.local-file.v1 says what to do", () => {
     const inFolder = storageAt(`${folder.path}/state.json`);
     const file = await folder.write("file", "");
     const inFile = storageAt(`${file}/state.json`);
-    await assertRejects(() => inFolder.load("state"), ConnectorError, "there is a folder of that name. Name a file");
-    await assertRejects(() => inFolder.save("state", bytes("")), ConnectorError, "there is a folder of that name");
+    await assertRejects(() => inFolder.load("state"), ConnectorError, "it is a folder. Use the path of a file");
+    await assertRejects(() => inFolder.save("state", bytes("")), ConnectorError, "it is a folder");
     await assertRejects(() => inFile.save("state", bytes("")), ConnectorError, "is a file, not a folder");
   });
 
   it("when its settings do not fit, or there are no files", () => {
     const runtime = { ...testRuntime(), disk: disk() };
     for (const path of ["", "folder/", 7, null]) {
-      assertThrows(() => localFileStorage.create({ path }, runtime), ConfigError, "storage.path: expected the name");
+      assertThrows(() => localFileStorage.create({ path }, runtime), ConfigError, "storage.path: expected the path");
     }
     assertThrows(() => localFileStorage.create({ backup: "yes" }, runtime), ConfigError, "storage.backup");
-    assertThrows(() => localFileStorage.create({}, testRuntime()), ConnectorError, "there are no files here");
+    assertThrows(() => localFileStorage.create({}, testRuntime()), ConnectorError, "this runtime has no file access");
   });
 });

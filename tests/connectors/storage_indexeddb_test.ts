@@ -39,7 +39,7 @@ describe("IndexedDB", () => {
       assertEquals(problem, "forbidden");
       assertMatch(
         message,
-        /the database "modelmesh" is another program's, or of a newer release.*choose another database$/,
+        /the database "modelmesh" belongs to another program, or to a newer release.*choose another database$/,
       );
     }
   });
@@ -63,7 +63,7 @@ describe("IndexedDB", () => {
     pending.onblocked?.();
     const { message, problem } = await refused;
     assertEquals(problem, "locked");
-    assertMatch(message, /another tab keeps an older layout.*Close the other tabs of this site, and reload the page$/);
+    assertMatch(message, /another tab has an older version.*Close the other tabs of this site, and reload the page$/);
     pending.onsuccess?.();
     assertEquals(pending.isClosed, true);
   });
@@ -73,7 +73,7 @@ describe("IndexedDB", () => {
       const storage = new IndexedDbStorage(clock, { factory: fullDatabases(reported) });
       const { message, problem } = await refusalOf(storage.save("state", data));
       assertEquals(problem, "full");
-      assertMatch(message, /^"mesh\.indexeddb\.v1" cannot save "state": the browser gives this site no more room/);
+      assertMatch(message, /^"mesh\.indexeddb\.v1" cannot save "state": the browser's quota for this site is exceeded/);
     }
   });
 

@@ -128,6 +128,6 @@ Deno.test("the storage sink needs a section storage, and stands in observability
   );
   assertEquals(problems.map(({ path, message }) => [path, message]), [
     ["observability.logging.connector", '"mesh.storage.v1" writes to the storage: add a section "storage"'],
-    ["observability.tracing.connector", '"mesh.storage.v1" has no effect here: it takes "observability.logging"'],
+    ["observability.tracing.connector", '"mesh.storage.v1" has no effect here: it supports "observability.logging"'],
   ]);
 });

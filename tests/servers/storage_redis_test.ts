@@ -94,7 +94,7 @@ function aging(time: FakeClock): RedisStorage {
   it("says that Redis does not take the password", async () => {
     const address = redisAddress({ url: `redis://me:hush-hush@127.0.0.1:${server.port}` });
     const storage = new RedisStorage(clock, { address });
-    const error = await assertRejects(() => storage.load("state"), ConnectorError, "check username and password");
+    const error = await assertRejects(() => storage.load("state"), ConnectorError, "check username, password");
     await storage.close();
     assertEquals([error.problem, /hush/.test(error.message)], ["forbidden", false]);
   });

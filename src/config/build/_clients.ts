@@ -1,5 +1,5 @@
 /**
- * The proxy's clients: `proxy.auth.tokens`.
+ * Builds the proxy's clients: `proxy.auth.tokens`.
  * @module
  */
 import type { CapabilityTree } from "../../capability/tree.ts";
@@ -12,12 +12,14 @@ import type { ClientSettings, PoolSettings } from "../settings/settings.ts";
 
 export interface ClientParts {
   readonly pools: ReadonlyMap<string, PoolSettings>;
-  /** Whose nodes are pools on demand. */
+  /** The tree whose nodes can become pools on demand. */
   readonly tree: CapabilityTree;
   readonly report: Report;
 }
 
-/** Resolves the pool names of clients, also those of pools on demand; a bare token becomes a client without limits. */
+/**
+ * Resolves the clients' pool names, including those of on-demand pools. A bare token becomes a client without limits.
+ */
 export function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
@@ -39,13 +41,13 @@ export function buildClients(entries: readonly (string | TokenValues)[], parts: 
   });
 }
 
-/** Warns of a written token that is easy to guess. */
+/** Warns about a literal token that is easy to guess. */
 export function warnOfToken(token: string, path: string, report: Report): void {
   const warning = referencesIn(token).names.length === 0 ? tokenWarning(token) : undefined;
   if (warning !== undefined) report.warn(path, warning);
 }
 
-/** A configured pool, or the one that is made on demand for a node of the capability tree. */
+/** Resolves a configured pool, or the on-demand pool of a capability node. */
 function poolNamed(name: string, path: string, { pools, tree, report }: ClientParts): string[] {
   if (pools.has(name)) return [name];
   const node = tree.resolve(name);

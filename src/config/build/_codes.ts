@@ -1,19 +1,19 @@
 /**
- * Lists of statuses that are retried, and of those that are not.
+ * Merges lists of retryable and non-retryable HTTP statuses.
  * @module
  */
 import { defaultNonRetryableCodes, defaultRetryableCodes } from "../settings/defaults.ts";
 
-/** One layer's lists; a list that is left out leaves the layer below in effect. */
+/** The lists of one layer; an omitted list inherits from the layer below. */
 export interface CodeLists {
   readonly retryable?: readonly number[];
   readonly nonRetryable?: readonly number[];
 }
 
 /**
- * The lists in effect: a layer's list replaces those below it, and removes its codes from their other list.
+ * Merges the layers: a list replaces those below it, and removes its statuses from the opposite list.
  *
- * @param layers The strongest first; below them is what is built in.
+ * @param layers Layers, highest precedence first; the built-in lists are below them.
  */
 export function mergeCodes(layers: readonly CodeLists[]): Required<CodeLists> {
   let retryable = defaultRetryableCodes;

@@ -1,5 +1,5 @@
 /**
- * The section `discovery`.
+ * Builds the section `discovery`.
  * @module
  */
 import { checkProviders, expandProviders, type ProviderParts } from "../check/provider_names.ts";
@@ -14,7 +14,7 @@ interface DiscoveryParts extends ProviderParts {
   readonly report: Report;
 }
 
-/** Resolves the names of providers and connectors, and adds defaults. */
+/** Resolves provider and connector names, and fills in defaults. */
 export function buildDiscovery(
   { sync = {}, health = {} }: NonNullable<DocumentValues["discovery"]>,
   parts: DiscoveryParts,
@@ -60,9 +60,9 @@ function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSetting
 
 interface SectionFacts<Key extends string> {
   readonly section: "sync" | "health";
-  /** Whether nothing is scheduled. */
+  /** Whether no interval is configured. */
   readonly isIdle: boolean;
-  /** Keys that have no effect then. */
+  /** Keys without effect in that case. */
   readonly warned: readonly Key[];
 }
 

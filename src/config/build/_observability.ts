@@ -1,5 +1,5 @@
 /**
- * The section `observability`.
+ * Builds the section `observability`.
  * @module
  */
 import { readAttributes } from "../check/attributes.ts";
@@ -9,14 +9,14 @@ import { defaultLogging, defaultMinSeverity, defaultSink, defaultStatistics } fr
 import type { KnownConnectors } from "../settings/known.ts";
 import type { SinkOutput, SinkSettings } from "../settings/observability.ts";
 
-/** The sections of sinks, in the order of their sinks. */
+/** The sections of sinks, in order. */
 const sections = ["routing", "logging", "statistics", "tracing"] as const;
 
 /**
- * The sinks of a document.
+ * Builds the sinks.
  *
- * @param values As read.
- * @param context Connectors there are, whether there is a storage, and where problems go.
+ * @param values The parsed section.
+ * @param context Known connectors, whether a storage is configured, and the problem report.
  */
 export function buildObservability(
   values: ObservabilityValues,
@@ -53,7 +53,7 @@ export function buildObservability(
   );
 }
 
-/** A sink's connector with its attributes, what it takes, and how long it keeps that. */
+/** A sink's connector and attributes, its output, and its retention, ms. */
 type Entry = readonly [sink: SinkValues, output: SinkOutput, retentionMs?: number | undefined];
 
 interface SinkContext {
@@ -61,7 +61,7 @@ interface SinkContext {
   readonly path: string;
   readonly retentionMs: number | undefined;
   readonly known: KnownConnectors;
-  /** Whether there is a section `storage`. */
+  /** Whether the section `storage` is configured. */
   readonly hasStorage: boolean;
   readonly report: Report;
 }
@@ -76,7 +76,10 @@ function readSink(
   }
   const taken = known.sectionsOf(connector);
   if (taken !== undefined && !taken.includes(section)) {
-    report.problem(`${path}.connector`, `${show(connector)} has no effect here: it takes "observability.${taken[0]}"`);
+    report.problem(
+      `${path}.connector`,
+      `${show(connector)} has no effect here: it supports "observability.${taken[0]}"`,
+    );
   }
   if (!hasStorage && known.needsStorage(connector) && !report.isBlamed(path)) {
     report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
@@ -84,7 +87,7 @@ function readSink(
   const declared = known.attributesOf("observability", connector);
   const common = Object.keys(attributes);
   for (const name of common) {
-    if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `stands beside "config", too`);
+    if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `is also set outside of "config"`);
   }
   const context = { connector, declared, report };
   const given = {
@@ -98,7 +101,7 @@ function readSink(
   for (const [name, { isRequired }] of Object.entries(declared ?? {})) {
     const isGiven = given[name] !== undefined && given[name] !== null;
     if (isRequired && !isGiven && !report.isBlamed(path)) {
-      report.problem(`${path}.${name}`, `missing: "${connector}" needs it`);
+      report.problem(`${path}.${name}`, `missing: "${connector}" requires it`);
     }
   }
   return { connector, config: retentionMs === undefined ? given : { retention: retentionMs, ...given } };

@@ -1,5 +1,5 @@
 /**
- * The sections `secrets` and `proxy`.
+ * Builds the sections `secrets` and `proxy`.
  * @module
  */
 import { readAttributes } from "../check/attributes.ts";
@@ -13,7 +13,7 @@ import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
 import type { CorsSettings, ProxySettings, SecretSettings } from "../settings/settings.ts";
 import { buildClients, type ClientParts, warnOfToken } from "./_clients.ts";
 
-/** Checks the store's connector and attributes, and adds defaults. */
+/** Checks the connector and attributes of the store, and fills in defaults. */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
   const { store = defaultSecretStore, resolution, ...others } = values;
   if (values.store !== undefined && !known.secretStores.includes(store)) {
@@ -24,7 +24,7 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
   }
   const config = copyTree(others, (text, path) => {
     if (referencesIn(text).names.length === 0) return;
-    report.problem(path, "cannot be a secret reference: this section says where secrets come from");
+    report.problem(path, "cannot be a secret reference: this section configures the secret store");
   }, "secrets") as Readonly<Record<string, unknown>>;
   const declared = known.attributesOf("secretStore", store);
   return Object.freeze({
@@ -38,7 +38,7 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
   });
 }
 
-/** Adds defaults to the proxy's section and resolves its clients. */
+/** Fills in defaults of the section `proxy`, and resolves its clients. */
 export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
   return {
     host: values.host ?? defaultProxy.host,
@@ -64,7 +64,7 @@ function adminTokens(adminTokens: readonly string[] | undefined, report: Report)
   return adminTokens === undefined ? {} : { adminTokens };
 }
 
-/** No client has room for a body larger than a quarter of what all share. */
+/** The body limit of a client is a quarter of the shared memory limit. */
 function bodyBounds(
   { body_limit, body_memory }: ProxyValues,
   report: Report,
@@ -74,7 +74,7 @@ function bodyBounds(
   if (body_limit !== undefined && body_limit > quarter) {
     report.warn(
       "proxy.body_limit",
-      `is over a quarter of "body_memory", and no client gets more: ${quarter} bytes hold`,
+      `exceeds a quarter of "body_memory", the limit of each client: ${quarter} bytes apply`,
     );
   }
   return { bodyLimit: Math.min(body_limit ?? defaultProxy.bodyLimit, quarter), bodyMemory };

@@ -1,5 +1,5 @@
 /**
- * The section `storage`.
+ * Builds the section `storage`.
  * @module
  */
 import { readAttributes } from "../check/attributes.ts";
@@ -10,7 +10,7 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { StorageValues } from "../schema/storage.ts";
 import type { StorageSettings } from "../settings/storage.ts";
 
-/** Checks the storage's connector, attributes and locking, and adds defaults; undefined without the section. */
+/** Checks connector, attributes and locking, and fills in defaults; undefined without the section. */
 export function buildStorage(
   values: StorageValues | undefined,
   { storages, attributesOf }: Pick<KnownConnectors, "storages" | "attributesOf">,
@@ -18,7 +18,10 @@ export function buildStorage(
 ): StorageSettings | undefined {
   if (values === undefined) return undefined;
   if (storages.length === 0) {
-    report.warn("storage", "has no effect in a page: give create() its storage, as in stateIn(localStorageStorage())");
+    report.warn(
+      "storage",
+      "has no effect in a page: pass the storage to create(), as in stateIn(localStorageStorage())",
+    );
     return undefined;
   }
   const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: onUnavailable, ...others } =
@@ -51,7 +54,7 @@ export function buildStorage(
   };
 }
 
-/** Undefined where the record is not locked: unless configured, under policies of a single process. */
+/** Locking is off for policies of a single process unless configured; undefined if off. */
 function lockingOf(
   { enabled, timeout, retry_interval }: NonNullable<StorageValues["locking"]>,
   policy: StorageSettings["policy"],

@@ -1,5 +1,5 @@
 /**
- * The configuration of a provider that a program in a browser makes itself.
+ * Builds the configuration of a provider that a program in a browser defines.
  * @module
  */
 import { CapabilityTree } from "../../capability/tree.ts";
@@ -9,14 +9,14 @@ import { ConfigError, type ConfigProblem } from "../../errors.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import { apiKeyProblem, codesOf } from "./explicit.ts";
 
-/** True for a valid value; else what is wrong with it. */
+/** Returns true for a valid value, otherwise the error. */
 type Check = (value: unknown) => true | string;
 
 const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
   id: (value) => isText(value, /^[^\s/]{1,100}$/) || "expected a name without spaces and slashes",
   baseUrl: checkAddress,
   apiKey: (value) => apiKeyProblem(value) ?? true,
-  models: (value) => isList(value) && value.length > 0 || "name at least one",
+  models: (value) => isList(value) && value.length > 0 || "expected at least one name",
   capabilities: (value) => isList(value) || "expected a list of names",
   timeout: (value) => isInteger(value, 1, Infinity) || "expected a whole number of ms, more than 0",
   maxRetries: (value) => isInteger(value, 0, 10) || "expected an integer from 0 to 10",
@@ -28,11 +28,11 @@ const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
 };
 
 /**
- * A complete configuration for a `BrowserBaseProvider`, checked and frozen.
+ * Creates the configuration of a `BrowserBaseProvider`: validated, complete and frozen.
  *
- * @throws {ConfigError} With everything that is wrong. It shows no key.
+ * @throws {ConfigError} If the options are invalid; reports all errors at once, and never quotes a key.
  *
- * @example A provider at an address of its own
+ * @example A provider at a custom URL
  * ```ts
  * import { createBrowserProviderConfig } from "@modelmesh/core/browser";
  *
@@ -40,7 +40,7 @@ const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
  * console.log(config.maxRetries); // 2
  * ```
  *
- * @example Through a ModelMesh proxy, which keeps the keys
+ * @example Through a ModelMesh proxy, which holds the API keys
  * ```ts
  * import { createBrowserProviderConfig } from "@modelmesh/core/browser";
  *
@@ -89,15 +89,15 @@ function checkMembers(given: BrowserProviderOptions, collect: Collect): void {
     const value = given[name as keyof BrowserProviderOptions];
     if (value === undefined && name !== "models") continue;
     const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
-    collect(name, check?.(value) ?? `unknown option; there are ${Object.keys(checks).join(", ")}`);
+    collect(name, check?.(value) ?? `unknown option; known are ${Object.keys(checks).join(", ")}`);
   }
   const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
   if (isList(retryableCodes) && isList(nonRetryableCodes)) {
     const both = retryableCodes.filter((code) => nonRetryableCodes.includes(code));
-    if (both.length > 0) collect("nonRetryableCodes", `${both} is in "retryableCodes" too`);
+    if (both.length > 0) collect("nonRetryableCodes", `${both} is also in "retryableCodes"`);
   }
   if (authMethod === "none" && apiKey !== undefined) {
-    collect("authMethod", '"none" sends no key, and "apiKey" is one');
+    collect("authMethod", '"none" sends no key, but "apiKey" is set');
   }
 }
 
@@ -126,12 +126,12 @@ function modelsOf(
 }
 
 function checkCapability(paths: readonly string[]): true | string {
-  return paths.length === 1 || (paths.length > 1 ? `is ambiguous: use ${paths.join(" or ")}` : "is no capability");
+  return paths.length === 1 || (paths.length > 1 ? `is ambiguous: use ${paths.join(" or ")}` : "is not a capability");
 }
 
 function checkAddress(value: unknown): true | string {
   return isText(value, /^https?:\/\/[^\s\\/@?#]+(\/[^\s\\?#]*)?$/i) ||
-    "expected an http or https address without user, query and fragment";
+    "expected an http or https URL without credentials, query and fragment";
 }
 
 function checkCodes(value: unknown): true | string {

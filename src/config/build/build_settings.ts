@@ -1,5 +1,5 @@
 /**
- * From what was read to settings.
+ * Builds settings from the parsed document.
  * @module
  */
 import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
@@ -26,14 +26,14 @@ import type { PoolSettings, ProviderEntry, Settings } from "../settings/settings
 export interface BuildOptions {
   readonly source?: string;
   readonly known: KnownConnectors;
-  /** Providers found in the environment, for a document that has no `providers`. */
+  /** Providers detected in the environment, for a document without `providers`. */
   readonly detected?: readonly ProviderEntry[];
 }
 
 /**
- * Checks what refers to something else, and fills in what was left out.
+ * Resolves references between sections, and fills in defaults.
  *
- * @param report With any problem in it, the returned settings are not valid.
+ * @param report Collects problems; if it has any, the returned settings are invalid.
  */
 export function buildSettings(values: DocumentValues, options: BuildOptions, report: Report): Settings {
   const tree = buildTree(values.capabilities ?? [], report);
@@ -100,14 +100,16 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   return { entries, models, names, ...discovery, ...routed };
 }
 
-/** The tree with the document's own leaves; without invalid ones, so that one mistake is one problem. */
+/**
+ * The capability tree with the document's own leaves. Invalid ones are excluded, so that each error is reported once.
+ */
 function buildTree(custom: readonly string[], report: Report): CapabilityTree {
   const builtIn = capabilityTree();
   if (custom.length === 0) return builtIn;
   custom.forEach((path, index) => {
     const hidden = builtIn.matches(path).filter((node) => node !== path);
     if (hidden.length === 0) return;
-    report.problem(`capabilities[${index}]`, `${show(path)} stands for ${quoted(hidden)}: give it a path of its own`);
+    report.problem(`capabilities[${index}]`, `${show(path)} stands for ${quoted(hidden)}: use another path`);
   });
   try {
     return capabilityTree(custom);
@@ -119,7 +121,7 @@ function buildTree(custom: readonly string[], report: Report): CapabilityTree {
   }
 }
 
-/** They are loaded before anything is checked, since they bring connectors that other sections may name. */
+/** Packages are loaded first, since other sections may refer to connectors in them. */
 function checkPackages(entries: readonly (string | PackageValues)[], report: Report): void {
   entries.forEach((entry, index) => {
     const { path, url, sha256 }: PackageValues = typeof entry === "string" ? { path: entry } : entry;
@@ -127,7 +129,7 @@ function checkPackages(entries: readonly (string | PackageValues)[], report: Rep
     if ((path === undefined) === (url === undefined)) report.problem(at, 'expected either "path" or "url"');
     const address = [path, url].find((one) => one !== undefined && /^https?:/i.test(one));
     if (address === undefined || sha256 !== undefined) return;
-    report.warn(at, 'has no "sha256": the server at this address decides which code runs here');
+    report.warn(at, 'has no "sha256": the server at this URL determines which code runs here');
   });
 }
 
@@ -138,7 +140,7 @@ function checkAliases(
 ): void {
   for (const [alias, target] of aliases) {
     const path = under("aliases", alias);
-    if (pools.has(alias)) report.warn(path, "is never used: a pool has this name");
+    if (pools.has(alias)) report.warn(path, "has no effect: a pool has this name");
     if (alias === target) report.problem(path, "points at itself");
     else if (pools.has(target) || names.answersTo(target) || tree.resolve(target) !== undefined) continue;
     else if (aliases.has(target)) report.problem(path, `points at the alias ${show(target)}: aliases do not chain`);

@@ -1,6 +1,6 @@
 /**
- * The settings that providers given by the program make up. Nothing is read from a document or an environment, so that
- * what reads those stays out of a browser's bundle.
+ * Builds settings from providers that a program passes as instances. Reads neither documents nor the environment, so
+ * that browser bundles exclude their parsers.
  * @module
  */
 import type { ApiKey, GivenProvider, InstanceSettings } from "../../contracts/browser_provider.ts";
@@ -20,26 +20,26 @@ import {
 import { resolveStrategy } from "../settings/known.ts";
 import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
-/** Providers and strategy as instances, in place of a document. */
+/** Providers and strategy as instances, instead of a document. */
 interface ExplicitOptions {
-  /** In order of preference. */
+  /** Providers, in order of preference. */
   readonly providers?: readonly (string | GivenProvider)[];
   readonly strategy?: string | SelectionStrategy | Connector<"strategy">;
-  /** Refused: an instance has its models. */
+  /** Rejected: an instance has its own models. */
   readonly models?: unknown;
-  /** Refused: an instance has its key. */
+  /** Rejected: an instance has its own API key. */
   readonly apiKeys?: unknown;
 }
 
-/** Strategies beside the one that a program gives. */
+/** Strategies besides one that the program passes. */
 interface KnownStrategies {
-  /** Default: an id, or a connector. */
+  /** The default: an id, or a connector. */
   readonly builtIn: string | Connector<"strategy">;
-  /** Ids that may be named. */
+  /** Valid ids. */
   readonly ids: readonly string[];
 }
 
-/** Settings, and connectors that belong to them. */
+/** Settings, with the connectors of the instances. */
 export interface SettingsPlan {
   readonly settings: Settings;
   readonly connectors: readonly Connector[];
@@ -50,16 +50,16 @@ interface Known {
   readonly id: string;
   readonly provider: GivenProvider;
   readonly own: InstanceSettings;
-  /** Name of its first secret, under which {@linkcode keySecrets} finds its key. */
+  /** Name of its first secret, by which {@linkcode keySecrets} looks up its API key. */
   readonly secret: string;
 }
 
 /**
- * Makes settings and connectors of instances that a program constructed.
+ * Builds settings and connectors from instances.
  *
- * @param known Strategies beside the one that is given.
- * @throws {NoProvidersError} When there is no provider.
- * @throws {ConfigError} With everything else that is wrong.
+ * @param known Strategies besides one that the program passes.
+ * @throws {NoProvidersError} If there is no provider.
+ * @throws {ConfigError} If the options are invalid; reports all errors at once.
  */
 export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: KnownStrategies): SettingsPlan {
   const { providers, strategy = builtIn } = options;
@@ -68,7 +68,7 @@ export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: KnownSt
   const known = readProviders(providers, problems);
   for (const path of ["models", "apiKeys"] as const) {
     if (options[path] !== undefined) {
-      problems.push({ path, message: "goes with names of providers: an instance has it" });
+      problems.push({ path, message: "applies to provider names only: an instance has its own" });
     }
   }
   const isConnector = has(strategy, "create");
@@ -119,8 +119,8 @@ function readProviders(given: readonly (string | GivenProvider)[], problems: Con
     const own = provider.instanceSettings ?? {};
     const id = provider.id || `provider-${index + 1}`;
     const other = known.find((one) => one.id === id);
-    if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: give it another`);
-    if (!own.models?.length && !own.facts?.local) blame("has no models: name them in its instanceSettings");
+    if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: use another`);
+    if (!own.models?.length && !own.facts?.local) blame("has no models: list them in its instanceSettings");
     const problem = own.apiKey === undefined ? undefined : apiKeyProblem(own.apiKey);
     if (problem !== undefined) blame(problem, ".apiKey");
     known.push({ path, id, provider, own, secret: `providers.${index}` });
@@ -128,19 +128,19 @@ function readProviders(given: readonly (string | GivenProvider)[], problems: Con
   return known;
 }
 
-/** What no key has: blanks, controls, and what people leave in from examples. */
+/** Strings that are not API keys: blanks, control characters, and placeholders from examples. */
 const noKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|replace|paste)[-_]/i;
 
-/** Why a string cannot be an API key, without asking the provider; undefined when it may be one. */
+/** Why a string cannot be an API key, without a request to the provider; undefined if it may be one. */
 export function apiKeyProblem(apiKey: unknown): string | undefined {
   if (typeof apiKey === "function" || typeof apiKey === "string" && !noKey.test(apiKey)) return undefined;
-  return "expected a key: not blank, no example's, without spaces and characters beyond ASCII";
+  return "expected an API key: not blank, not a placeholder, without spaces and non-ASCII characters";
 }
 
-/** Both lists of statuses, with defaults. */
+/** Both lists of HTTP statuses, with defaults. */
 type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
-/** The lists in effect: a given list removes its codes from the built-in other one. */
+/** The lists in effect: a configured list removes its statuses from the built-in opposite list. */
 export function codesOf({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {
   return {
     retryableCodes: retryableCodes ?? without(nonRetryableCodes, defaultRetryableCodes),
@@ -152,7 +152,7 @@ function without(taken: readonly number[] = [], codes: readonly number[]): reado
   return codes.filter((code) => !taken.includes(code));
 }
 
-/** A connector that hands out the instance: from here on all providers are alike. */
+/** A connector that returns the instance, so that all providers are handled alike. */
 function connectorOf({ id, provider, own: { models = [], facts } }: Known): ProviderConnector {
   return {
     ...facts,
@@ -171,7 +171,7 @@ function connectorOf({ id, provider, own: { models = [], facts } }: Known): Prov
   };
 }
 
-/** Keys that functions of the program find are the secrets of a store of its own. */
+/** A secret store of the API keys that functions of the program look up. */
 const keySecrets: SecretSettings = {
   store: "program.keys.v1",
   failOnMissing: true,
@@ -187,7 +187,7 @@ function keyStoreOf(known: readonly Known[]): Connector<"secretStore"> {
 
 async function askForKey({ id, path, own: { apiKey } }: Known): Promise<string> {
   const key = typeof apiKey === "function" ? (await apiKey())?.trim() : apiKey;
-  const problem = key ? apiKeyProblem(key) : `the function found no key for ${JSON.stringify(id)}`;
+  const problem = key ? apiKeyProblem(key) : `the function returned no API key for ${JSON.stringify(id)}`;
   if (problem !== undefined) throw new ConfigError([{ path: `${path}.apiKey`, message: problem }]);
   return key!;
 }
@@ -221,7 +221,7 @@ function retryOf(own: InstanceSettings): RetrySettings {
   };
 }
 
-/** A page has the strategies that it imports: an id or a short name alone stands for none. */
+/** A page has only the strategies that it imports: ids and short names of others are unknown. */
 function strategyHint(strategy: unknown, ids: readonly string[]): string {
   if (ids.length > 0) return `expected an instance, or one of ${ids.join(", ")}`;
   const [, name = ""] = /^(?:mesh\.)?([a-z]+(?:-[a-z]+)+)(?:\.v1)?$/.exec(String(strategy)) ?? [];
@@ -229,7 +229,7 @@ function strategyHint(strategy: unknown, ids: readonly string[]): string {
   return `import one from "@modelmesh/core/browser" and pass it, such as { strategy: ${imported} }`;
 }
 
-/** Programs in plain JavaScript pass what they like. */
+/** Validates types: JavaScript programs may pass anything. */
 function has<Value, Name extends PropertyKey>(
   value: Value,
   name: Name,
@@ -243,7 +243,7 @@ function kindOf(value: unknown): string {
 
 function nothingGiven(): NoProvidersError {
   return new NoProvidersError(
-    "No provider was given. Pass one: providers: [openai({ apiKey })], or " +
+    "No provider was passed. Pass one: providers: [openai({ apiKey })], or " +
       "[new BrowserBaseProvider(createBrowserProviderConfig({ baseUrl, apiKey, models }))]",
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Pools of the document.
+ * Builds the pools of the document.
  * @module
  */
 import { everyPool } from "../schema/pools.ts";
@@ -21,15 +21,15 @@ interface PoolParts extends RoutingParts, RoutingFacts {
   readonly tree: CapabilityTree;
 }
 
-/** Configured pools, and what pools made on demand start with. */
+/** Configured pools, and the settings of on-demand pools. */
 interface Pools {
-  /** In the order of the document. */
+  /** In document order. */
   readonly pools: Map<string, PoolSettings>;
   readonly defaultRouting: RoutingSettings;
   readonly defaultBudget?: BudgetSettings;
 }
 
-/** Merges each pool's settings with those of `*` and the defaults, and checks them. */
+/** Merges each pool's settings with those of `*` and the defaults, and validates them. */
 export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolParts): Pools {
   const common = values.get(everyPool) ?? {};
   const others = [...values.values()].filter((value) => value !== common);
@@ -54,7 +54,7 @@ function buildPool(name: string, value: PoolValues, common: PoolValues, parts: P
   const providers = expandProviders(value.providers, parts);
   const excludedProviders = expandProviders(value.excluded_providers, parts);
   for (const id of providers.filter((one) => excludedProviders.includes(one))) {
-    parts.report.problem(`${path}.excluded_providers`, `${show(id)} is in "providers" too: give one of them`);
+    parts.report.problem(`${path}.excluded_providers`, `${show(id)} is also in "providers": remove one of them`);
   }
   return {
     name,
@@ -85,7 +85,7 @@ function checkModels(names: readonly string[] = [], path: string, { models, repo
 function checkCommon(value: PoolValues, report: Report): void {
   for (const key of ["capability", "models", "providers", "excluded_providers"] as const) {
     if (value[key] !== undefined) {
-      report.problem(`pools.${everyPool}.${key}`, "cannot hold for all pools: give it to one");
+      report.problem(`pools.${everyPool}.${key}`, "cannot apply to all pools: set it for a single pool");
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Providers and models of the document.
+ * Builds the providers and models of the document.
  * @module
  */
 import { checkCapability } from "../check/capability_names.ts";
@@ -23,7 +23,7 @@ import type {
   ProviderQueries,
 } from "../settings/settings.ts";
 
-/** Checks each provider's connector, credentials and attributes, and adds defaults. */
+/** Checks each provider's connector, credentials and attributes, and fills in defaults. */
 export function buildProviders(
   values: ReadonlyMap<string, ProviderValues>,
   known: readonly KnownProvider[],
@@ -38,7 +38,7 @@ export function buildProviders(
   return entries;
 }
 
-/** One entry with the defaults of a provider; it is not checked. */
+/** One entry with the defaults of a provider, not validated. */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
   const { execution, retry } = value;
   return {
@@ -92,7 +92,7 @@ function infrastructureOf(
   return Object.values(settings).every((one) => one === undefined) ? undefined : settings;
 }
 
-/** Resolves each model's provider and capabilities; what is left out is left to the catalogue. */
+/** Resolves each model's provider and capabilities; omitted facts are taken from the catalogue later. */
 export function buildModels(
   values: ReadonlyMap<string, ModelValues>,
   parts: {
@@ -145,7 +145,7 @@ function checkProvider(
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;
   if (needsAddress && baseUrl === undefined && !report.isBlamed(path)) {
-    report.problem(`${path}.base_url`, `missing: the connector "${connector.id}" has no address of its own`);
+    report.problem(`${path}.base_url`, `missing: the connector "${connector.id}" has no default URL`);
   }
   if (baseUrl === undefined || referencesIn(baseUrl).names.length > 0) return config;
   const warning = baseUrlWarning(baseUrl, entry.apiKeys.length > 0 || entry.tokens !== undefined);
@@ -153,10 +153,10 @@ function checkProvider(
   return config;
 }
 
-/** A connector that cannot ask for it, whatever the server has. */
+/** Warns about features that the connector does not support, whatever the server does. */
 function warnOfInfrastructure({ batch, files, fine_tuning }: ProviderValues, path: string, report: Report): void {
   const warn = (key: string, what: string) =>
-    report.warn(`${path}.${key}`, `is not in effect: the connector has no ${what} of this vendor`);
+    report.warn(`${path}.${key}`, `has no effect: the connector does not support ${what} of this vendor`);
   if (batch?.supported) warn("batch.supported", "batches");
   if (files?.upload) warn("files.upload", "files");
   if (fine_tuning?.supported) warn("fine_tuning.supported", "fine-tuning");

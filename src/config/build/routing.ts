@@ -1,5 +1,5 @@
 /**
- * How the routing of a pool is merged: its own settings, those of `*`, a provider's lists of codes, the built-in ones.
+ * Merges the routing settings of a pool: its own, those of `*`, the retry lists of a provider, the defaults.
  * @module
  */
 import { type First, firstOf } from "../schema/pools.ts";
@@ -26,15 +26,15 @@ import type { CodeValues, ProviderValues } from "../schema/providers.ts";
 import type { DeactivationSettings, RecoverySettings, RetrySettings, RoutingSettings } from "../settings/settings.ts";
 
 export interface RoutingParts extends ProviderParts {
-  /** As read: a provider may have lists of codes and retries of its own. */
+  /** Parsed provider entries, which may have retry settings of their own. */
   readonly providerValues: ReadonlyMap<string, ProviderValues>;
   readonly strategies: readonly string[];
 }
 
 /**
- * Merges layers key by key; what none of them has is the default.
+ * Merges layers key by key, with defaults for missing keys.
  *
- * @param layers The strongest first.
+ * @param layers Layers, highest precedence first.
  */
 export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
   const first = firstOf(layers);
@@ -103,7 +103,7 @@ function retryOf(
   const tries = (first(({ retry }) => retry?.max_attempts) ?? defaultRetry.maxAttempts) + 1;
   const ownTries = (execution?.max_retries ?? defaultMaxRetries) + 1;
   return {
-    maxAttempts: tries * ownTries - 1, // a provider's own tries come inside each of the pool's
+    maxAttempts: tries * ownTries - 1, // a provider's own retries apply within each attempt of the pool
     backoff: first(({ retry }) => retry?.backoff) ?? defaultRetry.backoff,
     initialDelayMs: first(({ retry }) => retry?.initial_delay) ?? defaultRetry.initialDelayMs,
     maxDelayMs: first(({ retry }) => retry?.max_delay) ?? defaultRetry.maxDelayMs,

@@ -1,5 +1,5 @@
 /**
- * From a document to settings: everything that is wrong with it is reported at once.
+ * Validates a document and builds its settings; reports all errors at once.
  * @module
  */
 import { ConfigError } from "../../errors.ts";
@@ -12,10 +12,10 @@ import type { Settings } from "../settings/settings.ts";
 type ValidateOptions = BuildOptions;
 
 /**
- * Validates a whole document, and returns complete settings or throws all its problems at once.
+ * Validates a document, and returns complete settings.
  *
- * @param document As parsed from a file, or an object of a program.
- * @throws {ConfigError} With every problem and its path.
+ * @param document The parsed file, or an object.
+ * @throws {ConfigError} If the document is invalid; lists every problem with its path.
  *
  * @example
  * ```ts ignore
@@ -29,5 +29,5 @@ export function validate(document: unknown, options: ValidateOptions): Settings 
   const settings = buildSettings(schema().read(document, "", report) ?? {}, options, report);
   if (report.problems.length > 0) throw new ConfigError(report.problems, options.source);
   if (settings.storage === undefined) return settings;
-  return Object.freeze({ ...settings, document: copyTree(document, () => {}, "") }); // the program may change its own
+  return Object.freeze({ ...settings, document: copyTree(document, () => {}, "") }); // copied: the program may modify its own object
 }

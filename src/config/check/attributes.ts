@@ -1,5 +1,5 @@
 /**
- * Attributes passed to a connector, checked against those that it declares.
+ * Validates the attributes of a connector against its declaration.
  * @module
  */
 import type { Attribute, Attributes, AttributeType } from "../../contracts/connector.ts";
@@ -10,19 +10,19 @@ import { referencesIn } from "../schema/references.ts";
 import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
 
 interface AttributeContext {
-  /** Path of the attributes' section. */
+  /** Path of the section with the attributes. */
   readonly path: string;
   readonly connector: string;
-  /** Undefined for a connector without a declaration: it gets all attributes unchecked. */
+  /** The declared attributes. Undefined for a connector without a declaration: it receives all attributes unchecked. */
   readonly declared: Attributes | undefined;
-  /** Attributes of the section that another connector may read: here they have no effect, which is a warning. */
+  /** Attributes of the section that only other connectors read; they cause a warning. */
   readonly common?: readonly string[];
   readonly report: Report;
 }
 
 /**
- * Reads attributes, durations as ms and sizes as bytes. Reports those that a connector does not declare, and values of
- * another type than declared.
+ * Validates attributes; durations are converted to ms and sizes to bytes. Reports undeclared attributes and values of a
+ * wrong type.
  */
 export function readAttributes(
   given: Readonly<Record<string, unknown>>,
@@ -35,14 +35,14 @@ export function readAttributes(
     if (value === undefined || value === null) return [name, value];
     if (Object.hasOwn(declared, name)) return [name, readValue(value, declared[name]!, path, report)];
     if (common.includes(name)) report.warn(path, `has no effect: "${connector}" does not read it`);
-    else report.problem(path, `unknown key: "${connector}" has none of this name${suggest(snakeCase(name), names)}`);
+    else report.problem(path, `unknown key: "${connector}" has no such attribute${suggest(snakeCase(name), names)}`);
     return [name, value];
   });
   return Object.fromEntries(read);
 }
 
 const words: Readonly<Record<AttributeType, string>> = {
-  text: "a text",
+  text: "a string",
   flag: "true or false",
   integer: "an integer",
   object: "an object",
@@ -51,7 +51,7 @@ const words: Readonly<Record<AttributeType, string>> = {
   url: "an http or https URL",
 };
 
-/** What a bare number may have meant. */
+/** Possible meanings of a bare number. */
 const readings: Readonly<Partial<Record<AttributeType, (value: number) => string>>> = {
   duration: (value) => `: write "${value}s" or "${value}ms"`,
   size: (value) => `: write "${value}B" or "${value}KiB"`,
@@ -77,7 +77,7 @@ function readValue(value: unknown, attribute: Attribute, path: string, report: R
   return read;
 }
 
-/** The value in base units; undefined when it does not fit. */
+/** The value in base units; undefined if invalid. */
 function readAs(type: AttributeType, value: unknown): unknown {
   switch (type) {
     case "text":

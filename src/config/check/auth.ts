@@ -1,5 +1,5 @@
 /**
- * How calls are authenticated: what belongs together, and what cannot be.
+ * Checks the authentication settings of a provider.
  * @module
  */
 import { readServiceAccount } from "../../util/service_account.ts";
@@ -9,14 +9,14 @@ import { referencesIn } from "../schema/references.ts";
 import type { AuthValues, ProviderValues } from "../schema/providers.ts";
 import type { TokenSettings } from "../settings/settings.ts";
 
-/** The keys of `auth` that a method reads. */
+/** The keys of `auth` that each method uses. */
 const keysOf: Readonly<Record<NonNullable<AuthValues["method"]>, readonly (keyof AuthValues)[]>> = {
   api_key: ["api_key", "key_rotation"],
   oauth: ["token_url", "client_id", "client_secret", "refresh_token", "scope"],
   service_account: ["credentials", "token_url", "scope"],
 };
 
-/** How tokens are fetched; undefined for a provider with API keys, or without credentials. */
+/** How access tokens are fetched; undefined for a provider with API keys or without credentials. */
 export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): TokenSettings | undefined {
   if (method === "api_key") return undefined;
   const { token_url, client_id, client_secret, refresh_token, scope, credentials } = auth;
@@ -31,19 +31,19 @@ export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): Toke
   };
 }
 
-/** Reports credentials of a provider that exclude one another, or lack one another. */
+/** Reports credentials that are mutually exclusive or incomplete. */
 export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
   const { method = "api_key" } = auth;
   if (report.isBlamed(`${path}.auth.method`)) return;
   for (const key of new Set(Object.values(keysOf).flat())) {
     if (auth[key] === undefined || keysOf[method].includes(key)) continue;
     const owners = Object.entries(keysOf).flatMap(([owner, keys]) => keys.includes(key) ? owner : []);
-    const hint = auth.method === undefined ? 'say which with "auth.method"' : `"auth.method" is "${method}"`;
+    const hint = auth.method === undefined ? 'set "auth.method"' : `"auth.method" is "${method}"`;
     report.problem(`${path}.auth.${key}`, `belongs to the method ${quoted(owners)}: ${hint}`);
   }
   if (method === "api_key") return checkKeys({ api_key, auth }, path, report);
   if (api_key !== undefined) {
-    report.problem(`${path}.api_key`, `is not used when "auth.method" is "${method}": leave it out`);
+    report.problem(`${path}.api_key`, `has no effect if "auth.method" is "${method}": remove it`);
   }
   if (method === "oauth") checkOAuth(auth, `${path}.auth`, report);
   else checkAccount(auth, `${path}.auth`, report);
@@ -51,7 +51,7 @@ export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, 
   if (warning !== undefined) report.warn(`${path}.auth.token_url`, warning);
 }
 
-/** Reports tokens that cannot be fetched, with secrets resolved: a malformed address or service-account key. */
+/** Reports token settings that cannot work, with secrets resolved: an invalid URL or service account key. */
 export function checkTokens(tokens: TokenSettings, path: string, report: Report): void {
   const { tokenUrl, clientSecret, refreshToken, credentials } = tokens;
   const blame = (key: string, problem: string | undefined) =>
@@ -64,13 +64,13 @@ export function checkTokens(tokens: TokenSettings, path: string, report: Report)
 
 function checkOAuth(auth: AuthValues, path: string, report: Report): void {
   const { client_id, client_secret, refresh_token } = auth;
-  demand("token_url", "the address where tokens are fetched");
+  demand("token_url", "the URL of the token endpoint");
   if (refresh_token === undefined && !report.isBlamed(`${path}.refresh_token`)) {
-    demand("client_id", 'a client has an id and a secret, unless there is a "refresh_token"');
-    demand("client_secret", 'a client has an id and a secret, unless there is a "refresh_token"');
-  } else if (client_secret !== undefined) demand("client_id", '"client_secret" is that of a client');
+    demand("client_id", 'a client needs an id and a secret, unless there is a "refresh_token"');
+    demand("client_secret", 'a client needs an id and a secret, unless there is a "refresh_token"');
+  } else if (client_secret !== undefined) demand("client_id", '"client_secret" belongs to a client');
   else if (client_id === undefined) {
-    const hint = "most vendors ask for the client that the refresh token was given to";
+    const hint = "most vendors require the client that the refresh token was issued to";
     report.warn(`${path}.client_id`, `is missing: ${hint}`);
   }
 
@@ -83,9 +83,9 @@ function checkOAuth(auth: AuthValues, path: string, report: Report): void {
 function checkAccount({ credentials, token_url }: AuthValues, path: string, report: Report): void {
   const credentialsPath = `${path}.credentials`;
   if (credentials === undefined && !report.isBlamed(credentialsPath)) {
-    report.problem(credentialsPath, "missing: the account's JSON key, best as a secret reference");
+    report.problem(credentialsPath, "missing: the service account's JSON key, preferably as a secret reference");
   }
-  if (credentials === undefined || hasReferences(credentials)) return; // looked at once the secrets are known
+  if (credentials === undefined || hasReferences(credentials)) return; // validated when the secrets are resolved
   const problem = serviceAccountProblem(credentials, token_url !== undefined);
   if (problem !== undefined) report.problem(credentialsPath, problem);
 }
@@ -95,14 +95,14 @@ function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report:
   const keys = api_key ?? auth.api_key ?? [];
   keys.forEach((key, index) => {
     const first = keys.indexOf(key);
-    if (first < index) report.problem(`${keysPath}[${index}]`, `is the same as [${first}]: give each key once`);
+    if (first < index) report.problem(`${keysPath}[${index}]`, `is the same as [${first}]: list each key once`);
   });
   const rotation = `${path}.auth.key_rotation`;
   if (auth.key_rotation === false && keys.length > 1) {
     report.problem(rotation, `cannot be false with ${keys.length} keys: a list implies rotation`);
   }
   if (auth.key_rotation === true && keys.length < 2 && !report.isBlamed(keysPath)) {
-    report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: give a list`);
+    report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: set a list of keys`);
   }
 }
 
@@ -110,7 +110,7 @@ function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): 
   return referencesIn(typeof credentials === "string" ? credentials : JSON.stringify(credentials)).names.length > 0;
 }
 
-/** `hasTokenUrl`: the document gives a token address, so that the key needs none. */
+/** @param hasTokenUrl Whether the document sets a token URL, so that the key needs none. */
 function serviceAccountProblem(
   credentials: string | Readonly<Record<string, unknown>>,
   hasTokenUrl: boolean,
@@ -118,7 +118,7 @@ function serviceAccountProblem(
   try {
     const { tokenUrl } = readServiceAccount(credentials);
     if (hasTokenUrl || tokenUrl !== undefined && /^https?:\/\/[^/\s]/i.test(tokenUrl)) return undefined;
-    return 'has no address in "token_uri": give it there or as "token_url"';
+    return 'has no URL in "token_uri": set it there or as "token_url"';
   } catch (error) {
     return (error as TypeError).message;
   }

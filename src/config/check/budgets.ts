@@ -1,5 +1,5 @@
 /**
- * Money limits that contradict one another, and models under one without a known price.
+ * Checks budgets: contradictory limits, and models with a budget but no known price.
  * @module
  */
 import { everyPool } from "../schema/pools.ts";
@@ -24,7 +24,7 @@ interface Limit {
   readonly holdsFor: (model: ConfiguredModel) => boolean;
 }
 
-/** Reports limits that contradict each other, and models under a limit whose price is unknown. */
+/** Reports contradictory limits, and models with a budget but no known price. */
 export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
   const { members, report } = parts;
   const common = values.pools?.get(everyPool);
@@ -60,7 +60,7 @@ function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] 
   for (const [name, value] of pools ?? []) {
     const pool = parts.pools.get(name);
     const inPool = new Set(pool && parts.members.configuredIn(pool));
-    // Settings of all pools apply to those made on demand too, and any model may be in one of these.
+    // settings of all pools also apply to on-demand pools, which may contain any model
     const holdsFor = (model: ConfiguredModel) => pool === undefined || inPool.has(model);
     const path = under("pools", name);
     if (isLimit(value.budget)) limits.push({ path: `${path}.budget`, holdsFor });
@@ -78,7 +78,7 @@ function clientsOf({ proxy }: DocumentValues): TokenValues[] {
   return (proxy?.auth?.tokens ?? []).map((entry) => typeof entry === "string" ? {} : entry);
 }
 
-/** A client that may use any pool, or one made on demand, may come to use any model. */
+/** A client with access to all pools, or to an on-demand pool, may use any model. */
 function holdsIn(names: readonly string[] | undefined, { pools, members }: BudgetParts): Limit["holdsFor"] {
   const own = names?.map((name) => pools.get(name));
   if (own === undefined || own.includes(undefined)) return () => true;
@@ -121,7 +121,7 @@ function missingPrice(model: ConfiguredModel, values: DocumentValues, members: M
   return missing.length === 0 ? undefined : quoted(missing);
 }
 
-/** An instance of the program exists already, so it can be asked for prices. */
+/** An instance of the program already exists, so its prices can be queried. */
 function answeredPricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
   try {
     return pricingIn(providers?.get(provider)?.instance?.getPricing(id));

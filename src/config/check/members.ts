@@ -1,6 +1,6 @@
 /**
- * Settings that contradict which models there are: what a pool says of models that are not in it, models that no pool
- * has, limits that something else reaches first. None of it keeps a mesh from working: all of it is warnings.
+ * Checks settings against the models of a pool: settings for models that are not members, models without a pool, limits
+ * that cannot be reached. All findings are warnings, since the mesh works nevertheless.
  * @module
  */
 import { everyPool, type First, firstOf } from "../schema/pools.ts";
@@ -19,7 +19,7 @@ interface PoolFacts extends ProviderParts {
   readonly report: Report;
 }
 
-/** Warns of pools without a possible member, and of settings for models that are not in their pool. */
+/** Warns about pools without possible members, and settings for models that are not in their pool. */
 export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
   const common = values.pools?.get(everyPool) ?? {};
   for (const [name, value] of values.pools ?? []) {
@@ -58,7 +58,7 @@ function checkRate(value: PoolValues, path: string, pool: PoolSettings, { member
   report.warn(`${path}.rate_limit.max_rpm`, `is above "limits.rpm" of ${names}, which is reached first`);
 }
 
-/** Without probes, a provider whose recovery is `on_probe_success` never recovers. */
+/** Without probes, a provider with the recovery `on_probe_success` never recovers. */
 function checkProbes(pool: PoolSettings, { entries, members, health, report }: PoolFacts): void {
   const { providerRecovery, providerDeactivation, recovery } = pool.routing;
   if (providerRecovery !== "on_probe_success" || !providerDeactivation?.size) return;
@@ -66,8 +66,8 @@ function checkProbes(pool: PoolSettings, { entries, members, health, report }: P
   const left = [...entries.keys()].filter((id) => health.providers?.includes(id) === false);
   const never = left.filter((id) => members.mayAsk(pool, id));
   if (never.length === 0) return;
-  const recoveries = `which recovers in the pool ${show(pool.name)} "on_probe_success" only`;
-  report.warn("discovery.health.providers", `leaves out ${quoted(never)}, ${recoveries}`);
+  const recoveries = `which the pool ${show(pool.name)} recovers "on_probe_success" only`;
+  report.warn("discovery.health.providers", `excludes ${quoted(never)}, ${recoveries}`);
 }
 
 function checkScope({ retry }: PoolValues, path: string, first: First, report: Report): void {
@@ -77,7 +77,7 @@ function checkScope({ retry }: PoolValues, path: string, first: First, report: R
   if (scope !== "same_model" || attempts > 0) return;
   report.warn(
     `${path}.retry.${retry?.scope === undefined ? "max_attempts" : "scope"}`,
-    '"same_model" with a "max_attempts" of 0 makes every failure final: no other model is asked',
+    '"same_model" with a "max_attempts" of 0 makes every failure final: no other model is tried',
   );
 }
 

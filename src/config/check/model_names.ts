@@ -1,21 +1,19 @@
 /**
- * Which models there will be, as far as that can be known before any provider is asked.
+ * Determines which models will exist, as far as possible before any provider is queried.
  * @module
  */
 import type { KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 
-/** The names that requests and settings may use for models. */
+/** The names by which requests and settings may refer to models. */
 export class ModelNames {
   readonly #names = new Set<string>();
   readonly #upstream = new Set<string>();
   readonly #open: string[] = [];
   #isPartial = false;
 
-  /**
-   * @param connectorOf An entry's connector; undefined when it is not known.
-   */
+  /** @param connectorOf The connector of an entry; undefined if unknown. */
   constructor(
     entries: ReadonlyMap<string, ProviderEntry>,
     connectorOf: (entry: ProviderEntry) => KnownProvider | undefined,
@@ -27,8 +25,7 @@ export class ModelNames {
       const connector = connectorOf(entry);
       const vendor = connector?.vendor ?? entry.id;
       const offer = offerOf(entry, connector, configuredFor.has(entry.id));
-      // What is asked for has names that are known only then; what a connector would have that is not registered is
-      // not worth a second report.
+      // Listed models are known only after the query. A connector that is not registered is already reported.
       if (entry.instance !== undefined || connector?.local || offer === "list") {
         this.#open.push(`${vendor}.`, `${vendor}/`);
       } else if (connector === undefined) this.#isPartial = true;
@@ -39,13 +36,13 @@ export class ModelNames {
     }
   }
 
-  /** Whether a model has, or may come to have, this name. */
+  /** Whether a model with this name exists, or may exist. */
   has(name: string): boolean {
     return this.#names.has(name) || this.#open.some((prefix) => name.startsWith(prefix)) ||
       this.#isPartial && /[./]/.test(name);
   }
 
-  /** Whether a request may ask for a model this way: by name, by `<vendor>/<id>` or by the provider's own id. */
+  /** Whether a request may refer to a model in this way: by name, by `<vendor>/<id>` or by upstream id. */
   answersTo(name: string): boolean {
     return this.has(name) || this.#upstream.has(name);
   }

@@ -1,6 +1,6 @@
 /**
- * Which models a pool will have, as far as that can be known before any provider is asked. The rules are those by
- * which the registry fills pools.
+ * Determines which models a pool will have, as far as possible before any provider is queried. Follows the same rules
+ * as the registry.
  * @module
  */
 import type { ProviderParts } from "./provider_names.ts";
@@ -14,12 +14,12 @@ interface MemberParts extends ProviderParts {
   readonly tree: CapabilityTree;
 }
 
-/** Computes which models and providers are in a pool. */
+/** Computes the models and providers of a pool. */
 export class Members {
   readonly #parts: MemberParts;
   readonly #leaves = new Map<ConfiguredModel, readonly string[]>();
   readonly #configuredIn = new Map<PoolSettings, readonly ConfiguredModel[]>();
-  /** By provider entry id. */
+  /** Ids of the provider's own models, by entry id. */
   readonly #ownIds = new Map<string, Set<string>>();
   readonly usable: readonly ConfiguredModel[];
 
@@ -46,7 +46,7 @@ export class Members {
     return models;
   }
 
-  /** Whether a pool has, or may come to have, a model of this name. */
+  /** Whether a pool has, or may get, a model of this name. */
   mayHave(pool: PoolSettings, name: string): boolean {
     if (this.#parts.models.has(name)) return this.configuredIn(pool).some((model) => model.name === name);
     const entries = this.#entriesOf(name).filter(({ id }) => this.#admits(pool, id));
@@ -54,7 +54,7 @@ export class Members {
     return entries.some((entry) => this.#offers(entry, pool, (id) => name.endsWith(`.${id}`)));
   }
 
-  /** Whether a pool has, or may come to have, a model of this provider. */
+  /** Whether a pool has, or may get, a model of this provider. */
   mayAsk(pool: PoolSettings, provider: string): boolean {
     const entry = this.#parts.entries.get(provider);
     if (!entry?.enabled || !this.#admits(pool, provider)) return false;
@@ -65,7 +65,7 @@ export class Members {
       this.#offers(entry, pool, () => true);
   }
 
-  /** Whether a pool may come to have more than one model. */
+  /** Whether a pool may get more than one model. */
   mayHaveSeveral(pool: PoolSettings): boolean {
     const names = new Set([...this.configuredIn(pool).map(({ name }) => name), ...pool.models]);
     return names.size > 1 || [...this.#parts.entries.keys()].some((id) => {
@@ -73,19 +73,19 @@ export class Members {
     });
   }
 
-  /** What the catalogue has on a model; a dated id is the model it is a release of. */
+  /** The catalogue entry of a model; a dated id takes that of the model it is a release of. */
   catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
     const models = this.#connectorOf(provider)?.models;
     const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
     return models?.find((known) => known.id === id) ?? models?.find((known) => known.id === undated);
   }
 
-  /** Whether a model's server is one's own, so that calls cost nothing. */
+  /** Whether a model is served by a local server, so that calls are free. */
   isLocal({ provider }: ConfiguredModel): boolean {
     return this.#connectorOf(provider)?.local === true;
   }
 
-  /** The leaves a model of the document serves. */
+  /** The leaves that a model of the document serves. */
   leavesOf(model: ConfiguredModel): readonly string[] {
     const known = this.#leaves.get(model);
     if (known !== undefined) return known;
@@ -95,7 +95,7 @@ export class Members {
     return leaves;
   }
 
-  /** Whether a provider adds models of its own to a pool, one with a fitting id among them. */
+  /** Whether a provider adds models of its own to a pool, with at least one matching id. */
   #offers(entry: ProviderEntry, pool: PoolSettings, fits: (id: string) => boolean): boolean {
     if (!entry.enabled || pool.capability === undefined) return false;
     const connector = this.#connectorOf(entry.id);
@@ -134,7 +134,7 @@ export class Members {
   }
 }
 
-/** A model without known capabilities is taken for a chat model, or by its name for embeddings. */
+/** The assumed leaves of a model without known capabilities: chat, or embeddings by its name. */
 function leavesOf({ id, capabilities }: KnownModel, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name));

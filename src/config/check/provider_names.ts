@@ -1,5 +1,5 @@
 /**
- * Names of providers as configurations spell them, and lists of codes.
+ * Validates provider names and status lists in configurations.
  * @module
  */
 import { type Report, show, suggest } from "../schema/report.ts";
@@ -11,12 +11,12 @@ import type { ProviderEntry } from "../settings/settings.ts";
 export type ConnectorOf = (entry: ProviderEntry) => KnownProvider | undefined;
 
 export interface ProviderParts {
-  /** By entry id, in the order of the document. */
+  /** By entry id, in document order. */
   readonly entries: ReadonlyMap<string, ProviderEntry>;
   readonly connectorOf: ConnectorOf;
 }
 
-/** Resolves names to entry ids; a connector's id or a vendor stands for all of its entries, an unknown one for none. */
+/** Resolves names to entry ids. A connector id or vendor stands for all of its entries, an unknown name for none. */
 export function expandProviders(
   names: readonly string[] | undefined,
   { entries, connectorOf }: ProviderParts,
@@ -31,7 +31,7 @@ export function expandProviders(
   return [...new Set(ids)];
 }
 
-/** Reports names that stand for no provider, with the nearest ones. */
+/** Reports unknown provider names, with similar ones. */
 export function checkProviders(
   names: readonly string[] | undefined,
   path: string,
@@ -43,13 +43,13 @@ export function checkProviders(
   });
 }
 
-/** Reports statuses that are in both lists, since neither would win. */
+/** Reports statuses that are in both lists. */
 export function checkCodes(codes: CodeValues | undefined, path: string, report: Report): void {
   const both = new Set(codes?.retryable_codes?.filter((code) => codes.non_retryable_codes?.includes(code)));
   if (both.size > 0) {
     report.problem(
       `${path}.non_retryable_codes`,
-      `${[...both].join(", ")} ${both.size === 1 ? "is" : "are"} in "retryable_codes" too: give each once`,
+      `${[...both].join(", ")} ${both.size === 1 ? "is" : "are"} in "retryable_codes" as well: list each once`,
     );
   }
 }

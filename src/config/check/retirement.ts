@@ -1,5 +1,5 @@
 /**
- * Models that their providers do not answer for any more, or will soon not.
+ * Detects models that their providers no longer serve, or will soon stop serving.
  * @module
  */
 import type { ModelInfo } from "../../contracts/provider.ts";
@@ -11,18 +11,18 @@ import { isRetiring } from "./is_retiring.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
 interface RetirementFacts {
-  /** Connectors with the models that they know. */
+  /** Connectors, with the models of their catalogues. */
   readonly providers: readonly (Pick<KnownProvider, "id" | "vendor"> & { readonly models: readonly ModelInfo[] })[];
-  /** Wall clock, ms since 1970. */
+  /** Wall-clock time, ms since the Unix epoch. */
   readonly now: number;
 }
 
 /**
- * Warnings of models that are retired or will be within 30 days: configured ones, those that pools name, and those that
- * a provider brings into pools by itself.
+ * Warnings about models that are retired, or will be within 30 days: configured ones, members of pools, and defaults of
+ * providers.
  *
  * @param settings The settings.
- * @param facts What the catalogue knows, and the time.
+ * @param facts Catalogue and current time.
  */
 export function retirementWarnings(settings: Settings, { providers, now }: RetirementFacts): ConfigProblem[] {
   const configured = [...settings.models.values()];
@@ -35,7 +35,7 @@ export function retirementWarnings(settings: Settings, { providers, now }: Retir
     const isOffering = offerOf(entry, connector, own.length > 0) === "catalogue";
     for (const { id, retires, defaultFor = [] } of connector.models) {
       if (!isRetiring(retires, now)) continue;
-      const message = Date.parse(retires) > now ? `will be retired on ${retires}` : `is retired since ${retires}`;
+      const message = Date.parse(retires) > now ? `will be retired on ${retires}` : `has been retired since ${retires}`;
       const models = own.filter((model) => model.id === id);
       warnings.push(...models.map(({ name }) => ({ path: under("models", name), message })));
       const name = `${connector.vendor}.${id}`;

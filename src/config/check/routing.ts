@@ -1,6 +1,6 @@
 /**
- * Routing settings of a pool that contradict one another. What cannot work is a problem; a key without effect is a
- * warning.
+ * Checks the routing settings of a pool. Contradictions that cannot work are problems; keys without effect are
+ * warnings.
  * @module
  */
 import { type First, firstOf } from "../schema/pools.ts";
@@ -17,7 +17,7 @@ export interface RoutingFacts {
   readonly report: Report;
 }
 
-/** A key that has an effect only beside others. */
+/** A key that has an effect only together with others. */
 interface Rule {
   readonly key: string;
   readonly isGiven: (layer: PoolValues) => boolean;
@@ -25,7 +25,7 @@ interface Rule {
   readonly message: string;
 }
 
-/** Made when a document is checked, so that bundles without one are without them. */
+/** Created on use, so that bundles without a document exclude it. */
 const rulesOf = (): readonly Rule[] => [...standbyRules(), ...strategyRules()];
 
 const standbyRules = (): readonly Rule[] => [
@@ -92,15 +92,15 @@ const strategyRules = (): readonly Rule[] => [
       const lists = [first((layer) => layer.model_priority), first((layer) => layer.provider_priority)];
       return strategy === fallback || !isBuiltIn(strategy) || lists.some((list) => list !== undefined);
     },
-    message: 'has no effect without "model_priority" or "provider_priority": it chooses once those are exhausted',
+    message: 'has no effect without "model_priority" or "provider_priority": it selects once those are exhausted',
   },
 ];
 
 /**
  * Reports contradictions in the routing of one pool, or of `*`.
  *
- * @param value As read.
- * @param layers The layers of each pool in which `value` counts, the strongest first.
+ * @param value The parsed settings.
+ * @param layers The layers of each pool that includes `value`, highest precedence first.
  */
 export function checkContradictions(
   value: PoolValues,
@@ -116,7 +116,7 @@ export function checkContradictions(
   if (value.deactivation?.error_rate_threshold === 0) {
     facts.report.warn(
       `${path}.deactivation.error_rate_threshold`,
-      "is 0: models go into standby without a failure, too",
+      "is 0: models go into standby even without a failure",
     );
   }
   const first = contexts[0] ?? firstOf([value]);
@@ -126,13 +126,13 @@ export function checkContradictions(
 }
 
 function mayUse(short: string, first: First, strategies: readonly string[]): boolean {
-  // A program's own strategies see the same settings, and may honor them.
+  // a custom strategy receives the same settings, and may honor them
   return strategiesOf(first, strategies).some((one) => {
     return one !== undefined && (!isBuiltIn(one) || shortNameOf(one) === short);
   });
 }
 
-/** One that always chooses. */
+/** Whether a strategy is built in, and so always selects a model. */
 function isBuiltIn(strategy: unknown): strategy is string {
   return typeof strategy === "string" && strategy.startsWith("mesh.");
 }
@@ -162,7 +162,7 @@ function checkProviderRecovery(value: PoolValues, path: string, first: First, fa
   if (report.isBlamed(`${path}.recovery`) || report.isBlamed("discovery.health")) return;
   report.problem(
     `${path}.provider_recovery`,
-    '"on_probe_success" never comes: give "recovery.probe_interval" or "discovery.health.interval"',
+    '"on_probe_success" never occurs: set "recovery.probe_interval" or "discovery.health.interval"',
   );
 }
 
@@ -178,6 +178,6 @@ function checkDelays({ retry, rate_limit: rate }: PoolValues, path: string, firs
   if (deltaMs > maxMs && (rate?.min_delta ?? retry?.max_delay) !== undefined) {
     const key = rate?.min_delta === undefined ? "retry.max_delay" : "rate_limit.min_delta";
     const delta = `"min_delta" (${formatDuration(deltaMs)})`;
-    report.warn(`${path}.${key}`, `${delta} is longer than ${maxDelay}, the longest that a request waits for it`);
+    report.warn(`${path}.${key}`, `${delta} is longer than ${maxDelay}, the maximum that a request waits for it`);
   }
 }

@@ -1,12 +1,12 @@
 /**
- * What counts as a key that an environment gives.
+ * Recognizes placeholders in environment variables.
  * @module
  */
 
 const placeholder =
   /^(?:(?:sk|key|api)[-_])?(?:[.…*x]+|(?:your|insert|enter|replace|paste|change)[-_ ]?(?:me|.*(?:key|token|here)))$|^<.*>$|^\$\{?\w+\}?$/i;
 
-/** Whether a string is not a key: blank, or left in from an example. */
+/** Whether a string is not an API key: blank, or a placeholder from an example. */
 export function isPlaceholder(key: string): boolean {
   return key.trim() === "" || placeholder.test(key.trim());
 }

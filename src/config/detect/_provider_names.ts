@@ -1,38 +1,38 @@
 /**
- * The names that providers and their models go by in a program's options.
+ * Resolves the names of providers and models in a program's options.
  * @module
  */
 import type { ProviderDeclaration } from "../../contracts/connector.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 
 /**
- * Whether a provider goes by a name: its id, its vendor, or what its variable says before `_API_KEY`, since people know
- * Google's Gemini by that.
+ * Whether a name refers to a provider: its id, its vendor, or the prefix of its variable before `_API_KEY`, such as
+ * `gemini`.
  */
 export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
   return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
 }
 
-/** A provider as far as its models go. */
+/** A provider, as far as its models are concerned. */
 interface ModelOwner {
   readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
   readonly entry: { readonly id: string };
 }
 
 interface ChosenModel {
-  /** As pools and records name it. */
+  /** The name in pools and records. */
   readonly name: string;
   /** Entry id. */
   readonly provider: string;
-  /** As its provider knows it. */
+  /** The upstream model id. */
   readonly id: string;
 }
 
 /**
- * The models a name stands for: those known by it, else what follows a provider's name.
+ * The models that a name refers to: known ones, otherwise the id after a provider's name.
  *
- * @param name `<vendor>.<id>`, `<vendor>/<id>` or the provider's own id.
- * @param report Takes a problem for each name that stands for nothing.
+ * @param name `<vendor>.<id>`, `<vendor>/<id>` or the upstream model id.
+ * @param report Collects a problem for each unknown name.
  */
 export function findModels(
   name: string,

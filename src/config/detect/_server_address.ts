@@ -1,13 +1,13 @@
 /**
- * Addresses of servers on one's own machine, as their variables give them.
+ * Parses the URLs of local servers from environment variables.
  * @module
  */
 
 /**
- * The address of a server of one's own: a bare host gets a scheme and the server's usual port, an address to listen
- * on becomes a loopback one, a missing path becomes the version prefix.
+ * The base URL of a local server. A bare host gets a scheme and the server's default port, an unspecified listen
+ * address becomes loopback, and a missing path becomes the version prefix.
  *
- * @param host Such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a whole URL.
+ * @param host The variable's value, such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a complete URL.
  */
 export function addressOfHost(host: string, port?: number): string {
   const [, scheme, authority = "", path = ""] = /^(https?:\/\/)?([^/]*)(.*)$/i.exec(host.replace(/^["']|["']$/g, "")) ??

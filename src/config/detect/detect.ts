@@ -1,5 +1,5 @@
 /**
- * Providers found in the environment, and the settings they alone make up.
+ * Detects providers in the environment, and builds settings from them.
  * @module
  */
 import { addressOfHost } from "./_server_address.ts";
@@ -18,32 +18,32 @@ import { type KnownConnectors, resolveStrategy, shortNameOf } from "../settings/
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
-/** Reads a variable; undefined when it is unset. */
+/** Reads an environment variable; undefined if unset. */
 export type Environment = (name: string) => string | undefined;
 
 interface DetectedProvider {
   readonly connector: ProviderDeclaration;
-  /** Its id is the connector's. */
+  /** The provider entry; its id is the connector's. */
   readonly entry: ProviderEntry;
-  /** Name of the variable by which it was detected. */
+  /** Name of the variable that revealed it. */
   readonly source: string;
 }
 
 interface Detection {
-  /** In the connectors' order. */
+  /** In connector order. */
   readonly providers: readonly DetectedProvider[];
-  /** Names of the filter that no provider was found for. */
+  /** Names in the filter without a detected provider. */
   readonly missing: readonly string[];
   readonly warnings: readonly ConfigProblem[];
 }
 
 /**
- * Finds the providers whose variables are set.
+ * Detects the providers whose environment variables are set.
  *
- * @param connectors Those to look for, in order of preference.
- * @param filter Vendors, connector ids or entry ids; all when left out.
- * @throws {NoProvidersError} When there is none; its message lists the variables.
- * @throws {ConfigError} When the filter has an unknown name, or a variable a value that cannot be used.
+ * @param connectors Connectors to detect, in order of preference.
+ * @param filter Vendors, connector ids or entry ids; all when omitted.
+ * @throws {NoProvidersError} If there is none; the message lists the variables.
+ * @throws {ConfigError} If the filter has an unknown name, or a variable has an invalid value.
  */
 export function detectProviders(
   connectors: readonly ProviderDeclaration[],
@@ -61,10 +61,10 @@ export function detectProviders(
 }
 
 /**
- * An environment in which further keys are set.
+ * Adds API keys to an environment.
  *
  * @param apiKeys Keys by variable, vendor or connector id.
- * @throws {ConfigError} For a name that stands for no provider.
+ * @throws {ConfigError} For an unknown provider.
  */
 export function overlayKeys(
   connectors: readonly ProviderDeclaration[],
@@ -77,7 +77,7 @@ export function overlayKeys(
   for (const [name, key] of Object.entries(apiKeys)) {
     const named = connectors.filter((connector) => isNamed(connector, name));
     const targets = variables.includes(name) ? [name] : named.flatMap(({ detection }) => detection?.keys[0] ?? []);
-    if (typeof key !== "string") report.problem(under("apiKeys", name), "expected a text");
+    if (typeof key !== "string") report.problem(under("apiKeys", name), "expected a string");
     if (targets.length === 0) {
       const names = [...connectors.map(({ vendor }) => vendor), ...variables];
       report.problem(
@@ -95,14 +95,14 @@ interface DetectedSettingsOptions {
   readonly known: KnownConnectors;
   /** Strategy of every pool: an id, a short name, or an instance. */
   readonly strategy?: string | SelectionStrategy;
-  /** The only models of pools made on demand: by name here, by `<vendor>/<id>` or by the provider's own id. */
+  /** The only models of on-demand pools: by name, by `<vendor>/<id>` or by upstream id. */
   readonly models?: readonly string[];
 }
 
 /**
- * The settings that detected providers make up: no pools, they are made on demand.
+ * The settings of detected providers. They have no pools, since pools are created on demand.
  *
- * @throws {ConfigError} For a strategy or a model that does not exist.
+ * @throws {ConfigError} For an unknown strategy or model.
  */
 export function detectedSettings(detection: Detection, options: DetectedSettingsOptions): Settings {
   const { known, strategy, models } = options;
@@ -129,7 +129,7 @@ export function detectedSettings(detection: Detection, options: DetectedSettings
 }
 
 function leftOut(name: string): ConfigProblem {
-  return { path: "providers", message: `${show(name)} is left out: it has no key in the environment` };
+  return { path: "providers", message: `${show(name)} is excluded: it has no API key in the environment` };
 }
 
 function checkName(name: string, path: string, connectors: readonly ProviderDeclaration[], report: Report): void {
@@ -142,18 +142,18 @@ function detect(connector: ProviderDeclaration, env: Environment, report: Report
   const { detection } = connector;
   if (detection === undefined) return undefined;
   const host = firstSet(detection.host ?? [], env);
-  // A key says that an account is there, not that a server on one's own machine is running.
+  // An API key does not show that a local server is running.
   if (connector.local && host === undefined) return undefined;
   const key = firstKey(detection.keys, env, report);
   const source = connector.local ? host?.variable : key?.variable ?? host?.variable;
   if (source === undefined) return undefined;
   const address = readAddress(connector, detection, env, report);
   const required = readRequired(detection, env);
-  // what else is needed makes up an address: one that is given needs none of it
+  // the other variables are needed only to construct the URL
   const missing = Object.keys(detection.requires ?? {}).filter((setting) => !Object.hasOwn(required, setting));
   if (address === undefined && missing.length > 0) {
     const variables = detection.requires![missing[0]!]!.join(" or ");
-    report.warn(source, `is set, but ${variables} is not: the provider is left out`);
+    report.warn(source, `is set, but ${variables} is not: the provider is excluded`);
     return undefined;
   }
   const entry = buildProvider(connector.id, {
@@ -184,13 +184,13 @@ function firstKey(variables: readonly string[], env: Environment, report: Report
     if (placeholder !== undefined) report.warn(placeholder.variable, "is set to what looks like a placeholder");
     return undefined;
   }
-  if (env(key.variable) !== key.value) report.warn(key.variable, "has space around the key, which is left out");
+  if (env(key.variable) !== key.value) report.warn(key.variable, "has whitespace around the key, which is removed");
   const problem = credentialProblem(key.value);
   if (problem !== undefined) report.problem(key.variable, problem);
   return key;
 }
 
-/** What further variables give. */
+/** The values of further required variables. */
 function readRequired({ requires = {} }: DetectionFacts, env: Environment): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const [setting, variables] of Object.entries(requires)) {

@@ -1,6 +1,6 @@
 /**
- * What `JSON.parse` does not report: the line of a mistake without an excerpt of the file, and keys that are given
- * twice.
+ * Detects problems that `JSON.parse` does not report: the line of a syntax error without an excerpt of the file, and
+ * duplicate keys.
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
@@ -13,10 +13,10 @@ const blank = /[ \t\r\n]*/y;
 const plainText = /[^"\\\x00-\x1f]*/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Ends a scan at the first mistake. */
+/** Ends the scan at the first syntax error. */
 class JsonMistake extends Error {}
 
-/** Problems of a JSON text: keys given twice, or the first syntax error with its line. */
+/** The problems of a JSON document: duplicate keys, or the first syntax error with its line. */
 export function scanJson(text: string): readonly ConfigProblem[] {
   const scanner = new JsonScanner(text);
   try {
@@ -50,7 +50,7 @@ class JsonScanner {
     else if (first === "[") this.#list(path, depth);
     else if (first === '"') this.#string();
     else if (!this.#skip(scalar)) {
-      this.#fail("expected a value: an object, a list, a text in double quotes, a number, true, false or null");
+      this.#fail("expected a value: an object, a list, a string in double quotes, a number, true, false or null");
     }
     this.#skip(blank);
   }
@@ -62,7 +62,7 @@ class JsonScanner {
       const line = this.#line();
       const key = this.#string();
       const memberPath = under(path, key);
-      if (keys.has(key)) this.problems.push({ path: memberPath, message: `line ${line}: the key is given twice` });
+      if (keys.has(key)) this.problems.push({ path: memberPath, message: `line ${line}: duplicate key` });
       keys.add(key);
       this.#skip(blank);
       if (this.#text[this.#at] !== ":") this.#fail('expected ":" after a key');
@@ -95,7 +95,9 @@ class JsonScanner {
   #string(): string {
     const from = this.#at++;
     do this.#skip(plainText); while (this.#skip(escape));
-    if (this.#text[this.#at] !== '"') this.#fail("a text is not closed, or has a line break or a wrong escape in it");
+    if (this.#text[this.#at] !== '"') {
+      this.#fail("a string is not closed, or contains a line break or an invalid escape");
+    }
     return JSON.parse(this.#text.slice(from, ++this.#at));
   }
 

@@ -1,11 +1,11 @@
 /**
- * Reading YAML, with what its parsers let pass refused.
+ * Parses YAML, and rejects ambiguous input that YAML parsers accept.
  * @module
  */
 import { type Report, under } from "../schema/report.ts";
 import { inspectTree, isPlainObject } from "../schema/tree.ts";
 
-/** The part of `@std/yaml` that is used. */
+/** The used part of `@std/yaml`. */
 export interface YamlModule {
   parse(content: string, options?: { schema?: "core" | "failsafe" }): unknown;
 }
@@ -13,10 +13,10 @@ export interface YamlModule {
 const plainNumber = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /**
- * Reads a YAML document. Numbers have to be written so that every reader takes them for the same number, and keys so
- * that none takes them for numbers; tags are not taken.
+ * Parses a YAML document. Numbers must be spelled so that every parser reads the same number, and keys so that none
+ * reads a number; tags are not supported.
  *
- * @param report Gets problems with lines where the parser gives them; never with an excerpt of the file.
+ * @param report Collects problems, with line numbers if the parser reports them, but never with an excerpt of the file.
  */
 export function readYaml(text: string, yaml: YamlModule, report: Report): unknown {
   const tabbed = text.split("\n").findIndex((line) => /^ *\t\s*[^\s#]/.test(line));
@@ -33,20 +33,20 @@ export function readYaml(text: string, yaml: YamlModule, report: Report): unknow
   }
 }
 
-/** The parser's words without its excerpt of the file, which may hold a key. */
+/** The parser's message without its excerpt of the file, which may contain an API key. */
 function problemOf(error: unknown): string {
   if (error instanceof RangeError) return "the file is nested too deeply";
   const message = error instanceof Error ? error.message : "";
   const [, reason, line] = /^(.*?)(?: at line (\d+), column \d+)?(?::?\n|$)/s.exec(message) ?? [];
   const words = (reason ?? "").replace(/["'<].*["'>]/gs, "…");
   if (/more than 1 document/i.test(words)) {
-    return `line ${line}: a second document begins, but the file can have only one`;
+    return `line ${line}: a second document starts, but the file may contain only one`;
   }
-  if (/duplicat/i.test(words)) return `line ${line}: a key is given twice`;
+  if (/duplicat/i.test(words)) return `line ${line}: duplicate key`;
   return line === undefined ? "the file is not valid YAML" : `line ${line} is not valid YAML: ${words}`;
 }
 
-/** Compares the document with the one in which every scalar is the string that was written. */
+/** Compares the document with a parse in which every scalar is its literal string. */
 function compare(
   value: unknown,
   written: unknown,
@@ -57,7 +57,7 @@ function compare(
     context.report.problem(
       path,
       'is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it ' +
-        "in plain decimals, or put it in quotes if it is a text",
+        "as a plain decimal, or put it in quotes if it is a string",
     );
   }
   if (typeof value !== "object" || value === null || context.seen.has(value)) return;
@@ -70,7 +70,7 @@ function compare(
       if (isKept) compare(value[key], member, context, under(path, key));
       else {context.report.problem(
           under(path, key),
-          "is a key that YAML readers take for something else: put it in quotes",
+          "is a key that YAML readers do not read as a string: put it in quotes",
         );}
     }
   }

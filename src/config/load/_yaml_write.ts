@@ -1,5 +1,5 @@
 /**
- * Plain values as YAML. Reading needs a parser; writing does not.
+ * Serializes plain values as YAML, without a parser.
  * @module
  */
 
@@ -7,7 +7,7 @@ const plainText = /^[A-Za-z][A-Za-z0-9_./-]*$/;
 const readAsOther = /^(?:true|false|yes|no|on|off|null|y|n)$/i;
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** Writes plain values as YAML. Strings are quoted wherever a reader could take them for something else. */
+/** Serializes plain values as YAML. Strings are quoted unless every parser reads them as strings. */
 export function writeYaml(document: Readonly<Record<string, unknown>>): string {
   return `${lines(document).join("\n")}\n`;
 }

@@ -1,5 +1,5 @@
 /**
- * Certificate authorities that providers' settings name by a file.
+ * Loads the certificate authority files of providers.
  * @module
  */
 import type { Runtime } from "../../contracts/runtime.ts";
@@ -8,10 +8,10 @@ import { under } from "../schema/report.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
 /**
- * The settings with what the files hold.
+ * Adds the content of the files to the settings.
  *
- * @param settings With resolved secrets.
- * @throws {ConfigError} With a problem for each file that is of no use.
+ * @param settings Settings with resolved secrets.
+ * @throws {ConfigError} If a file is invalid; lists a problem for each.
  */
 export async function withAuthorities(settings: Settings, runtime: Runtime): Promise<Settings> {
   const problems: ConfigProblem[] = [];
@@ -22,7 +22,7 @@ export async function withAuthorities(settings: Settings, runtime: Runtime): Pro
     if (runtime.readAuthorities === undefined) {
       problems.push({
         path,
-        message: "cannot be honoured here: a page, or a fetch of the program's own, trusts what it trusts",
+        message: "is not supported here: a page, or a custom fetch, has its own trust store",
       });
       return entry;
     }

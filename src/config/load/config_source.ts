@@ -1,5 +1,5 @@
 /**
- * A configuration in whatever form a program has it: a file's path, a document, or a `MeshConfig`.
+ * A configuration in any form that a program may pass: path, document, or `MeshConfig`.
  * @module
  */
 import type { ConfigDocument } from "../../contracts/config_document.ts";
@@ -8,7 +8,7 @@ import { ConfigError } from "../../errors.ts";
 import { loadDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
 
-/** The path of a `.yaml`, `.yml` or `.json` file, a document as an object, or what `MeshConfig` has loaded or parsed. */
+/** The path of a `.yaml`, `.yml` or `.json` file, a document as an object, or a `MeshConfig`. */
 export type ConfigSource = string | ConfigDocument | MeshConfigBase;
 
 /** A document and its origin. */
@@ -19,9 +19,9 @@ export interface SourcedDocument {
 }
 
 /**
- * A configuration that needs no file; undefined for a path.
+ * The document of a configuration that needs no file; undefined for a path.
  *
- * @param config Anything: programs in plain JavaScript pass what they like.
+ * @param config The configuration, unvalidated: JavaScript programs may pass anything.
  */
 export function givenDocument(config: unknown): SourcedDocument | undefined {
   if (typeof config === "string") return undefined;
@@ -31,10 +31,10 @@ export function givenDocument(config: unknown): SourcedDocument | undefined {
 }
 
 /**
- * A configuration's document, read from its file where it is one.
+ * The document of a configuration, read from its file if needed.
  *
  * @param files Undefined in runtimes without files.
- * @throws {ConfigError} When the file cannot be read or is no document.
+ * @throws {ConfigError} If the file cannot be read, or is not a document.
  */
 export async function readSource(config: unknown, files: FileSystem | undefined): Promise<SourcedDocument> {
   const given = givenDocument(config);
@@ -47,7 +47,7 @@ export async function readSource(config: unknown, files: FileSystem | undefined)
   );
 }
 
-/** By its members: the class of another entry, or of another copy of this package, is as good. */
+/** Checked by members rather than class: the class may belong to another entry or copy of this package. */
 function isMeshConfig(config: unknown): config is MeshConfigBase {
   const isObject = typeof config === "object" && config !== null;
   return isObject && "toYaml" in config && typeof config.toYaml === "function" && "document" in config;

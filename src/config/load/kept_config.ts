@@ -1,6 +1,6 @@
 /**
- * The record of the configuration that a storage has beside the state: the document of the last start or reload,
- * without its secrets.
+ * The configuration record that a storage has next to the state: the document of the last start or reload, without
+ * secrets.
  * @module
  */
 import type { Storage } from "../../contracts/storage.ts";
@@ -8,17 +8,17 @@ import { referencesIn } from "../schema/references.ts";
 import { isPlainObject } from "../schema/tree.ts";
 import { configKey } from "./save.ts";
 
-/** Keys whose texts are secrets unless they refer to one; with all that is below them. */
+/** Keys whose values are secrets unless they are references, including everything below them. */
 const secretKeys =
   /^(api[_-]?keys?|x-api-key|(.+_)?token|tokens|admin_tokens|(client_|shared_|id_)?secret|secret_access_key|(private|account|storage)_key|password|passphrase|credentials?|authorization|headers)$/i;
 
 /**
- * Writes the record, unless the one that is there says the same: one that `saveConfig` wrote may hold keys, too.
+ * Writes the record, unless the existing one is equivalent. A record written by `saveConfig` may contain API keys.
  *
- * @param document As validated, secret references unresolved.
- * @param storage Where.
- * @param redact Replaces known secrets in a text.
- * @throws When the storage does not take it, or what is there cannot be read.
+ * @param document The validated document, with unresolved secret references.
+ * @param storage The storage.
+ * @param redact Replaces known secrets in a string.
+ * @throws If the storage fails, or the existing record cannot be read.
  */
 export async function keepConfig(
   document: unknown,
@@ -35,10 +35,10 @@ export async function keepConfig(
 }
 
 /**
- * A copy without secrets that are written out, and without what only a program can give. References to secrets stay.
+ * A copy without literal secrets and without instances. Secret references are kept.
  *
  * @param document Plain values.
- * @param redact Replaces known secrets in a text.
+ * @param redact Replaces known secrets in a string.
  */
 export function withoutSecrets(document: unknown, redact: (text: string) => string): unknown {
   const textOf = (text: string, isSecret: boolean): string | undefined => {
@@ -49,7 +49,7 @@ export function withoutSecrets(document: unknown, redact: (text: string) => stri
   const copy = (value: unknown, isSecret: boolean): unknown => {
     if (typeof value === "string") return textOf(value, isSecret);
     if (Array.isArray(value)) {
-      // an entry of a list, such as a client's, has keys of its own
+      // an item of a list, such as a client, has its own keys
       return value.map((item) => copy(item, isSecret && !isPlainObject(item))).filter((item) => item !== undefined);
     }
     if (!isPlainObject(value)) return typeof value === "object" || typeof value === "function" ? undefined : value;

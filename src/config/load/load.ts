@@ -1,5 +1,5 @@
 /**
- * Reading a configuration file. The only part of the configuration that knows of files and of their formats.
+ * Reads configuration files. The only part of the configuration that handles files and their formats.
  * @module
  */
 import type { FileSystem } from "../../contracts/runtime.ts";
@@ -14,11 +14,11 @@ export type { YamlModule } from "./_yaml_read.ts";
 const maxBytes = 1_048_576;
 
 /**
- * Reads a file as a document; its extension alone says how.
+ * Reads a configuration file; the extension determines the format.
  *
- * @param path A name that ends in `.yaml`, `.yml` or `.json`.
+ * @param path Path of the file; it ends in `.yaml`, `.yml` or `.json`.
  * @param importYaml Called for `.yaml` and `.yml` only.
- * @throws {ConfigError} When the file cannot be read, is no document, or the YAML module is missing.
+ * @throws {ConfigError} If the file cannot be read, is not a document, or the YAML module is missing.
  */
 export async function loadDocument(
   path: string,
@@ -35,21 +35,21 @@ export async function loadDocument(
 /**
  * Parses JSON as a document.
  *
- * @param source Its origin, for messages.
- * @throws {ConfigError} When it is no document.
+ * @param source Its origin, for error messages.
+ * @throws {ConfigError} If it is not a document.
  */
 export function readJsonDocument(text: string, source: string): unknown {
   return checkDocument(readJson(checkText(text, source), source), source);
 }
 
 /**
- * The format that a path's extension stands for; content is never guessed.
+ * The format by file extension; the content is not inspected.
  *
  * @throws {ConfigError} For any other extension.
  */
 export function formatOf(path: string): "yaml" | "json" {
   const extension = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
-  if (extension === undefined) fail(path, 'the name of the file has to end in ".yaml", ".yml" or ".json"');
+  if (extension === undefined) fail(path, 'the file name must end in ".yaml", ".yml" or ".json"');
   return extension === "json" ? "json" : "yaml";
 }
 
@@ -69,7 +69,7 @@ async function readFile(path: string, files: FileSystem): Promise<string> {
   }
 }
 
-/** Why a file could not be read, without a runtime's own words. */
+/** Why a file could not be read, without the runtime's own message. */
 export function reasonOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT") return "it does not exist";
@@ -81,7 +81,7 @@ function checkText(text: string, path: string): string {
   const isLarge = text.length > maxBytes || text.length > maxBytes / 3 && byteLength(text) > maxBytes;
   if (isLarge) fail(path, "the file is larger than 1 MiB");
   // deno-lint-ignore no-control-regex
-  if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(text)) fail(path, "the file is not a text in UTF-8");
+  if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(text)) fail(path, "the file is not UTF-8 text");
   const content = text.replace(/^\ufeff/, "");
   if (content.trim() === "") fail(path, "the file is empty");
   return content;
@@ -104,7 +104,7 @@ async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Pr
     const message = 'the YAML module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or ' +
       '"npx jsr add @std/yaml", or write the configuration as JSON';
     const error = new ConfigError([{ path: "", message }], path, cause);
-    // Nothing is wrong with the configuration, so the usual opening words would mislead.
+    // the configuration itself is not invalid, so the usual prefix would mislead
     error.message = `Cannot load configuration "${path}": ${message}`;
     throw error;
   }

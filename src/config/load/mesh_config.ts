@@ -1,5 +1,5 @@
 /**
- * A checked configuration as a value. The shells bind it to their connectors and files.
+ * A validated configuration. The entry points bind it to their connectors and files.
  * @module
  */
 import { type ConfigProblem, MeshError } from "../../errors.ts";
@@ -10,16 +10,16 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
-/** A valid document, and the settings it yields. */
+/** A valid document, and its settings. */
 export interface CheckedDocument {
   readonly document: Readonly<Record<string, unknown>>;
   readonly settings: Settings;
 }
 
 /**
- * Validates a copy of a document.
+ * Validates a document, which is copied.
  *
- * @throws {ConfigError} With every problem and its path.
+ * @throws {ConfigError} If the document is invalid; lists every problem with its path.
  */
 export function checkDocument(
   document: unknown,
@@ -28,16 +28,16 @@ export function checkDocument(
   return checkedDocument(document, validate(document, options));
 }
 
-/** Pairs a copy of a document with its settings: later changes by the program have no effect. */
+/** Copies a document and pairs it with its settings: later modifications by the program have no effect. */
 export function checkedDocument(document: unknown, settings: Settings): CheckedDocument {
   const copy = copyTree(document, () => {}, "") as Readonly<Record<string, unknown>>;
   return { document: deepFreeze(copy), settings };
 }
 
 /**
- * The part of `MeshConfig` that needs neither connectors nor files.
+ * Base class of `MeshConfig`, without connectors and files.
  *
- * @example The class as a shell makes it
+ * @example The class as an entry point defines it
  * ```ts ignore
  * export class MeshConfig extends MeshConfigBase {
  *   static async load(path: string): Promise<MeshConfig> {
@@ -53,7 +53,7 @@ export class MeshConfigBase {
   readonly #checked: CheckedDocument;
 
   /**
-   * Made by `load` and `parse`.
+   * Called by `load` and `parse`.
    *
    * @param checked A valid document.
    * @internal
@@ -62,27 +62,27 @@ export class MeshConfigBase {
     this.#checked = checked;
   }
 
-  /** What is legal and yet deserves a look, such as a setting without effect. */
+  /** Warnings about valid but questionable settings, such as ones without effect. */
   get warnings(): readonly ConfigProblem[] {
     return this.#checked.settings.warnings;
   }
 
-  /** Path of its file; undefined where there is none. */
+  /** Path of its file; undefined if there is none. */
   get source(): string | undefined {
     return this.#checked.settings.source;
   }
 
-  /** The document as written, frozen; secret references are not resolved. */
+  /** The document as written, frozen, with unresolved secret references. */
   get document(): Readonly<Record<string, unknown>> {
     return this.#checked.document;
   }
 
-  /** The document as YAML. */
+  /** Serializes the document as YAML. */
   toYaml(): string {
     return writeYaml(this.#writable());
   }
 
-  /** The document as JSON. */
+  /** Serializes the document as JSON. */
   toJson(): string {
     return `${JSON.stringify(this.#writable(), null, 2)}\n`;
   }
@@ -91,12 +91,12 @@ export class MeshConfigBase {
     const made = findInstance(this.document, "");
     if (made === undefined) return this.document;
     throw new MeshError(
-      `Cannot write the configuration: "${made}" is an object of the program, which no file can hold`,
+      `Cannot write the configuration: "${made}" is an object of the program, which a file cannot contain`,
     );
   }
 }
 
-/** The path of the first value that only a program can give. */
+/** The path of the first value that cannot be serialized. */
 function findInstance(value: unknown, path: string): string | undefined {
   if (value === null || value === undefined || ["string", "number", "boolean"].includes(typeof value)) return undefined;
   const isPlain = Array.isArray(value) || typeof value === "object" && Object.getPrototypeOf(value) === null;

@@ -1,5 +1,5 @@
 /**
- * A configuration with one more provider.
+ * Adds a provider to a configuration.
  * @module
  */
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
@@ -9,21 +9,21 @@ import type { ConfigContext } from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
-/** A provider to be added: its entry in `providers` with its id beside it, and its models. */
+/** A provider to add: its entry in `providers`, its id, and its models. */
 export interface NewProvider extends Readonly<Record<string, unknown>> {
-  /** The entry's id. */
+  /** The entry id. */
   readonly id: string;
-  /** Its models by name, as in `models`; `provider` goes without saying. */
+  /** Its models by name, as in `models`, without `provider`. */
   readonly models?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * The document with the provider in it. Providers that were detected are written down with it: a document that names
- * some has to name all.
+ * Adds a provider to a document. Detected providers are added as well, since a document with `providers` must list all
+ * of them.
  *
- * @throws {ConfigError} When its id or a name of a model is taken, or what was detected cannot be written down.
+ * @throws {ConfigError} If its id or a model name is taken, or a detected provider cannot be expressed in a document.
  */
 export function withProvider(
   document: Document,
@@ -33,11 +33,11 @@ export function withProvider(
   const problems: ConfigProblem[] = [];
   if (typeof id !== "string" || id === "") problems.push({ path: "id", message: "missing: the provider's entry id" });
   else if (settings.providers.has(id)) {
-    problems.push({ path: under("providers", id), message: "is there already: a provider's id is given once" });
+    problems.push({ path: under("providers", id), message: "exists already: provider ids must be unique" });
   }
   for (const [name, model] of Object.entries(models)) {
     const path = under("models", name);
-    if (settings.models.has(name)) problems.push({ path, message: "is there already: a model's name is given once" });
+    if (settings.models.has(name)) problems.push({ path, message: "exists already: model names must be unique" });
     const { provider = id } = model ?? {};
     if (provider !== id) problems.push({ path: `${path}.provider`, message: `expected ${show(id)}, or nothing` });
   }
@@ -52,7 +52,7 @@ export function withProvider(
   };
 }
 
-/** A detected provider as an entry: its key by the variable it stands in. */
+/** The entry of a detected provider, with a reference to the variable of its API key. */
 function writtenOf(
   { id, connector: connectorId, apiKeys, baseUrl, config }: ProviderEntry,
   { secrets }: Settings,
@@ -66,7 +66,7 @@ function writtenOf(
   if (!isReadable) {
     problems.push({
       path: under("providers", id),
-      message: 'was detected, and its key cannot be written down as a reference: name it in "providers"',
+      message: 'was detected, and its key cannot be expressed as a reference: list it in "providers"',
     });
   }
   return {

@@ -1,5 +1,5 @@
 /**
- * Where a configuration is kept: a file, or a storage.
+ * Saves a configuration to a file or a storage.
  * @module
  */
 import type { FileSystem } from "../../contracts/runtime.ts";
@@ -8,16 +8,17 @@ import { ConfigError, ConnectorError, MeshError } from "../../errors.ts";
 import { formatOf, readJsonDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
 
-/** The record that holds the configuration, as JSON. */
+/** Key of the record with the configuration, as JSON. */
 export const configKey = "config";
 
 /**
- * Writes a configuration to a file, whole or not at all.
+ * Writes a configuration to a file, atomically.
  *
- * @param path A name that ends in `.yaml`, `.yml` or `.json`, which says how.
+ * @param path Path of the file; its extension `.yaml`, `.yml` or `.json` determines the format.
  * @param files Undefined in browsers.
- * @throws {ConfigError} For another name.
- * @throws {MeshError} When it has what only a program can give, or the file cannot be written: `config_not_saved`.
+ * @throws {ConfigError} For another extension.
+ * @throws {MeshError} `config_not_saved` if it contains values that cannot be serialized, or the file cannot be
+ * written.
  */
 export async function saveConfigFile(
   config: MeshConfigBase,
@@ -28,7 +29,7 @@ export async function saveConfigFile(
   try {
     await files!.replaceText(path, text);
   } catch (cause) {
-    const reason = files === undefined ? "there are no files here" : reasonOf(cause);
+    const reason = files === undefined ? "this runtime has no file access" : reasonOf(cause);
     throw new MeshError(`Cannot save the configuration as "${path}": ${reason}`, { code: "config_not_saved", cause });
   }
 }
@@ -36,8 +37,8 @@ export async function saveConfigFile(
 /**
  * Writes a configuration to a storage.
  *
- * @throws {MeshError} When it has what only a program can give.
- * @throws {ConnectorError} When the storage does not take it.
+ * @throws {MeshError} If it contains values that cannot be serialized.
+ * @throws {ConnectorError} If the storage fails.
  */
 export async function storeConfig(config: MeshConfigBase, storage: Storage): Promise<void> {
   const bytes = new TextEncoder().encode(config.toJson());
@@ -45,10 +46,10 @@ export async function storeConfig(config: MeshConfigBase, storage: Storage): Pro
 }
 
 /**
- * The document that {@linkcode storeConfig} wrote.
+ * Reads the document that {@linkcode storeConfig} wrote.
  *
- * @throws {ConfigError} When there is none, or what is there is none.
- * @throws {ConnectorError} When the storage cannot be read.
+ * @throws {ConfigError} If the record does not exist, or is not a document.
+ * @throws {ConnectorError} If the storage cannot be read.
  */
 export async function storedDocument(storage: Storage): Promise<unknown> {
   const bytes = await storage.load(configKey).catch((error) => fail(error, "read"));
@@ -57,7 +58,7 @@ export async function storedDocument(storage: Storage): Promise<unknown> {
   throw new ConfigError([{ path: "", message }]);
 }
 
-/** Our connectors say what is the matter; the words of others may quote anything and are not passed on. */
+/** Messages of built-in connectors are exposed; those of other errors are not, since they may quote anything. */
 function fail(error: unknown, doing: string): never {
   if (MeshError.isInstance(error)) throw error;
   throw new ConnectorError(`Cannot ${doing} the configuration: the storage failed (see the error's cause)`, error);
@@ -67,7 +68,5 @@ function reasonOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "its folder does not exist";
   if (code === "EISDIR") return "it is a folder";
-  return code === "EACCES" || code === "EPERM" || code === "EROFS"
-    ? "writing there is not permitted"
-    : "writing failed";
+  return code === "EACCES" || code === "EPERM" || code === "EROFS" ? "permission denied" : "writing failed";
 }

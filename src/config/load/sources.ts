@@ -1,5 +1,5 @@
 /**
- * Where settings come from: a document, or what is detected in the environment.
+ * Sources of settings: a document, or detection in the environment.
  * @module
  */
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
@@ -9,24 +9,24 @@ import type { ConfigContext } from "../settings/known.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 
-/** Keys given by a program: by variable or provider name. */
+/** API keys passed by a program, by variable or provider name. */
 type ApiKeys = Readonly<Record<string, string>>;
 
-/** How a document is validated. */
+/** Options of document validation. */
 interface DocumentOptions {
-  /** Path of its file, for messages. */
+  /** Path of its file, for error messages. */
   readonly source?: string;
-  /** These win over the environment's. */
+  /** API keys that take precedence over the environment. */
   readonly apiKeys?: ApiKeys;
-  /** Whether a document without `providers` is valid although no provider is detected. */
+  /** Whether a document without `providers` is valid even if no provider is detected. */
   readonly mayLackProviders?: boolean;
 }
 
 /**
- * The settings of a document. One without a `providers` section goes with the providers detected.
+ * The settings of a document. Without a `providers` section, it uses the detected providers.
  *
- * @throws {ConfigError} With everything that is wrong.
- * @throws {NoProvidersError} When it has no providers and none is detected.
+ * @throws {ConfigError} If the document is invalid; reports all errors at once.
+ * @throws {NoProvidersError} If it has no providers and none is detected.
  */
 export function settingsOf(document: unknown, context: ConfigContext, options: DocumentOptions = {}): Settings {
   const { source } = options;
@@ -38,23 +38,23 @@ export function settingsOf(document: unknown, context: ConfigContext, options: D
   });
 }
 
-/** Limits on detection, and what is added to it. */
+/** Filters of detection, and additions to it. */
 interface DetectionOptions {
-  /** Only these: vendors, connector ids or entry ids. */
+  /** The only providers: vendors, connector ids or entry ids. */
   readonly providers?: readonly string[];
-  /** Only these models, in this order. */
+  /** The only models, in this order. */
   readonly models?: readonly string[];
   /** Strategy of every pool. */
   readonly strategy?: string | SelectionStrategy;
-  /** These win over the environment's. */
+  /** API keys that take precedence over the environment. */
   readonly apiKeys?: ApiKeys;
 }
 
 /**
- * The settings that detected providers yield.
+ * The settings of detected providers.
  *
- * @throws {NoProvidersError} When there is none.
- * @throws {ConfigError} For a provider, model or strategy that does not exist.
+ * @throws {NoProvidersError} If there is none.
+ * @throws {ConfigError} For an unknown provider, model or strategy.
  */
 export function settingsOfDetection(context: ConfigContext, options: DetectionOptions = {}): Settings {
   const { providers, models, strategy, apiKeys } = options;

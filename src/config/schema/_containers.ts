@@ -1,5 +1,5 @@
 /**
- * Fields that hold other fields.
+ * Fields that contain other fields.
  * @module
  */
 import { type Aliases, type Field, field, type Fields, type FieldsOf } from "./field.ts";
@@ -29,7 +29,7 @@ export function oneOrMany<Item>(item: Field<Item>): Field<readonly Item[]> {
   });
 }
 
-/** What an object is read as, or what anything else is. */
+/** Reads an object with one field, and any other value with another. */
 export function either<One, Other>(one: Field<One>, object: Field<Other>): Field<One | Other> {
   return field<One | Other>({ type: "either", options: [one, object] }, (value, path, report) => {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -37,7 +37,7 @@ export function either<One, Other>(one: Field<One>, object: Field<Other>): Field
   });
 }
 
-/** An object whose keys are names, read in order. */
+/** An object whose keys are names, parsed in order to a map. */
 export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>> {
   return field({ type: "map", item }, (value, path, report) => {
     const entries = new Map<string, Item>();
@@ -45,7 +45,7 @@ export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>>
       const memberPath = under(path, name);
       // deno-lint-ignore no-control-regex
       if (!/^[^\x00-\x1f\x7f]{1,200}$/.test(name) || name.trim() !== name) {
-        report.problem(memberPath, "a name has 1 to 200 characters, no control character and no space around it");
+        report.problem(memberPath, "a name has 1 to 200 characters, no control characters and no surrounding spaces");
       }
       const read = item.read(member, memberPath, report);
       if (read !== undefined) entries.set(name, read);
@@ -54,7 +54,7 @@ export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>>
   });
 }
 
-/** An object whose keys are names, kept as one. */
+/** An object whose keys are names, parsed to an object. */
 export function recordOf<Item>(item: Field<Item>): Field<Readonly<Record<string, Item>>> {
   const { shape, read } = mapOf(item);
   return field(shape, (value, path, report) => {
@@ -62,7 +62,7 @@ export function recordOf<Item>(item: Field<Item>): Field<Readonly<Record<string,
   });
 }
 
-/** Attributes that go to a connector as they are; their strings may have secret references. */
+/** Attributes that are passed to a connector unchanged; their strings may contain secret references. */
 export function passThrough(): Field<Readonly<Record<string, unknown>>> {
   return field({ type: "any" }, (value, path, report) => {
     const members = Object.fromEntries(objectMembers(value, path, report));
@@ -76,13 +76,13 @@ interface ObjectOptions {
   readonly aliases?: readonly Aliases[];
 }
 
-/** An object of known keys; a key may be written dotted, and nothing is read as no keys at all. */
+/** An object with known keys. Keys may be dotted paths; null is read as an empty object. */
 export function object<Value extends object>(fields: FieldsOf<Value>, options: ObjectOptions = {}): Field<Value> {
   return field({ type: "object", fields, ...options }, (value, path, report) => {
     const values: Record<string, unknown> = Object.create(null);
     const members = nestedMembers(value, fields, path, report);
     for (const key of options.required ?? []) {
-      if (!members.has(key)) report.problem(under(path, key), "missing: this key has to be given");
+      if (!members.has(key)) report.problem(under(path, key), "missing: this key is required");
     }
     for (const [key, member] of members) {
       const memberPath = under(path, key);
@@ -104,7 +104,7 @@ function objectMembers(value: unknown, path: string, report: Report): [key: stri
   return [];
 }
 
-/** The members of an object, those that were written dotted put where they belong. */
+/** The members of an object; dotted keys are expanded. */
 function nestedMembers(value: unknown, fields: Fields, path: string, report: Report): Map<string, unknown> {
   const members = new Map<string, unknown>();
   for (const [key, member] of objectMembers(value, path, report)) {
@@ -125,14 +125,14 @@ function merge(one: unknown, other: unknown, path: string, report: Report): unkn
     }
     return Object.fromEntries(merged);
   }
-  if (!isSame(one, other)) report.problem(path, "is given twice, with different values");
+  if (!isSame(one, other)) report.problem(path, "is set twice, with different values");
   return one;
 }
 
 function compareAliases(values: unknown, one: string, other: string, path: string, report: Report): void {
   const [first, second] = [valueAt(values, one), valueAt(values, other)];
   if (first === undefined || second === undefined || isSame(first, second)) return;
-  report.problem(under(path, other), `differs from "${one}", which means the same: give one of them`);
+  report.problem(under(path, other), `differs from "${one}", which is an alias: set only one of them`);
 }
 
 function valueAt(values: unknown, path: string): unknown {
@@ -151,12 +151,12 @@ function suggestKey(key: string, fields: Fields): string {
   const name = snakeCase(key);
   if (Object.hasOwn(fields, name)) return suggest(name, Object.keys(fields));
   const inside = Object.entries(fields).find(([, { shape }]) => Object.hasOwn(shape.fields ?? {}, name));
-  // Of a dotted key that got here the first word is not known.
+  // The first segment of a dotted key that arrives here is unknown.
   const [head = ""] = name.split(".", 1);
   return inside === undefined ? suggest(head, Object.keys(fields)) : `, did you mean "${inside[0]}.${name}"?`;
 }
 
-/** A copy of what goes to a connector, its references checked. */
+/** Copies attributes of a connector, and checks their references. */
 function passOn(value: unknown, path: string, report: Report): unknown {
   return copyTree(value, (text, memberPath) => {
     const { problem } = referencesIn(text);

@@ -1,5 +1,5 @@
 /**
- * Fields that take single values.
+ * Fields with scalar values.
  * @module
  */
 import { type Field, field, leaf, misfit, type Shape } from "./field.ts";
@@ -12,25 +12,25 @@ interface TextOptions {
   readonly isSecret?: boolean;
   readonly isLiteral?: boolean;
   readonly isMultiline?: boolean;
-  /** What is wrong with a string without secret references. */
+  /** Checks a string without secret references; returns the error, if any. */
   readonly check?: (text: string) => string | undefined;
 }
 
-/** A string; secret references may stand in it unless it is literal. */
+/** A string; it may contain secret references unless it is literal. */
 export function text(options: TextOptions = {}): Field<string> {
   const { check: _check, isMultiline: _isMultiline, ...facts } = options;
   const shape: Shape = { type: "text", ...facts };
   return field(shape, (value, path, report) => {
     if (typeof value !== "string") {
       const hint = typeof value === "number" || typeof value === "boolean" ? ": put it in quotes" : "";
-      return report.problem(path, `expected a text, found ${options.isSecret ? kindOf(value) : show(value)}${hint}`);
+      return report.problem(path, `expected a string, found ${options.isSecret ? kindOf(value) : show(value)}${hint}`);
     }
     const problem = textProblem(value, options);
     return problem === undefined ? value : report.problem(path, problem);
   });
 }
 
-/** True or false; nothing else counts as either. */
+/** True or false; no other value is converted. */
 export function flag(options: { default?: boolean } = {}): Field<boolean> {
   return leaf({ type: "flag", ...options }, "true or false", (value) => typeof value === "boolean" ? value : undefined);
 }
@@ -45,7 +45,7 @@ export function number(range: Range = {}): Field<number> {
   return numeric({ type: "number", ...range }, "a number", Number.isFinite);
 }
 
-/** A duration, read as ms; at least 1 ms by default. */
+/** A duration, parsed to ms; at least 1 ms by default. */
 export function duration(range: Range = {}): Field<number> {
   const minMs = range.min ?? 1;
   return leaf(
@@ -59,7 +59,7 @@ export function duration(range: Range = {}): Field<number> {
   );
 }
 
-/** A size, read as bytes. */
+/** A size, parsed to bytes. */
 export function size(range: Range = {}): Field<number> {
   return leaf(
     { type: "size", ...range },
@@ -82,7 +82,7 @@ export function oneOf<Word extends string>(words: readonly Word[], standard?: Wo
   });
 }
 
-/** An object made by the program, known by its methods. */
+/** An object of the program, recognized by its methods. */
 export function instance<Value>(kind: string, methods: readonly string[]): Field<Value> {
   return leaf({ type: "instance" }, `${kind}, an object with ${methods.join(" and ")}`, (value) => {
     const isOne = typeof value === "object" && value !== null &&
@@ -106,7 +106,7 @@ function rangeOf({ min, max, above }: Shape): string {
 }
 
 function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }: TextOptions): string | undefined {
-  if (value.trim() === "") return "expected a text, found a blank one";
+  if (value.trim() === "") return "expected a string, found a blank one";
   // deno-lint-ignore no-control-regex
   if (!isMultiline && /[\x00-\x1f\x7f]/.test(value)) return "contains a line break or another control character";
   const { names, problem } = referencesIn(value);
@@ -114,7 +114,7 @@ function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }:
   const wrong = names.length === 0 ? check?.(value) : undefined;
   if (wrong !== undefined) return isSecret ? wrong : `${wrong}, found ${show(value)}`;
   if (names.length === 0) return undefined;
-  if (isLiteral) return "has to be written out: a secret reference cannot stand here";
-  // What stands around a reference in a key is still part of the key.
+  if (isLiteral) return "must be a literal: a secret reference is not supported here";
+  // text around a reference in a key is part of the key
   return isSecret ? check?.(value.replace(/\$\{secrets:[^}]*\}/g, "x".repeat(16))) : undefined;
 }

@@ -1,12 +1,12 @@
 /**
- * A key of the document: what it takes, as data for the documentation and the JSON Schema, and how a value is
- * read, with what does not fit reported.
+ * A key of the document: its accepted values as data, for the documentation and the JSON Schema, and the parser of its
+ * value, which reports problems.
  * @module
  */
 import { type Report, show } from "./report.ts";
 import { referencesIn } from "./references.ts";
 
-/** What a field takes, as data. */
+/** The accepted values of a field, as data. */
 export interface Shape {
   readonly type:
     | "text"
@@ -22,58 +22,58 @@ export interface Shape {
     | "either"
     | "instance"
     | "any";
-  /** In base units. */
+  /** Default, in base units. */
   readonly default?: unknown;
-  /** Minimum number, ms, or count of items. */
+  /** Minimum: number, ms, or number of items. */
   readonly min?: number;
-  /** Maximum number. */
+  /** Maximum. */
   readonly max?: number;
   /** Exclusive minimum. */
   readonly above?: number;
   readonly values?: readonly string[];
-  /** Items of a list or a map. */
+  /** Field of the items of a list or map. */
   readonly item?: Field;
   readonly options?: readonly Field[];
   readonly fields?: Fields;
   readonly required?: readonly string[];
-  /** Other keys are accepted and passed to the connector. */
+  /** Whether other keys are accepted and passed to the connector. */
   readonly isOpen?: boolean;
-  /** Pairs of keys with one meaning. */
+  /** Aliases among the keys. */
   readonly aliases?: readonly Aliases[];
-  /** The value is never shown. */
+  /** Whether the value is never shown. */
   readonly isSecret?: boolean;
-  /** Secret references are refused, since the value is a name. */
+  /** Whether secret references are rejected, since the value is a name. */
   readonly isLiteral?: boolean;
 }
 
 /** A key of the document. */
 export interface Field<Value = unknown> {
   readonly shape: Shape;
-  /** Reads a value as written; undefined when it does not fit, which is reported. */
+  /** Parses a value; reports and returns undefined if it is invalid. */
   read(value: unknown, path: string, report: Report): Value | undefined;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** Two keys that mean the same, by dotted path. */
+/** Two keys with the same meaning, by dotted path. */
 export type Aliases = readonly [string, string];
 
-/** Keys of an object that is read as `Value`; further ones are those without effect yet. */
+/** Keys of an object that is parsed as `Value`; additional keys have no effect yet. */
 export type FieldsOf<Value> =
   & { readonly [Key in keyof Value]-?: Field<NonNullable<Value[Key]>> }
   & Fields;
 
-/** Makes a field of its description and its reader. */
+/** Creates a field from its description and its parser. */
 export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Value> {
   return { shape, read };
 }
 
 /**
- * A field that takes single values.
+ * A field with scalar values.
  *
- * @param expected In words, for messages.
- * @param read Returns undefined for a value that does not fit.
- * @param readings Meanings a bare number may have had, for messages.
+ * @param expected Description of valid values, for error messages.
+ * @param read Returns undefined for an invalid value.
+ * @param readings Possible meanings of a bare number, for error messages.
  */
 export function leaf<Value>(
   shape: Shape,
@@ -89,8 +89,8 @@ export function leaf<Value>(
   });
 }
 
-/** The message about a value that does not fit; a value that looks like a secret is not quoted. */
+/** The message about an invalid value; a value that looks like a secret is not quoted. */
 export function misfit(expected: string, value: unknown): string {
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
-  return `expected ${expected}, found ${isReference ? "a secret reference, which only a text can be" : show(value)}`;
+  return `expected ${expected}, found ${isReference ? "a secret reference, which must be a string" : show(value)}`;
 }

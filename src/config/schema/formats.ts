@@ -1,5 +1,5 @@
 /**
- * Checks of strings by kind. Each returns what is wrong, never the string itself.
+ * Checks of string formats. Each returns the error, which never quotes the string.
  * @module
  */
 import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
@@ -7,29 +7,29 @@ import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
 const minTokenLength = 16;
 const minuteMs = 60_000;
 
-/** What is wrong with an API key or token; it goes into a header as it is. */
+/** Checks an API key or token; it becomes a header value unchanged. */
 export function credentialProblem(key: string): string | undefined {
   const at = key.search(/[^\x21-\x7e]/);
   if (at === -1) return undefined;
-  return `has a space, a control or a non-ASCII character at position ${at + 1}: a key has none`;
+  return `has a space, a control or a non-ASCII character at position ${at + 1}, which a key must not contain`;
 }
 
-/** What is wrong with a secret that signs. */
+/** Checks a signing secret. */
 export function secretProblem(secret: string): string | undefined {
   if (secret.length >= minTokenLength) return undefined;
   return `is short: use ${minTokenLength} characters or more, such as 32 random bytes in base64 (openssl rand -base64 32)`;
 }
 
-/** A warning about a valid but weak proxy token. */
+/** Warns about a valid but weak proxy token. */
 export function tokenWarning(token: string): string | undefined {
   return token.length < minTokenLength
     ? `is short: use ${minTokenLength} characters or more, so that it cannot be guessed`
     : undefined;
 }
 
-/** What is wrong with a provider's address; undefined for a valid one. */
+/** Checks a provider's base URL; undefined if valid. */
 export function baseUrlProblem(address: string): string | undefined {
-  const expected = 'expected an http or https address such as "https://api.example.com/v1"';
+  const expected = 'expected an http or https URL such as "https://api.example.com/v1"';
   const url = parseUrl(address);
   if (url === undefined) return expected;
   if (url.username !== "" || url.password !== "") return `${expected} without a user name or password`;
@@ -38,9 +38,9 @@ export function baseUrlProblem(address: string): string | undefined {
 }
 
 /**
- * A warning about a valid address, such as plain HTTP to another machine.
+ * Warns about a valid but questionable base URL, such as plain HTTP to another machine.
  *
- * @param hasKey Whether a key is sent there.
+ * @param hasKey Whether an API key is sent there.
  */
 export function baseUrlWarning(address: string, hasKey: boolean): string | undefined {
   const url = parseUrl(address);
@@ -51,26 +51,26 @@ export function baseUrlWarning(address: string, hasKey: boolean): string | undef
     : undefined;
 }
 
-/** Whether a host name stands for this machine. */
+/** Whether a host name is a loopback address. */
 function isLoopback(host: string): boolean {
   return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }
 
-/** What is wrong with an allowed origin; `*` is one. */
+/** Checks an allowed origin; `*` is valid. */
 export function originProblem(origin: string): string | undefined {
   return origin === "*" || parseUrl(origin)?.origin === origin
     ? undefined
     : 'expected "*" or an origin such as "https://app.example.com", in lower case and without a path';
 }
 
-/** What is wrong with a host name or address. */
+/** Checks a host name or IP address. */
 export function hostProblem(host: string): string | undefined {
   return /^(?:[A-Za-z0-9._-]{1,253}|\[?[0-9A-Fa-f:.]{2,45}\]?)$/.test(host)
     ? undefined
     : 'expected a host name or an IP address without scheme, port or path, such as "127.0.0.1"';
 }
 
-/** What is wrong with a cron expression of five fields; undefined for a valid one. */
+/** Checks a cron expression of five fields; undefined if valid. */
 export function cronProblem(expression: string): string | undefined {
   let cron: Cron;
   try {
@@ -78,16 +78,16 @@ export function cronProblem(expression: string): string | undefined {
   } catch {
     return 'expected a cron expression of five fields, such as "0 3 * * 0" for Sundays at 03:00 UTC';
   }
-  return nextStart(cron, 0) === undefined ? "never comes: none of its months has such a day" : undefined;
+  return nextStart(cron, 0) === undefined ? "never occurs: none of its months has such a day" : undefined;
 }
 
-/** Days with a start that are looked at: a year of daily ones, so that a month without any is seen. */
+/** Number of start days to check: a year of daily starts, so that a month without any is included. */
 const startDays = 400;
 
 /**
- * Whether what begins at each start goes on until the next one, always.
+ * Whether each occurrence always lasts until the next one.
  *
- * @param expression A valid one.
+ * @param expression A valid cron expression.
  */
 export function isEndless(expression: string, durationMs: number): boolean {
   const cron = parseCron(expression);
@@ -105,7 +105,7 @@ export function isEndless(expression: string, durationMs: number): boolean {
 }
 
 function parseUrl(text: string): URL | undefined {
-  // The parser mends what it can ("http:host", surrounding blanks): only what is written out counts.
+  // The URL parser corrects some errors ("http:host", surrounding blanks), which are rejected here.
   if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text)) return undefined;
   try {
     return new URL(text);
@@ -114,7 +114,7 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** What is wrong with a SHA-256; it takes 64 hexadecimal digits. */
+/** Checks a SHA-256 in hexadecimal: 64 digits. */
 export function hashProblem(text: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(text) ? undefined : "expected a SHA-256, 64 hexadecimal digits";
 }

@@ -9,7 +9,7 @@ import { duration, flag, integer, number, oneOf, size, text } from "./_fields.ts
 import { defaultWeight } from "../settings/defaults.ts";
 import type { ConfiguredModel } from "../settings/settings.ts";
 
-/** Batches of a model, as read. */
+/** Batch settings of a model, as parsed. */
 export interface BatchValues {
   readonly max_items?: number;
   readonly max_payload?: number;
@@ -62,7 +62,7 @@ const pricing = () =>
     per_search: price(),
     /** USD per minute of audio. */
     per_minute: price(),
-    /** USD per million characters. */
+    /** USD per million characters of text. */
     per_million_characters: price(),
   });
 

@@ -1,5 +1,5 @@
 /**
- * Money of the document, USD, as settings count it: in whole nano-dollars.
+ * Converts money from USD to whole nano-dollars.
  * @module
  */
 import type { BudgetValues } from "./providers.ts";
@@ -7,15 +7,15 @@ import type { BudgetSettings } from "../settings/settings.ts";
 
 const nanoPerUsd = 1_000_000_000;
 
-/** USD in nano-dollars (10⁻⁹ USD), rounded; no more than sums of them are exact up to, which is nine million USD. */
+/** USD in nano-dollars (10⁻⁹ USD), rounded. Capped at nine million USD, up to which sums are exact. */
 export function nanoOf(usd: number): number {
   return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
 }
 
 /**
- * A budget merged limit by limit; undefined without any.
+ * Merges budgets limit by limit; undefined without any limit.
  *
- * @param layers The strongest first.
+ * @param layers Layers, highest precedence first.
  */
 export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
   const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit;

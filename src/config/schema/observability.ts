@@ -8,7 +8,7 @@ import { list, object, oneOrMany, passThrough } from "./_containers.ts";
 import { duration, flag, integer, oneOf, text } from "./_fields.ts";
 import type { Field } from "./field.ts";
 
-/** What every entry has, as read. */
+/** Keys of every sink, as parsed. */
 export interface SinkValues {
   readonly connector?: string;
   readonly url?: string;
@@ -16,31 +16,31 @@ export interface SinkValues {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** An entry of `observability.routing`, as read. */
+/** An entry of `observability.routing`, as parsed. */
 interface RoutingSinkValues extends SinkValues {
   readonly secret?: string;
 }
 
-/** An entry of `observability.logging`, as read. */
+/** An entry of `observability.logging`, as parsed. */
 interface LoggingSinkValues extends SinkValues {
   readonly level?: LogLevel;
   readonly redact_secrets?: boolean;
   readonly max_payload_size?: number;
 }
 
-/** An entry of `observability.statistics`, as read. */
+/** An entry of `observability.statistics`, as parsed. */
 interface StatisticsSinkValues extends SinkValues {
   readonly flush_interval?: number;
   readonly retention?: number;
   readonly scopes?: readonly StatsScope[];
 }
 
-/** An entry of `observability.tracing`, as read. */
+/** An entry of `observability.tracing`, as parsed. */
 interface TracingSinkValues extends SinkValues {
   readonly min_severity?: Severity;
 }
 
-/** The section, as read. */
+/** The section, as parsed. */
 export interface ObservabilityValues {
   readonly routing?: readonly RoutingSinkValues[];
   readonly logging?: readonly LoggingSinkValues[];

@@ -197,13 +197,13 @@ const pool = () =>
 /** Pools by name. The settings of `*` are defaults for all pools. */
 export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapOf(pool());
 
-/** The name under which the settings of all pools stand. */
+/** Name of the pool with defaults for all pools. */
 export const everyPool = "*";
 
-/** The value of the strongest layer that has one. */
+/** Returns the value of the highest-precedence layer that has one. */
 export type First = <Value>(pick: (layer: PoolValues) => Value | undefined) => Value | undefined;
 
-/** Reads a key from the strongest layer that has it. */
+/** Creates a lookup that reads a key from the highest-precedence layer that has it. */
 export function firstOf(layers: readonly PoolValues[]): First {
   return (pick) => {
     for (const layer of layers) {

@@ -17,13 +17,13 @@ import {
 } from "../settings/defaults.ts";
 import type { ProviderEntry, TokenSettings } from "../settings/settings.ts";
 
-/** Statuses by whether they are retried, as read. */
+/** Retryable and non-retryable HTTP statuses, as parsed. */
 export interface CodeValues {
   readonly retryable_codes?: readonly number[];
   readonly non_retryable_codes?: readonly number[];
 }
 
-/** How calls are authenticated, as read. */
+/** Authentication settings, as parsed. */
 export interface AuthValues {
   readonly method?: "api_key" | TokenSettings["method"];
   readonly api_key?: readonly string[];
@@ -227,7 +227,7 @@ const provider = () =>
     budget: budget(),
     /** Information requested from the vendor at startup. */
     discovery: discovery(),
-    /** The vendor's list of models. */
+    /** The vendor's model list. */
     catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
       /** Alias of `discovery.enumerate_models`. */
       auto_discover: flag(),

@@ -9,7 +9,7 @@ import { duration, flag, integer, oneOf, size, text } from "./_fields.ts";
 import { defaultCors, defaultDeadlineMs, defaultProxy } from "../settings/defaults.ts";
 import { budget, type BudgetValues } from "./providers.ts";
 
-/** A token with facts about its holder, as read. */
+/** A token with limits of its client, as parsed. */
 export interface TokenValues {
   readonly token?: string;
   readonly name?: string;

@@ -1,5 +1,5 @@
 /**
- * Secret references in strings: `${secrets:NAME}`, and `$${secrets:` for the characters themselves.
+ * Secret references in strings: `${secrets:NAME}`, escaped as `$${secrets:`.
  * @module
  */
 
@@ -9,14 +9,14 @@ const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
 /** Misspelled references: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
 const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
 
-/** Whether a name can stand in a reference. */
+/** Whether a name is valid in a reference. */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
 /** The references of a string. */
 interface References {
-  /** In order of appearance, each once. */
+  /** In order of appearance, without duplicates. */
   readonly names: readonly string[];
   /** What is wrong with the string, if anything. */
   readonly problem?: string;
@@ -40,9 +40,9 @@ export function referencesIn(text: string): References {
 }
 
 /**
- * Replaces the references of a string; references inside a secret's value are not resolved.
+ * Resolves the references in a string; references inside a secret's value are not resolved.
  *
- * @param get Undefined for a secret that does not exist.
+ * @param get Looks up a secret; undefined if it does not exist.
  */
 export function resolveReferences(
   text: string,
@@ -59,7 +59,7 @@ export function resolveReferences(
   return { text: resolved.join(""), missing: [...missing] };
 }
 
-/** A string that {@linkcode resolveReferences} turns back into the one given. */
+/** Escapes a string, so that {@linkcode resolveReferences} returns it unchanged. */
 export function escapeReferences(text: string): string {
   return text.split(opening).join(escaped);
 }
@@ -85,12 +85,12 @@ function split(text: string): { parts: Part[]; problem?: string } {
 }
 
 function malformed(end: number, name: string): string {
-  const rule = 'write "${secrets:NAME}", or "$${secrets:" for the characters themselves';
-  if (end === -1) return `a secret reference is not closed: ${rule}`;
-  if (name === "") return `a secret reference names no secret: ${rule}`;
+  const rule = 'write "${secrets:NAME}", or "$${secrets:" for the literal characters';
+  if (end === -1) return `unclosed secret reference: ${rule}`;
+  if (name === "") return `secret reference without a name: ${rule}`;
   return name.includes("$")
-    ? `a secret reference cannot be inside another one: ${rule}`
-    : `a secret's name has a character that is not allowed: ${rule}`;
+    ? `secret references cannot be nested: ${rule}`
+    : `invalid character in a secret's name: ${rule}`;
 }
 
 function problemOf(parts: readonly Part[]): string | undefined {

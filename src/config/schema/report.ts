@@ -1,5 +1,5 @@
 /**
- * What reading a document reports, and how it names what it found.
+ * Collects problems of a document, and formats values for error messages.
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
@@ -7,24 +7,24 @@ import { nearest } from "../../util/nearest.ts";
 
 const maxShownLength = 80;
 const maxListed = 40;
-/** Strings that are probably keys or tokens: they are never shown, whatever key they were written under. */
+/** Strings that look like API keys or tokens: they are never shown, whatever their key. */
 const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
-/** Characters that a message would show as nothing: separators other than a space, and category C. */
+/** Invisible characters: separators other than a space, and category C. */
 const unseen = /[^\P{Z} ]|\p{C}/gu;
 
-/** Collects what is wrong with a document. */
+/** Collects the problems of a document. */
 export class Report {
-  /** They prevent a start. */
+  /** Errors that prevent a start. */
   readonly problems: ConfigProblem[] = [];
-  /** The configuration is valid with them. */
+  /** Warnings; the configuration is valid nevertheless. */
   readonly warnings: ConfigProblem[] = [];
 
-  /** Adds a problem; returns undefined, so that a reader can end with it. */
+  /** Adds a problem; returns undefined, for use in a return statement. */
   problem(path: string, message: string): undefined {
     this.problems.push({ path, message });
   }
 
-  /** Whether something at or below a path was reported: what follows from it is not worth a second report. */
+  /** Whether a problem was reported at or below a path, so that consequential problems are not reported. */
   isBlamed(path: string): boolean {
     return this.problems.some((problem) => {
       return problem.path.startsWith(path) && ["", ".", "["].includes(problem.path.charAt(path.length));
@@ -42,39 +42,39 @@ export function under(path: string, key: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** A value as messages show it. Strings that look like secrets are described, not shown. */
+/** Formats a value for a message. Strings that look like secrets are described instead. */
 export function show(value: unknown): string {
   if (typeof value === "string" && !secretLike.test(value)) return shortened(value);
   return typeof value === "number" || typeof value === "boolean" ? String(value) : kindOf(value);
 }
 
-/** The type of a value in words, in place of the value. */
+/** Describes the type of a value, without the value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
-  if (typeof value === "string") return "a text";
+  if (typeof value === "string") return "a string";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Names in a message, each quoted, in their order. */
+/** Formats names for a message, each quoted, in order. */
 export function quoted(names: Iterable<string>): string {
   return [...names].map((name) => JSON.stringify(name)).join(", ");
 }
 
-/** `, did you mean "…"?`, or an empty string when no candidate is near, then the candidates. */
+/** `, did you mean "…"?` if a candidate is similar, followed by the candidates. */
 export function suggest(name: string, candidates: readonly string[]): string {
   const [near] = nearest(name, candidates, 1);
   const omitted = candidates.length - maxListed;
   const allowed = candidates.length === 0
-    ? "there are none"
+    ? "none are known"
     : `allowed: ${quoted(candidates.slice(0, maxListed))}${omitted > 0 ? ` and ${omitted} more` : ""}`;
   return near === undefined ? `; ${allowed}` : `, did you mean ${JSON.stringify(near)}? (${allowed})`;
 }
 
 /**
- * A key as the configuration would spell it.
+ * Converts a key to the spelling of the configuration.
  *
- * @param key Such as `baseUrl` or `base-url`.
+ * @param key A key such as `baseUrl` or `base-url`.
  */
 export function snakeCase(key: string): string {
   return key.replace(/(?<=[a-z])[A-Z]/g, "_$&").replaceAll("-", "_").toLowerCase();

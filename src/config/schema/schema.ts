@@ -1,6 +1,6 @@
 /**
- * The whole configuration document: every key with its type, default and range; what it is for stands above it.
- * Documentation and the JSON Schema are generated from here.
+ * The schema of the configuration document: every key with type, default and range; the comment above a key describes
+ * it. Documentation and JSON Schema are generated from it.
  * @module
  */
 import { either, list, mapOf, object } from "./_containers.ts";
@@ -144,7 +144,7 @@ const packages = () =>
     }),
   ));
 
-/** The document. Made when the first one is read. */
+/** The document. Created on first use. */
 export const schema: () => Field<DocumentValues> = /* @__PURE__ */ once(makeSchema);
 
 function makeSchema(): Field<DocumentValues> {

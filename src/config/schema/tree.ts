@@ -1,6 +1,6 @@
 /**
- * Documents as trees of plain values: how far they may be walked, copied and frozen. Objects with methods and
- * instances of classes are leaves.
+ * Documents as trees of plain values: limits, copying and freezing. Objects with methods and class instances are
+ * leaves.
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
@@ -12,32 +12,29 @@ const forbiddenKeys: readonly string[] = ["__proto__", "constructor", "prototype
 
 interface Size {
   readonly nodes: number;
-  /** Levels of objects and lists. */
+  /** Nesting depth of objects and lists. */
   readonly height: number;
 }
 
 const leaf: Size = { nodes: 1, height: 0 };
 
-/** Whether a value is an object of plain members: no list, no instance, nothing with methods. */
+/** Whether a value is a plain object: not a list, an instance, or an object with methods. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
-  // The last of a chain is some realm's Object.prototype, not necessarily this one's.
+  // the end of the prototype chain may be the Object.prototype of another realm
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   return isPlain && !Object.values(value).some((member) => typeof member === "function");
 }
 
-/**
- * The members of an object that may be read: keys that reach into prototypes are reported by
- * {@linkcode inspectTree} and left out here.
- */
+/** The members of an object, without keys that affect prototypes, which {@linkcode inspectTree} reports. */
 export function membersOf(value: Readonly<Record<string, unknown>>): [key: string, value: unknown][] {
   return Object.entries(value).filter(([key, member]) => member !== undefined && !forbiddenKeys.includes(key));
 }
 
 /**
- * Whether a document may be walked: no cycles, not too deep, not too large once what is shared is counted
- * wherever it stands. What is wrong is reported.
+ * Whether a document can be traversed: no cycles, not too deep, and not too large when aliases are counted at each
+ * occurrence. Reports problems.
  */
 export function inspectTree(document: unknown, report: Report): boolean {
   return new TreeInspector(report).inspect(document);
@@ -87,7 +84,7 @@ class TreeInspector {
       const size = this.#measure(member, memberPath);
       nodes += size.nodes;
       height = Math.max(height, size.height);
-      if (nodes > maxNodes) this.#refuse("", `has more than ${maxNodes} values, aliases counted wherever they stand`);
+      if (nodes > maxNodes) this.#refuse("", `has more than ${maxNodes} values, counting aliases at each occurrence`);
       if (this.#refusal !== undefined) break;
     }
     return { nodes, height: height + 1 };
@@ -100,7 +97,7 @@ class TreeInspector {
 }
 
 /**
- * A deep copy of plain values without prototypes; leaves are kept as they are.
+ * A deep copy of plain values without prototypes; leaves are not copied.
  *
  * @param visit Called with each string and its path.
  */
@@ -113,7 +110,7 @@ export function copyTree(value: unknown, visit: (text: string, path: string) => 
   return copy;
 }
 
-/** Freezes plain values deeply, maps and sets too; objects with methods and instances are left alone. */
+/** Deep-freezes plain values, including maps and sets; objects with methods and instances are not frozen. */
 export function deepFreeze<Value>(value: Value): Value {
   const isCollection = value instanceof Map || value instanceof Set;
   if (!isCollection && !Array.isArray(value) && !isPlainObject(value) || Object.isFrozen(value)) return value;

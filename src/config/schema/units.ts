@@ -1,9 +1,9 @@
 /**
- * Durations and sizes as configurations spell them.
+ * Parses durations and sizes in configurations.
  * @module
  */
 
-/** How durations are spelled; it also matches the empty string, which is not a duration. */
+/** Syntax of durations; it also matches the empty string, which is invalid. */
 export const durationPattern: RegExp = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["w", 604_800_000],
@@ -14,16 +14,17 @@ const durationUnits: readonly (readonly [unit: string, ms: number])[] = [
   ["ms", 1],
 ];
 const maxDurationMs = 315_360_000_000;
-/** How sizes are spelled. */
+/** Syntax of sizes. */
 export const sizePattern: RegExp = /^(\d+)(B|[KMGT]B|[KMGT]iB)$/;
 const sizePrefixes = "KMGT";
-/** Nothing longer is a duration or a size; it bounds the work that hostile input can cause. */
+/** Maximum length of a duration or size; bounds the cost of hostile input. */
 export const maxUnitLength = 40;
 
 /**
- * A duration in ms; undefined for any other string, and for more than ten years.
+ * Parses a duration.
  *
- * @param text Integers with units, the largest first: `500ms`, `1h30m`.
+ * @param text Integers with units, largest first: `500ms`, `1h30m`.
+ * @returns The duration, ms; undefined if invalid or more than ten years.
  *
  * @example
  * ```ts ignore
@@ -37,7 +38,7 @@ export function parseDuration(text: string): number | undefined {
   return ms > maxDurationMs ? undefined : ms;
 }
 
-/** The shortest string that {@linkcode parseDuration} reads as that many ms. */
+/** The shortest string that {@linkcode parseDuration} parses to that many ms. */
 export function formatDuration(ms: number): string {
   let remainingMs = ms;
   let text = "";
@@ -50,9 +51,10 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * A size in bytes; undefined for any other string.
+ * Parses a size.
  *
  * @param text An integer with its unit: `512MB` (10⁶), `64KiB` (2¹⁰).
+ * @returns The size, bytes; undefined if invalid.
  *
  * @example
  * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * Settings with the secrets they refer to.
+ * Resolves the secret references of settings.
  * @module
  */
 import { ConfigError, SecretNotFoundError } from "../../errors.ts";
@@ -14,11 +14,11 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 type Values = ReadonlyMap<string, string>;
 
 /**
- * Replaces the secret references of one provider's entry by their values.
+ * Resolves the secret references of a provider entry.
  *
  * @param get See {@linkcode Get}.
- * @throws {SecretNotFoundError} With all that are missing.
- * @throws {ConfigError} When a resolved key, token or address is not valid.
+ * @throws {SecretNotFoundError} If secrets are missing; lists all of them.
+ * @throws {ConfigError} If a resolved key, token or URL is invalid.
  */
 export async function resolveEntry(
   id: string,
@@ -40,12 +40,12 @@ export async function resolveEntry(
 }
 
 /**
- * Replaces secret references by their values. Providers that are switched off keep theirs.
+ * Resolves the secret references of settings, except those of disabled providers.
  *
- * @param get Looks a secret up; each is asked for once. One that is blank counts as missing.
- * @throws {SecretNotFoundError} With all that are missing. Unless `fail_on_missing` is off: then a provider does
- * without a missing key, and one with no key left or without its address is switched off, with a warning.
- * @throws {ConfigError} When a resolved key, token or address is not valid.
+ * @param get Looks up a secret; called once per secret. A blank one counts as missing.
+ * @throws {SecretNotFoundError} If secrets are missing; lists all of them. If `fail_on_missing` is off, missing keys
+ * are skipped instead, and a provider without any key or without its URL is disabled, with a warning.
+ * @throws {ConfigError} If a resolved key, token or URL is invalid.
  */
 export async function resolveSettings(
   settings: Settings,
@@ -62,7 +62,7 @@ export async function resolveSettings(
   return { settings: deepFreeze({ ...resolved, warnings }), secrets: new Set(values.values()) };
 }
 
-/** Looks a secret up; undefined for one that does not exist. */
+/** Looks up a secret; undefined if it does not exist. */
 type Get = (name: string) => Promise<string | undefined>;
 
 function namesIn(value: unknown): readonly string[] {
@@ -111,15 +111,15 @@ function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report):
   const filled = { ...fill(others, values, lost), apiKeys: keys };
   if (lost.size === 0 && keys.length >= Math.min(1, apiKeys.length)) return filled;
   for (const name of lost) report.warn(path, `the secret "${name}" is missing`);
-  report.warn(path, "is switched off, since it cannot be used without what is missing");
+  report.warn(path, "is disabled, since a required secret is missing");
   return { ...filled, enabled: false };
 }
 
-/** Two secrets may have the same value: rotating over it would be no rotation. */
+/** Removes duplicates: two secrets may have the same value, among which key rotation would be pointless. */
 function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
   const apiKeys = [...new Set(entry.apiKeys)];
   if (apiKeys.length === entry.apiKeys.length) return entry;
-  report.warn(`${under("providers", entry.id)}.api_key`, "has the same key more than once, which counts as one");
+  report.warn(`${under("providers", entry.id)}.api_key`, "has duplicate keys, which count as one");
   return { ...entry, apiKeys };
 }
 
@@ -131,7 +131,7 @@ function fill<Value>(value: Value, values: Values, missing: Set<string>): Value 
   });
 }
 
-/** A copy in which every string is replaced; instances and objects with methods are kept. */
+/** A copy with every string replaced; instances and objects with methods are kept. */
 function mapTexts<Value>(value: Value, replace: (text: string) => string): Value {
   return copy(value) as Value;
 

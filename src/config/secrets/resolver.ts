@@ -1,5 +1,5 @@
 /**
- * Looking secrets up, not more often than needed.
+ * Looks up secrets, with a cache.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -7,19 +7,19 @@ import type { SecretStore } from "../../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 
 export interface CachePolicy {
-  /** How long a value is reused, ms; 0: each use looks it up. */
+  /** How long a value is cached, ms; 0 disables the cache. */
   readonly cacheTtlMs: number;
 }
 
 interface ResolverParts {
-  /** The store's connector id, for messages. */
+  /** The store's connector id, for error messages. */
   readonly id: string;
   readonly store: Pick<SecretStore, "get">;
   readonly policy: CachePolicy;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Looks up secrets in one store. Values are cached, and simultaneous look-ups of one secret are one. */
+/** Looks up secrets in one store. Values are cached, and concurrent lookups of the same secret are merged. */
 export class SecretResolver {
   readonly #parts: ResolverParts;
   readonly #cached = new Map<string, { readonly value: string; readonly until: number }>();
@@ -30,10 +30,10 @@ export class SecretResolver {
   }
 
   /**
-   * A secret's value; undefined when the store has none of that name, which is not cached.
+   * A secret's value; undefined if it does not exist, which is not cached.
    *
-   * @param options `anew`: a cached value is not used.
-   * @throws {ConnectorError} When the store fails.
+   * @param options `anew` bypasses the cache.
+   * @throws {ConnectorError} If the store fails.
    */
   get(name: string, { anew = false }: { readonly anew?: boolean } = {}): Promise<string | undefined> {
     const cached = this.#cached.get(name);
@@ -54,13 +54,15 @@ export class SecretResolver {
       value = await store.get(name);
     } catch (error) {
       if (MeshError.isInstance(error)) throw error;
-      const kind = error instanceof Error ? error.name : typeof error; // what a store of one's own says may be the value
+      const kind = error instanceof Error ? error.name : typeof error; // the error message of a custom store may contain the value
       throw new ConnectorError(`The secret store "${id}" failed to look up the secret "${name}": it threw ${kind}`);
     }
     this.#cached.delete(name);
     if (value === undefined || value === null) return undefined;
     if (typeof value !== "string") {
-      throw new ConnectorError(`The secret store "${id}" gave for the secret "${name}" something else than a text`);
+      throw new ConnectorError(
+        `The secret store "${id}" returned a value for the secret "${name}" that is not a string`,
+      );
     }
     if (policy.cacheTtlMs > 0) this.#cached.set(name, { value, until: clock.monotonic() + policy.cacheTtlMs });
     return value;

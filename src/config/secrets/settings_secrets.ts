@@ -1,5 +1,5 @@
 /**
- * The secrets that settings refer to, looked up in the store that they name.
+ * Resolves the secrets of settings through their secret store.
  * @module
  */
 import type { ConnectorImplementation } from "../../contracts/connector.ts";
@@ -11,7 +11,7 @@ import { SecretResolver } from "./resolver.ts";
 export interface SecretParts {
   readonly catalogue: { load(kind: "secretStore", id: string): Promise<ConnectorImplementation<"secretStore">> };
   readonly runtime: Runtime;
-  /** Its values are replaced in every log line and event. */
+  /** Redacts the added values from log records and events. */
   readonly redactor: { add(value: string): void };
 }
 
@@ -28,11 +28,11 @@ export class SettingsSecrets {
   }
 
   /**
-   * Opens the store.
+   * Opens the secret store.
    *
-   * @param written Validated settings with a section `secrets`.
-   * @throws {ConfigError} When there is no such store.
-   * @throws {ConnectorError} When its code cannot be imported.
+   * @param written Validated settings with a `secrets` section.
+   * @throws {ConfigError} If the store is unknown.
+   * @throws {ConnectorError} If its implementation cannot be imported.
    */
   static async open(written: Settings, { catalogue, runtime, redactor }: SecretParts): Promise<SettingsSecrets> {
     const { store: id, config, cacheTtlMs } = written.secrets!;
@@ -42,10 +42,10 @@ export class SettingsSecrets {
   }
 
   /**
-   * The settings with secret references replaced by values.
+   * The settings with resolved secrets.
    *
-   * @throws {SecretNotFoundError} With all that are missing.
-   * @throws {ConfigError} When a resolved key, token or address is not valid.
+   * @throws {SecretNotFoundError} If secrets are missing; lists all of them.
+   * @throws {ConfigError} If a resolved key, token or URL is invalid.
    */
   async resolve(): Promise<Settings> {
     const { settings, secrets } = await resolveSettings(this.#written, (name) => this.#resolver.get(name));
@@ -54,11 +54,11 @@ export class SettingsSecrets {
   }
 
   /**
-   * A provider's entry with the current values of its secrets.
+   * A provider entry with the current values of its secrets.
    *
-   * @param options `anew`: cached values are not used.
-   * @throws {SecretNotFoundError} With all that are missing.
-   * @throws {ConfigError} When a resolved key, token or address is not valid.
+   * @param options `anew` bypasses the cache.
+   * @throws {SecretNotFoundError} If secrets are missing; lists all of them.
+   * @throws {ConfigError} If a resolved key, token or URL is invalid.
    */
   async entry(provider: string, options: { readonly anew: boolean }): Promise<ProviderEntry> {
     const get = (name: string) => this.#resolver.get(name, options);

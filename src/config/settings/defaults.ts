@@ -1,6 +1,5 @@
 /**
- * The defaults of the configuration. Written once: the schema, the validation and the detection of
- * providers all read it here.
+ * Defaults of the configuration, defined once for schema, validation and detection.
  * @module
  */
 import type { Severity } from "../../contracts/events.ts";
@@ -24,16 +23,16 @@ export const defaultSecretStore = "mesh.env.v1";
 /** Cache time of resolved secrets, ms. */
 export const defaultSecretTtlMs = 300_000;
 
-/** Sink of a section of `observability` that names none. */
+/** Connector of a sink that names none. */
 export const defaultSink = "mesh.console.v1";
 
-/** How much is logged of a request. */
+/** Default log level and payload handling. */
 export const defaultLogging: LoggingSettings = { level: "metadata", redactSecrets: true, maxPayloadBytes: 65_536 };
 
-/** How often numbers are written, and how long they are kept. */
+/** Default flush interval and retention of statistics, ms. */
 export const defaultStatistics = { flushIntervalMs: 60_000, retentionMs: 604_800_000 };
 
-/** The least severe trace that a sink gets. */
+/** Minimum severity of trace entries. */
 export const defaultMinSeverity: Severity = "info";
 
 /** Statuses retried by default. */
@@ -42,7 +41,7 @@ export const defaultRetryableCodes: readonly number[] = [408, 409, 425, 429, 500
 /** Statuses not retried by default. */
 export const defaultNonRetryableCodes: readonly number[] = [400, 401, 403, 404, 413, 422];
 
-/** The lists of codes have defaults of their own. */
+/** Retry defaults, except the lists of HTTP statuses. */
 export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableCodes"> = {
   maxAttempts: 2,
   backoff: "exponential_jitter",
@@ -52,19 +51,19 @@ export const defaultRetry: Omit<RetrySettings, "retryableCodes" | "nonRetryableC
   honorRetryAfter: true,
 };
 
-/** Per provider. */
+/** Retry budget of a provider. */
 export const defaultRetryBudget: RetryBudgetSettings = { ratio: 0.2, min: 10, windowMs: 10_000 };
 
-/** Shares of a budget at which an event is emitted. */
+/** Fractions of a budget at which an event is emitted. */
 export const defaultAlertAt: readonly number[] = [0.5, 0.8, 1];
 
 /** Consecutive failures that deactivate a model. */
 export const defaultRetryLimit = 3;
 
-/** Applies once an error-rate threshold is configured. */
+/** Applies if an error rate threshold is configured. */
 export const defaultErrorRate: Omit<ErrorRateSettings, "threshold"> = { windowMs: 60_000, minRequests: 10 };
 
-/** Applies once the section `storage` exists. */
+/** Applies if the section `storage` exists. */
 export const defaultStorage: Pick<StorageSettings, "connector" | "policy" | "intervalMs" | "format"> = {
   connector: "mesh.local-file.v1",
   policy: "sync-on-boundary",
@@ -74,10 +73,10 @@ export const defaultStorage: Pick<StorageSettings, "connector" | "policy" | "int
 
 export const defaultLocking: Required<StorageSettings>["locking"] = { timeoutMs: 30_000, retryIntervalMs: 1_000 };
 
-/** Duration of maintenance, ms, once its start is configured. */
+/** Duration of scheduled maintenance, ms. */
 export const defaultMaintenanceMs = 3_600_000;
 
-/** Time in standby, ms. */
+/** Cooldown of a model in standby, ms. */
 export const defaultCooldownMs = 60_000;
 
 export const defaultRecovery: Required<Pick<RecoverySettings, "probeOnStart" | "onQuotaReset">> = {
@@ -89,13 +88,13 @@ export const defaultRateLimit: RateLimitSettings = { threshold: 0.8 };
 
 export const defaultBalanceMode: BalanceMode = "absolute";
 
-/** Tries within one attempt, beyond the first. */
+/** Retries within one attempt. */
 export const defaultMaxRetries = 0;
 
-/** For strategies that weigh models. */
+/** Weight of a model under weighted strategies. */
 export const defaultWeight = 1;
 
-/** Time limits of calls to a provider, ms. */
+/** Timeouts of calls to a provider, ms. */
 export const defaultTimeouts: { readonly answer: number; readonly silence: number; readonly connect: number } = {
   answer: 240_000,
   silence: 60_000,
@@ -127,7 +126,7 @@ export const defaultProxy: {
   listener: "node",
 };
 
-/** A proxy of which nothing is configured. */
+/** The proxy settings without configuration. */
 export function builtInProxy(): ProxySettings {
   return { ...defaultProxy, clients: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] };
 }

@@ -1,10 +1,10 @@
 /**
- * The defaults of what watches over providers and their models.
+ * Defaults of health monitoring and registry sync.
  * @module
  */
 import type { HealthSettings, SyncSettings } from "./settings.ts";
 
-/** Applies once an interval is configured. */
+/** Applies if an interval is configured. */
 export const defaultHealth: HealthSettings = {
   connector: "mesh.health-monitor.v1",
   enabled: true,
@@ -12,5 +12,5 @@ export const defaultHealth: HealthSettings = {
   failureThreshold: 3,
 };
 
-/** Keeping the list of models up to date. */
+/** Defaults of registry sync. */
 export const defaultSync: SyncSettings = { connector: "mesh.registry-sync.v1", enabled: true, actions: {} };

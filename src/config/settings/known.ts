@@ -1,14 +1,14 @@
 /**
- * The connectors that a configuration may name, as the shells declare them.
+ * The connectors that a configuration may name, as declared by the entry points.
  * @module
  */
 import type { Attributes, PluggableConnector, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 
-/** The facts of a catalogue model that validation needs. */
+/** Facts about a catalogue model that validation needs. */
 export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
-/** The facts of a provider's connector that validation needs; a {@linkcode ProviderDeclaration} has them all. */
+/** Facts about a provider's connector that validation needs; {@linkcode ProviderDeclaration} is assignable. */
 export interface KnownProvider
   extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure"> {
   readonly models: readonly KnownModel[];
@@ -21,16 +21,17 @@ export interface KnownConnectors {
   readonly secretStores: readonly string[];
   readonly storages: readonly string[];
   readonly observability: readonly string[];
-  readonly discovery: readonly string[];
-  /** What a connector declares; undefined where it declares no attributes. */
-  readonly attributesOf: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
-  /** The sections of `observability` that a sink has an effect in; undefined: all. */
-  readonly sectionsOf: (id: string) => readonly string[] | undefined;
-  /** Whether a sink needs the section `storage`. */
-  readonly needsStorage: (id: string) => boolean;
+  /** Ids of discovery connectors; undefined for the built-in ones. */
+  readonly discovery?: readonly string[];
+  /** Declared attributes of a connector; undefined if it declares none. */
+  readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
+  /** The sections of `observability` that a sink supports; undefined for all. */
+  readonly sectionsOf?: (id: string) => readonly string[] | undefined;
+  /** Whether a sink needs the `storage` section. */
+  readonly needsStorage?: (id: string) => boolean;
 }
 
-/** What validation and detection depend on. */
+/** Dependencies of validation and detection. */
 export interface ConfigContext {
   readonly known: KnownConnectors;
   /** Providers that can be detected, in order of preference. */
@@ -38,7 +39,7 @@ export interface ConfigContext {
   readonly env: (name: string) => string | undefined;
 }
 
-/** Sorts a shell's connectors by kind, keeping their order. */
+/** Groups connectors by kind, in order. */
 export function knownConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
   const idsOf = (kind: PluggableConnector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
   return {
@@ -55,9 +56,9 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
 }
 
 /**
- * The id of the strategy that an id or short name stands for; undefined for an unknown name.
+ * Resolves a strategy's id or short name; undefined if unknown.
  *
- * @param name Such as `mesh.round-robin.v1`, `round-robin` or `priority`.
+ * @param name A name such as `mesh.round-robin.v1`, `round-robin` or `priority`.
  */
 export function resolveStrategy(name: string, strategies: readonly string[]): string | undefined {
   const short = name === "priority" ? "priority-selection" : name;
@@ -67,13 +68,13 @@ export function resolveStrategy(name: string, strategies: readonly string[]): st
 /**
  * A connector's id without vendor and version.
  *
- * @param id Such as `mesh.round-robin.v1`.
+ * @param id An id such as `mesh.round-robin.v1`.
  */
 export function shortNameOf(id: string): string {
   return id.split(".").slice(1, -1).join(".");
 }
 
-/** Narrows a connector to a provider's. */
+/** Narrows a connector to a provider's connector. */
 export function isProvider(connector: PluggableConnector): connector is PluggableConnector & ProviderDeclaration {
   return connector.kind === "provider";
 }

@@ -1,50 +1,50 @@
 /**
- * Where records go, after validation.
+ * Settings of sinks, after validation.
  * @module
  */
 import type { EventKind, LogLevel, Severity, StatsScope } from "../../contracts/events.ts";
 
-/** Which events sinks get. */
+/** Events that sinks receive. */
 interface EventSettings {
-  /** Kinds; undefined: all. */
+  /** Kinds of events; undefined for all. */
   readonly filter?: readonly EventKind[];
-  /** Whether they carry details. */
+  /** Whether events include metadata. */
   readonly includeMetadata: boolean;
 }
 
-/** What an entry of `observability.logging` takes of a request. */
+/** How an entry of `observability.logging` logs requests. */
 export interface LoggingSettings {
   readonly level: LogLevel;
-  /** Whether keys and tokens are replaced in payloads. */
+  /** Whether API keys and tokens in payloads are redacted. */
   readonly redactSecrets: boolean;
-  /** Bytes of a payload that are kept. */
+  /** Maximum logged size of a payload, bytes. */
   readonly maxPayloadBytes: number;
 }
 
-/** When an entry of `observability.statistics` gets what numbers. */
+/** Settings of an entry of `observability.statistics`. */
 interface StatisticsSettings {
-  /** ms. */
+  /** Interval between flushes, ms. */
   readonly flushIntervalMs: number;
-  /** Undefined: all. */
+  /** Subjects of statistics; undefined for all. */
   readonly scopes?: readonly StatsScope[];
 }
 
-/** What a sink takes; the member that is there says which section it stands in. */
+/** What a sink receives; the present member is its section. */
 export interface SinkOutput {
   /** Events and routing decisions. */
   readonly routing?: EventSettings;
-  /** Requests, refused ones included. */
+  /** The request log, including rejected requests. */
   readonly logging?: LoggingSettings;
-  /** Numbers. */
+  /** Statistics. */
   readonly statistics?: StatisticsSettings;
-  /** Traces from this severity on. */
+  /** Trace entries of at least this severity. */
   readonly tracing?: { readonly minSeverity: Severity };
 }
 
-/** One sink as configured. */
+/** A configured sink. */
 export interface SinkSettings extends SinkOutput {
-  /** Its connector. */
+  /** Connector id. */
   readonly connector: string;
-  /** Attributes for the connector, secret references unresolved. */
+  /** Attributes of the connector, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
 }

@@ -1,17 +1,17 @@
 /**
- * Which models a provider offers by itself, beside those that a configuration says it has.
+ * Determines which models a provider offers in addition to its configured ones.
  * @module
  */
 import type { KnownProvider } from "./known.ts";
 import type { ProviderEntry } from "./settings.ts";
 
-/** Those of the built-in catalogue, those that it lists when it is asked, or none. */
+/** The built-in catalogue, the provider's model list, or none. */
 type Offer = "catalogue" | "list" | "none";
 
 /**
- * Where the models that a provider offers come from. One without a catalogue is asked unless its models are configured.
+ * The source of a provider's models. Without a catalogue, the provider is queried unless models are configured.
  *
- * @param connector Its connector; undefined for an instance given by the program.
+ * @param connector Its connector; undefined for an instance passed by a program.
  * @param hasOwn Whether models are configured for it.
  */
 export function offerOf(

@@ -1,64 +1,64 @@
 /**
- * The proxy of a configuration after validation.
+ * Settings of the proxy, after validation.
  * @module
  */
 import type { BudgetSettings } from "./routing.ts";
 
 export interface CorsSettings {
   readonly enabled: boolean;
-  /** Allowed origins; undefined: any with a token, loopback ones without. */
+  /** Allowed origins; undefined: any if a token is required, otherwise loopback origins. */
   readonly origins?: readonly string[];
-  /** Allowed request headers; undefined: those a preflight asks for. */
+  /** Allowed request headers; undefined: those that a preflight requests. */
   readonly headers?: readonly string[];
   /** Allowed methods; undefined: those of the path. */
   readonly methods?: readonly string[];
-  /** Lifetime of a preflight response, seconds. */
+  /** Cache lifetime of a preflight response, seconds. */
   readonly maxAgeSeconds: number;
 }
 
-/** A holder of a proxy token. */
+/** A client with a token. */
 export interface ClientSettings {
-  /** Secret references unresolved. */
+  /** The token, with unresolved secret references. */
   readonly token: string;
-  /** Shown in records; undefined for a bare token. */
+  /** Name in records; undefined for a bare token. */
   readonly name?: string;
-  /** Names of the only pools it may use; undefined: all. */
+  /** Names of the only pools it may use; undefined for all. */
   readonly pools?: readonly string[];
   readonly budget?: BudgetSettings;
-  /** Requests per minute; undefined: any number. */
+  /** Maximum requests per minute; undefined for no limit. */
   readonly rpm?: number;
 }
 
 export interface ProxySettings {
   readonly host: string;
-  /** 0: a free one. */
+  /** Port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** `node` serves through `node:http`, on Deno too. */
+  /** `node` uses `node:http`, on Deno too. */
   readonly listener: "node" | "deno";
-  /** Without it there is no TLS. */
+  /** TLS settings; undefined disables TLS. */
   readonly tls?: TlsSettings;
-  /** Paths without `/v1`; undefined: all. */
+  /** Paths to serve, without `/v1`; undefined for all. */
   readonly endpoints?: readonly string[];
-  /** Empty: no token is required. */
+  /** Clients; if empty, no token is required. */
   readonly clients: readonly ClientSettings[];
-  /** Tokens that administrate; undefined: those of clients without limits. */
+  /** Tokens with administrator access; undefined: those of clients without limits. */
   readonly adminTokens?: readonly string[];
-  /** A start that ends up without a token is refused. */
+  /** Whether startup fails if no token is configured. */
   readonly tokenRequired: boolean;
   readonly cors: CorsSettings;
-  /** Host names served without a token beside loopback ones. */
+  /** Host names served without a token, in addition to loopback names. */
   readonly allowedHosts: readonly string[];
-  /** Requests with a slot at once. */
+  /** Maximum concurrent requests. */
   readonly maxConcurrent: number;
-  /** Largest JSON body, bytes. */
+  /** Maximum size of a JSON body, bytes. */
   readonly bodyLimit: number;
-  /** All bodies being read together, bytes. */
+  /** Maximum memory for all bodies being read, bytes. */
   readonly bodyMemory: number;
-  /** Largest upload, and all uploads being read together, bytes. */
+  /** Maximum size of an upload, and of all uploads being read, bytes. */
   readonly uploadLimit: number;
-  /** Signs ids; undefined: the provider's API key does. */
+  /** Secret that signs ids; undefined: the provider's API key. */
   readonly idSecret?: string;
-  /** Time between the signal to stop and refusing connections, ms. */
+  /** Delay between the stop signal and refusing connections, ms. */
   readonly drainDelayMs: number;
 }
 

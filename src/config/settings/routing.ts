@@ -1,5 +1,5 @@
 /**
- * How a pool routes, after validation: what strategies, states, retries and limits go by.
+ * Routing settings of a pool after validation: strategy, breakers, retries and limits.
  * @module
  */
 import type { BalanceMode, SelectionStrategy } from "../../contracts/rotation.ts";
@@ -7,138 +7,138 @@ import type { Cron } from "../../util/cron.ts";
 
 export type Backoff = "fixed" | "exponential_jitter" | "retry_after";
 
-/** Models to which a request may go after a failure. */
+/** Models that may be tried after a failure. */
 export type RetryScope = "same_model" | "same_provider" | "any";
 
-/** Retries of one model. */
+/** Retry settings for one model. */
 export interface RetrySettings {
-  /** Beyond the first try. */
+  /** Maximum retries after the first attempt. */
   readonly maxAttempts: number;
   readonly backoff: Backoff;
-  /** ms. */
+  /** Delay before the first retry, ms. */
   readonly initialDelayMs: number;
-  /** ms. */
+  /** Maximum delay before a retry, ms. */
   readonly maxDelayMs: number;
-  /** Statuses that are retried whatever their class. */
+  /** HTTP statuses that are always retried, whatever their failure class. */
   readonly retryableCodes: ReadonlySet<number>;
-  /** Statuses that are not retried whatever their class. */
+  /** HTTP statuses that are never retried, whatever their failure class. */
   readonly nonRetryableCodes: ReadonlySet<number>;
   readonly scope: RetryScope;
-  /** Whether a provider's `retry-after` is followed. */
+  /** Whether a provider's `Retry-After` is honored. */
   readonly honorRetryAfter: boolean;
 }
 
-/** Upper bound of same-model retries as a share of a provider's traffic. */
+/** Retry budget: limits retries on the same model to a fraction of a provider's traffic. */
 export interface RetryBudgetSettings {
   /** Retries per request. */
   readonly ratio: number;
-  /** Always allowed per window, whatever the ratio. */
+  /** Minimum number of retries allowed per window, whatever the ratio. */
   readonly min: number;
-  /** ms. */
+  /** Length of the sliding window, ms. */
   readonly windowMs: number;
 }
 
-/** Spending limits, nano-dollars (10⁻⁹ USD); an absent one does not limit. */
+/** Spending limits, nano-dollars (10⁻⁹ USD); an omitted limit does not apply. */
 export interface BudgetSettings {
-  /** Per day of the UTC calendar. */
+  /** Maximum per UTC calendar day. */
   readonly dailyNano?: number;
-  /** Per month of the UTC calendar. */
+  /** Maximum per UTC calendar month. */
   readonly monthlyNano?: number;
-  /** Shares of a limit at which an event is emitted, ascending. */
+  /** Fractions of a limit at which an event is emitted, ascending. */
   readonly alertAt?: readonly number[];
 }
 
-/** Distance to vendors' rate limits. */
+/** Avoidance of the vendors' rate limits. */
 export interface RateLimitSettings {
-  /** Share of a limit, above 0, up to 1, at which rate-limit-aware takes another model. */
+  /** Used fraction of a limit, above 0 and up to 1, at which rate-limit-aware selects another model. */
   readonly threshold: number;
   /** Minimum time between two requests to one model, ms. */
   readonly minDeltaMs?: number;
-  /** Requests per minute, after which another model is taken. */
+  /** Requests per minute after which another model is selected. */
   readonly maxRpm?: number;
 }
 
 export interface ErrorRateSettings {
-  /** Failures per request, above 0, up to 1. */
+  /** Error rate, above 0 and up to 1. */
   readonly threshold: number;
   /** Length of the sliding window, ms. */
   readonly windowMs: number;
-  /** Requests in the window below which the rate is not evaluated. */
+  /** Minimum number of requests in the window for an evaluation. */
   readonly minRequests: number;
 }
 
-/** Planned time out of service. */
+/** Scheduled maintenance. */
 export interface MaintenanceSettings {
   /** Start, UTC. */
   readonly cron: Cron;
-  /** ms. */
+  /** Duration, ms. */
   readonly durationMs: number;
 }
 
 export interface DeactivationSettings {
-  /** Consecutive failures. */
+  /** Consecutive failures that deactivate a model. */
   readonly retryLimit: number;
-  /** Statuses that count as failures although their class does not. */
+  /** HTTP statuses that count as failures although their class does not. */
   readonly errorCodes: ReadonlySet<number>;
-  /** Undefined: any rate. */
+  /** Error rate that deactivates a model; undefined disables it. */
   readonly errorRate?: ErrorRateSettings;
-  /** Undefined: any number. */
+  /** Number of requests that deactivates a model; undefined disables it. */
   readonly requestLimit?: number;
-  /** Input and output together; undefined: any number. */
+  /** Number of input and output tokens that deactivates a model; undefined disables it. */
   readonly tokenLimit?: number;
-  /** Nano-dollars; undefined: any cost. */
+  /** Cost that deactivates a model, nano-dollars; undefined disables it. */
   readonly budgetLimitNano?: number;
-  /** Period of the three limits; undefined: since the last cooldown. */
+  /** Window of the three limits; undefined: since the last cooldown. */
   readonly quotaWindow?: "daily" | "monthly";
   readonly maintenance?: MaintenanceSettings;
 }
 
 export interface RecoverySettings {
-  /** ms. */
+  /** Cooldown of a model in standby, ms. */
   readonly cooldownMs: number;
-  /** Probes models in standby at the start. */
+  /** Whether models in standby are probed at startup. */
   readonly probeOnStart?: boolean;
-  /** Interval of probes of models in standby, ms; undefined: none. */
+  /** Interval between probes of models in standby, ms; undefined disables them. */
   readonly probeIntervalMs?: number;
-  /** Reactivates models whose standby an exhausted quota caused. */
+  /** Whether models recover when an exhausted quota resets. */
   readonly onQuotaReset?: boolean;
-  /** Undefined: the provider's `quotaReset`, else each UTC day. */
+  /** When quotas reset. Undefined: the provider's `quotaReset`, or else each UTC day. */
   readonly quotaReset?: "monthly" | "daily_utc";
 }
 
-/** What deactivates a whole provider. */
+/** Conditions that deactivate a whole provider. */
 export type ProviderDeactivation = "on_auth_failure" | "on_api_outage";
 
-/** What lets a whole provider recover. */
+/** Condition of a whole provider's recovery. */
 export type ProviderRecovery = "on_probe_success" | "on_manual";
 
-/** A pool's routing settings, merged: the pool's own, those of `*`, the built-in ones. */
+/** Routing settings of a pool, merged from its own, those of `*`, and the defaults. */
 export interface RoutingSettings {
-  /** Id, or an instance of the program. */
+  /** Strategy id, or an instance of the program. */
   readonly strategy: string | SelectionStrategy;
-  /** Asked once no candidate is on a list of priority that there is, or when the strategy chooses none. */
+  /** Strategy used when no candidate is on a configured priority list, or when the strategy selects none. */
   readonly fallbackStrategy?: string;
-  /** Names, the preferred first. */
+  /** Model names in order of preference. */
   readonly modelPriority: readonly string[];
-  /** Entry ids, the preferred first. */
+  /** Provider entry ids in order of preference. */
   readonly providerPriority: readonly string[];
-  /** For providers without retry settings of their own. */
+  /** Retry settings of providers without their own. */
   readonly retry: RetrySettings;
-  /** By entry id, for providers with lists of codes or retries of their own. */
+  /** Retry settings of providers with their own, by entry id. */
   readonly providerRetry: ReadonlyMap<string, RetrySettings>;
   readonly deactivation: DeactivationSettings;
   readonly recovery: RecoverySettings;
-  /** Undefined where no strategy or limit counts requests. */
+  /** Undefined if no strategy or limit counts requests. */
   readonly rateLimit?: RateLimitSettings;
   readonly balanceMode?: BalanceMode;
-  /** Effective in all pools; undefined or empty: none. */
+  /** Effective in all pools; undefined or empty disables it. */
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
-  /** Undefined: after the pool's cooldown. */
+  /** Undefined: recovery after the pool's cooldown. */
   readonly providerRecovery?: ProviderRecovery;
 }
 
 /**
- * The retry settings for calls to one provider: its own, else the pool's.
+ * The retry settings for calls to a provider: its own, or else the pool's.
  *
  * @param provider Entry id.
  */

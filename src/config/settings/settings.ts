@@ -1,6 +1,6 @@
 /**
- * A configuration after validation: complete, in base units (ms, bytes, nano-dollars), frozen. The rest of the engine
- * reads this and never asks whether something is set.
+ * A configuration after validation: complete, in base units (ms, bytes, nano-dollars) and frozen. The engine reads only
+ * this.
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
@@ -24,30 +24,33 @@ export type * from "./routing.ts";
 
 export interface PoolSettings {
   readonly name: string;
-  /** As written; undefined when `models` alone selects the members. */
+  /** Capability as configured; undefined if `models` alone selects the members. */
   readonly capability?: string;
-  /** Names; empty: selected by capability. */
+  /** Names of members; if empty, members are selected by capability. */
   readonly models: readonly string[];
-  /** Entry ids; empty: all. */
+  /** Entry ids of included providers; if empty, all. */
   readonly providers: readonly string[];
-  /** Entry ids. */
+  /** Entry ids of excluded providers. */
   readonly excludedProviders: readonly string[];
   readonly routing: RoutingSettings;
   readonly budget?: BudgetSettings;
 }
 
-/** How a provider's tokens are fetched, secret references unresolved. */
+/** How a provider's access tokens are fetched, with unresolved secret references. */
 export interface TokenSettings {
-  /** `oauth`: a refresh token where there is one, else client credentials; `service_account`: a signed assertion. */
+  /**
+   * `oauth`: the refresh token grant if there is a refresh token, otherwise client credentials; `service_account`: a
+   * signed JWT assertion.
+   */
   readonly method: "oauth" | "service_account";
-  /** Undefined: a service account's own address. */
+  /** URL of the token endpoint; undefined: that of the service account's key. */
   readonly tokenUrl?: string;
   readonly clientId?: string;
   readonly clientSecret?: string;
   readonly refreshToken?: string;
-  /** Separated by spaces. */
+  /** Scopes, separated by spaces. */
   readonly scope?: string;
-  /** JSON key of a service account, as text or parsed. */
+  /** JSON key of a service account, as a string or parsed. */
   readonly credentials?: string | Readonly<Record<string, unknown>>;
 }
 
@@ -55,107 +58,107 @@ export interface ProviderEntry {
   readonly id: string;
   /** Connector id. */
   readonly connector: string;
-  /** Used in place of a connector. */
+  /** A provider instance in place of a connector. */
   readonly instance?: Provider;
-  /** False: kept in the document, not used. */
+  /** Whether the entry is used. */
   readonly enabled: boolean;
-  /** Keys as written, secret references unresolved. */
+  /** API keys as configured, with unresolved secret references. */
   readonly apiKeys: readonly string[];
   readonly tokens?: TokenSettings;
-  /** Replaces the vendor's address, secret references unresolved. */
+  /** Overrides the vendor's base URL; with unresolved secret references. */
   readonly baseUrl?: string;
-  /** Where it was found: `config`, or the variable's name. */
+  /** Origin of the entry: `config`, or the name of an environment variable. */
   readonly source: string;
-  /** Limit of a whole response, ms. */
+  /** Timeout of a complete response, ms. */
   readonly timeoutMs: number;
-  /** Maximum time between two events of a stream, ms. */
+  /** Idle timeout: maximum time between two events of a stream, ms. */
   readonly silenceMs: number;
-  /** Limit for connecting, ms. */
+  /** Connect timeout, ms. */
   readonly connectTimeoutMs: number;
-  /** The file of certificate authorities to trust beside the runtime's own. */
+  /** Path of a PEM file with certificate authorities to trust in addition to the runtime's own. */
   readonly authoritiesFile?: string;
-  /** What is in it; undefined before the start. */
+  /** The content of that file; undefined before the start. */
   readonly authorities?: Authorities;
   readonly retryBudget: RetryBudgetSettings;
   readonly budget?: BudgetSettings;
-  /** Whether its models are listed at the start; undefined: if it has no catalogue and no configured models. */
+  /** Whether its models are listed at startup; undefined: if it has neither a catalogue nor configured models. */
   readonly enumerateModels?: boolean;
-  /** How often its list is asked for again, ms; undefined: as often as those of others. */
+  /** Interval between syncs of its model list, ms; undefined: the common interval. */
   readonly refreshMs?: number;
-  /** What its vendor is asked for at the start. */
+  /** Queries to the vendor at startup. */
   readonly queries?: ProviderQueries;
-  /** What it is used for beside requests to models. */
+  /** File, batch and fine-tuning settings. */
   readonly infrastructure?: InfrastructureSettings;
   readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
-  /** Attributes for the connector, secret references unresolved. */
+  /** Attributes of the connector, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Files, batches and fine-tuning at a provider; what is undefined is as its connector knows it. */
+/** File, batch and fine-tuning settings of a provider; undefined members default to the connector's facts. */
 export interface InfrastructureSettings {
   readonly files?: boolean;
-  /** Largest file, bytes. */
+  /** Maximum file size, bytes. */
   readonly maxFileBytes?: number;
   readonly batch?: boolean;
-  /** Requests of one batch. */
+  /** Maximum requests per batch. */
   readonly maxItems?: number;
   readonly fineTuning?: boolean;
 }
 
-/** Batches of a model. */
+/** Batch settings of a model. */
 export interface BatchSettings {
-  /** Requests of one batch. */
+  /** Maximum requests per batch. */
   readonly maxItems?: number;
-  /** Of one batch's file, bytes. */
+  /** Maximum file size of a batch, bytes. */
   readonly maxBytes?: number;
   /** Expected turnaround, ms. */
   readonly windowMs?: number;
-  /** Price relative to that of a single request. */
+  /** Price relative to a single request. */
   readonly priceFactor?: number;
-  /** Whether the end of a batch is an event. */
+  /** Whether the end of a batch emits an event. */
   readonly isAnnounced: boolean;
-  /** Whether open batches are asked for in the background. */
+  /** Whether open batches are polled in the background. */
   readonly isPolled: boolean;
-  /** Whether responses can be had while parts are under way. */
+  /** Whether results are available while parts of a split batch are in progress. */
   readonly hasPartialResults: boolean;
 }
 
-/** What a vendor is asked for at the start. */
+/** Queries to a vendor at startup. */
 export interface ProviderQueries {
-  /** Sizes and features of its models. */
+  /** Constraints and features of its models. */
   readonly details?: boolean;
   readonly capabilities?: boolean;
   readonly pricing?: boolean;
-  /** What is left of the account. */
+  /** The account's quota. */
   readonly quota?: boolean;
 }
 
-/** One model as configured; what is left out is taken from the catalogue. */
+/** A configured model; omitted facts are taken from the catalogue. */
 export interface ConfiguredModel {
   readonly name: string;
-  /** Entry id. */
+  /** Entry id of its provider. */
   readonly provider: string;
-  /** Upstream id. */
+  /** The upstream model id. */
   readonly id: string;
-  /** Capability leaves as written. */
+  /** Capability leaves as configured. */
   readonly capabilities?: readonly CapabilityPath[];
-  /** Can only narrow the modes of its capabilities. */
+  /** Restricts the delivery modes of its capabilities. */
   readonly delivery: { readonly synchronous?: boolean; readonly streaming?: boolean; readonly batch?: boolean };
   readonly features: ModelFeatures;
   readonly constraints: ModelConstraints;
-  /** Replace the catalogue's field by field. */
+  /** Prices, which override the catalogue per field. */
   readonly pricing?: DatedPricing;
   readonly limits: RateLimits;
   readonly batch?: BatchSettings;
-  /** For strategies that weigh models. */
+  /** Weight under weighted strategies. */
   readonly weight: number;
   /** Applied after the connector's own rules. */
   readonly parameters?: ParameterRules;
-  /** The space that its embeddings are in. */
+  /** Its embedding space. */
   readonly embeddingSpace?: string;
-  /** The vendor's voice by the voice asked for. */
+  /** The vendor's voice by requested voice. */
   readonly voices?: Readonly<Record<string, string>>;
-  /** Of a transcription, or of the sound of a speech. */
+  /** Supported response formats of transcriptions, or audio formats of speech. */
   readonly responseFormats?: readonly string[];
 }
 
@@ -165,74 +168,74 @@ export interface SecretSettings {
   /** Whether a missing secret fails the start. */
   readonly failOnMissing: boolean;
   readonly config: Readonly<Record<string, unknown>>;
-  /** How long values are reused, ms; 0: each use looks them up. */
+  /** How long values are cached, ms; 0 disables the cache. */
   readonly cacheTtlMs: number;
   /** Whether a provider's keys are looked up again when rotation selects it, and when it recovers. */
   readonly reloadOnRotation: boolean;
 }
 
-/** Background probes of providers. */
+/** Health monitoring settings. */
 export interface HealthSettings {
   /** Connector id. */
   readonly connector: string;
-  /** False: no probes, whatever the interval. */
+  /** False disables probes, whatever the interval. */
   readonly enabled: boolean;
-  /** ms; undefined: no probes. */
+  /** Interval between probes, ms; undefined disables them. */
   readonly intervalMs?: number;
-  /** Limit of one probe, ms. */
+  /** Timeout of a probe, ms. */
   readonly timeoutMs: number;
   /** Consecutive failed probes that deactivate a provider's models. */
   readonly failureThreshold: number;
-  /** Entry ids; undefined: all enabled providers. */
+  /** Entry ids of probed providers; undefined: all enabled ones. */
   readonly providers?: readonly string[];
 }
 
-/** Keeping the list of models up to date. */
+/** Registry sync settings. */
 export interface SyncSettings {
   /** Connector id. */
   readonly connector: string;
-  /** False: no sync, whatever the intervals. */
+  /** False disables syncs, whatever the intervals. */
   readonly enabled: boolean;
-  /** ms; undefined: only providers with an interval of their own. */
+  /** Interval between syncs, ms; undefined: only providers with their own interval are synced. */
   readonly intervalMs?: number;
-  /** Entry ids; undefined: all enabled providers. */
+  /** Entry ids of synced providers; undefined: all enabled ones. */
   readonly providers?: readonly string[];
-  /** What it does with what it finds, as written. */
+  /** How changes are handled, as configured. */
   readonly actions: Readonly<Record<string, unknown>>;
 }
 
 export interface Settings {
-  /** Path of the document, for messages. */
+  /** Path of the document, for error messages. */
   readonly source?: string;
-  /** Undefined when a program passes instances with their keys. */
+  /** Secret store settings; undefined if a program passes instances with their API keys. */
   readonly secrets?: SecretSettings;
-  /** By entry id, in the order of the document. */
+  /** By entry id, in document order. */
   readonly providers: ReadonlyMap<string, ProviderEntry>;
-  /** By name, in the order of the document. */
+  /** By name, in document order. */
   readonly models: ReadonlyMap<string, ConfiguredModel>;
-  /** By name, in the order of the document. */
+  /** By name, in document order. */
   readonly pools: ReadonlyMap<string, PoolSettings>;
-  /** For pools made on demand. */
+  /** Routing settings of on-demand pools. */
   readonly defaultRouting: RoutingSettings;
-  /** For each pool made on demand. */
+  /** Budget of each on-demand pool. */
   readonly defaultBudget?: BudgetSettings;
-  /** Of all requests together. */
+  /** Budget of all requests together. */
   readonly budget?: BudgetSettings;
-  /** Undefined: state lives in memory. */
+  /** Storage settings; undefined keeps state in memory. */
   readonly storage?: StorageSettings;
   readonly health?: HealthSettings;
   readonly sync?: SyncSettings;
-  /** From name to pool or model. */
+  /** Pool or model name by alias. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Paths of leaves added to the tree. */
+  /** Paths of custom capability leaves. */
   readonly capabilities: readonly CapabilityPath[];
-  /** Names of the only models in pools made on demand; undefined: the providers' defaults. */
+  /** Names of the only models in on-demand pools; undefined: the providers' default models. */
   readonly only?: readonly string[];
-  /** Undefined in pages. */
+  /** Proxy settings; undefined in pages. */
   readonly proxy?: ProxySettings;
-  /** Of a request, ms. */
+  /** Deadline of a request, ms. */
   readonly deadlineMs: number;
-  /** Empty: no sinks. */
+  /** Sinks. */
   readonly observability: readonly SinkSettings[];
   /** Problems that leave the configuration valid. */
   /** The document as written, where a storage keeps it; secret references unresolved. */

@@ -1,5 +1,5 @@
 /**
- * Where state is kept, as configured.
+ * Storage settings, after validation.
  * @module
  */
 
@@ -8,22 +8,22 @@ export type SyncPolicy = "in-memory" | "sync-on-boundary" | "periodic" | "immedi
 export interface StorageSettings {
   /** Connector id. */
   readonly connector: string;
-  /** Attributes, secret references unresolved. */
+  /** Attributes, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly policy: SyncPolicy;
-  /** Interval of `periodic`, ms. */
+  /** Interval of the `periodic` policy, ms. */
   readonly intervalMs: number;
   readonly format: "json" | "yaml" | "msgpack";
   readonly isCompressed: boolean;
-  /** With the secret `MESH_STORAGE_KEY`. */
+  /** Whether records are encrypted with the secret `MESH_STORAGE_KEY`. */
   readonly isEncrypted: boolean;
-  /** What becomes of requests while a shared storage is unavailable: served by local state, or refused. */
+  /** How requests are handled while a shared storage is unavailable: served with local state, or rejected. */
   readonly onUnavailable: "open" | "closed";
-  /** Undefined: writers do not lock the record. */
+  /** Locking settings; undefined if writers do not lock the record. */
   readonly locking?: {
-    /** Maximum wait for the lock, ms. */
+    /** Timeout of the wait for a lock, ms. */
     readonly timeoutMs: number;
-    /** Wait between two tries, ms. */
+    /** Interval between attempts, ms. */
     readonly retryIntervalMs: number;
   };
 }

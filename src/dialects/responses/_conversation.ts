@@ -38,7 +38,7 @@ function itemsOf(input: unknown, beyond: Beyond): readonly JsonObject[] {
     throw wrongType("input", "a string or an array of items", input);
   }
   if (input.length === 0 && !beyond.isKept) {
-    throw invalid('"input" is empty: send a text or at least one item', "input");
+    throw invalid('"input" is empty: send a string or at least one item', "input");
   }
   if (typeof input === "string") return [{ role: "user", content: input }];
   input.forEach((item, index) => {
