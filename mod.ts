@@ -39,7 +39,7 @@ import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
 /** Created on first use: importing the package has no side effects. */
 let parts: CreateParts | undefined;
-const partsOfHere = (): CreateParts =>
+const serverParts = (): CreateParts =>
   parts ??= {
     connectors: serverConnectors,
     runtime: serverRuntime(),
@@ -79,7 +79,7 @@ export function create(capability: CapabilityName, options?: CreateOptions): Mes
  */
 export function create(options: CreateOptions): MeshClient;
 export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
-  return createClient(partsOfHere(), first, second);
+  return createClient(serverParts(), first, second);
 }
 
 /**
@@ -97,7 +97,7 @@ export function create(first: string | CreateOptions, second?: CreateOptions): M
  * ```
  */
 export function mockClient(options: MockOptions): MeshClient {
-  return createMockClient(partsOfHere(), options);
+  return createMockClient(serverParts(), options);
 }
 
 export type { RedisOptions };
@@ -124,7 +124,7 @@ export class ModelMesh extends ModelMeshBase {
    * state.
    */
   constructor(options: MeshOptions = {}) {
-    super(partsOfHere(), options);
+    super(serverParts(), options);
   }
 
   /**
@@ -190,7 +190,7 @@ async function started(mesh: ModelMesh, start: () => Promise<void>): Promise<Mod
  * ```
  */
 export function memoryStorage(): Storage {
-  return new MemoryStorage(partsOfHere().runtime.clock);
+  return new MemoryStorage(serverParts().runtime.clock);
 }
 
 /**
@@ -207,7 +207,7 @@ export function memoryStorage(): Storage {
  * ```
  */
 export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage {
-  return new RedisStorage(partsOfHere().runtime.clock, {
+  return new RedisStorage(serverParts().runtime.clock, {
     address: redisAddress({ ...address }),
     ...(prefix === undefined ? {} : { prefix }),
   });
@@ -234,10 +234,10 @@ export async function openStorage(
   options: Pick<MeshOptions, "env" | "fetch" | "clock"> = {},
 ): Promise<Storage> {
   const { storageOfSection } = await import("./src/client/open_storage.ts"); // imported on demand: most programs need none
-  return await storageOfSection(partsOfHere(), section, options);
+  return await storageOfSection(serverParts(), section, options);
 }
 
-const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: partsOfHere().runtime.files });
+const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: serverParts().runtime.files });
 
 /**
  * A validated configuration: loaded from a file or parsed from an object, and serialized again.

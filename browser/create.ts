@@ -19,7 +19,7 @@ import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 export type { MockBody, MockOptions, MockResponse } from "../src/client/_mock_script.ts";
 
 /** Created on use: importing the package has no side effects. */
-const partsOfHere = (): CreateParts => ({
+const pageParts = (): CreateParts => ({
   connectors: [],
   runtime: browserRuntime(),
   sendWith,
@@ -89,7 +89,7 @@ export function create(capability: CapabilityName, options: CreateOptions): Mesh
  */
 export function create(options: CreateOptions): MeshClient;
 export function create(first: CapabilityName | CreateOptions, second?: CreateOptions): MeshClient {
-  return createClient(partsOfHere(), first, second);
+  return createClient(pageParts(), first, second);
 }
 
 /**
@@ -107,5 +107,5 @@ export function create(first: CapabilityName | CreateOptions, second?: CreateOpt
  * ```
  */
 export function mockClient(options: MockOptions): MeshClient {
-  return createMockClient(partsOfHere(), options);
+  return createMockClient(pageParts(), options);
 }

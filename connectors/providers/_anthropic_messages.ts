@@ -51,7 +51,7 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
  *
  * @param messages OpenAI's messages, oldest first.
  */
-export function thoughtsAreLost(messages: readonly ChatMessage[]): boolean {
+export function isThinkingMissing(messages: readonly ChatMessage[]): boolean {
   if (messages.at(-1)?.role !== "tool") return false;
   const asked = messages.findLast(({ role }) => role === "assistant");
   return callsOf(asked).every((call) => thoughtsOf(call).length === 0);

@@ -22,7 +22,7 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
-import { leftOutOf, toMessagesRequest } from "./_anthropic_request.ts";
+import { droppedParamsOf, toMessagesRequest } from "./_anthropic_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
@@ -54,7 +54,7 @@ export function anthropicConnector(headers: Readonly<Record<string, string>> = {
 }
 
 /** How the Messages API differs on another cloud. */
-export interface MessagesPlace {
+export interface MessagesHost {
   /** The URL for calls to a model. */
   address(model: string, isStream: boolean): string;
   /** Members to change in the request body; undefined removes a member. */
@@ -70,7 +70,7 @@ export interface MessagesParts {
   /** Headers added to every call; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The hosting cloud; Anthropic's own API when omitted. */
-  readonly place?: MessagesPlace;
+  readonly host?: MessagesHost;
 }
 
 /** A provider for the Messages API. */
@@ -78,12 +78,12 @@ export class AnthropicProvider extends BaseProvider {
   readonly #baseUrl: string;
   readonly #runtime: Runtime;
   readonly #ownHeaders: Readonly<Record<string, string>>;
-  readonly #place: MessagesPlace | undefined;
+  readonly #host: MessagesHost | undefined;
   readonly #limits = new Map<string, RateLimits>();
 
-  constructor(settings: ProviderSettings, { runtime, headers, place }: MessagesParts) {
+  constructor(settings: ProviderSettings, { runtime, headers, host }: MessagesParts) {
     super(settings.id, anthropicModels());
-    this.#place = place;
+    this.#host = host;
     this.#baseUrl = versioned(settings.baseUrl ?? defaultBaseUrl);
     this.#runtime = runtime;
     this.#ownHeaders = headers;
@@ -158,7 +158,7 @@ export class AnthropicProvider extends BaseProvider {
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const response = await options.send({
-      url: this.#place?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
+      url: this.#host?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
       headers: this.#headers(options, request.native),
       body: this.#bodyOf(request, options),
     });
@@ -168,11 +168,11 @@ export class AnthropicProvider extends BaseProvider {
   }
 
   #bodyOf(request: CompletionRequest, options: CallOptions): string {
-    const edits = this.#place?.edits;
+    const edits = this.#host?.edits;
     const { native } = request;
     if (native !== undefined) return edits === undefined ? native.text : editMembers(native.text, edits);
     const message = toMessagesRequest(request);
-    options.reportDropped?.(leftOutOf(request.body, message));
+    options.reportDropped?.(droppedParamsOf(request.body, message));
     return JSON.stringify(edits === undefined ? message : { ...message, ...edits });
   }
 
@@ -190,7 +190,7 @@ export class AnthropicProvider extends BaseProvider {
     if (isSuccess(response)) return response;
     const { clock } = this.#runtime;
     const readRetryAfter = (body: unknown) => readSpendLimitReset(body, clock.now());
-    const faults = this.#place?.faults ?? { readError: readAnthropicError, readRetryAfter };
+    const faults = this.#host?.faults ?? { readError: readAnthropicError, readRetryAfter };
     throw await readFault(response, faults, clock);
   }
 }

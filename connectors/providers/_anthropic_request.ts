@@ -10,10 +10,10 @@ import { tokenLimitOf } from "../../src/util/token_limit.ts";
 import { readCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Generation, generationOf } from "./_anthropic_generations.ts";
-import { thoughtsAreLost, toConversation } from "./_anthropic_messages.ts";
+import { isThinkingMissing, toConversation } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 import { planThinking, type ThinkingPlan } from "./_anthropic_thinking.ts";
-import { leftOut } from "./_left_out.ts";
+import { droppedParams } from "./_dropped_params.ts";
 import { toTooling } from "./_anthropic_tools.ts";
 
 /**
@@ -34,7 +34,7 @@ export function toMessagesRequest(
     maxTokens: tokenLimitOf(body),
     ceiling: model.constraints?.max_output_tokens,
     forcedTool: tooling.forced,
-    thoughtsLost: thoughtsAreLost(body.messages),
+    isThinkingMissing: isThinkingMissing(body.messages),
   });
   return withoutUndefined({
     model: model.id,
@@ -59,9 +59,9 @@ export function toMessagesRequest(
  * @param body The original request.
  * @param message The translated request.
  */
-export function leftOutOf(body: ChatCompletionRequest, message: JsonObject): string[] {
+export function droppedParamsOf(body: ChatCompletionRequest, message: JsonObject): string[] {
   const { thinking, output_config, metadata } = message as Readonly<Record<string, JsonObject | undefined>>;
-  return leftOut(body, {
+  return droppedParams(body, {
     temperature: message.temperature !== undefined,
     top_p: message.top_p !== undefined,
     top_k: message.top_k !== undefined,

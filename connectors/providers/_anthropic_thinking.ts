@@ -7,7 +7,7 @@ import { requestFault } from "./_anthropic_fault.ts";
 import { type Effort, effortLevels, type Generation } from "./_anthropic_generations.ts";
 
 /** Inputs that determine the thinking settings. */
-interface ThinkingWish {
+interface ThinkingInput {
   /** The request's `reasoning_effort`. */
   readonly effort?: string;
   /** The request's output token limit, which includes thinking. */
@@ -17,7 +17,7 @@ interface ThinkingWish {
   /** Whether a tool call is forced, which excludes thinking. */
   readonly forcedTool: boolean;
   /** Whether a tool result follows a tool call whose thinking blocks are missing. */
-  readonly thoughtsLost: boolean;
+  readonly isThinkingMissing: boolean;
 }
 
 /** The thinking settings of a request. */
@@ -49,15 +49,15 @@ const budgets: Readonly<Record<Effort, number>> = {
  * Determines the thinking settings.
  *
  * @param generation Features of the model.
- * @param wish The request's settings.
+ * @param input The request's settings.
  * @throws {UpstreamError} `request` for an unknown effort.
  */
-export function planThinking(generation: Generation, wish: ThinkingWish): ThinkingPlan {
+export function planThinking(generation: Generation, input: ThinkingInput): ThinkingPlan {
   const plain: ThinkingPlan = {
-    maxTokens: wish.maxTokens ?? Math.min(wish.ceiling ?? unknownCeiling, defaultMaxTokens),
+    maxTokens: input.maxTokens ?? Math.min(input.ceiling ?? unknownCeiling, defaultMaxTokens),
     sampling: generation.sampling,
   };
-  const { effort } = wish;
+  const { effort } = input;
   if (effort === undefined || generation.thinking === "none") return plain;
   if (effort === "none") return { ...plain, ...switchedOff(generation) };
   const level = effort === "minimal" ? "low" : effortLevels.find((known) => known === effort);
@@ -67,7 +67,7 @@ export function planThinking(generation: Generation, wish: ThinkingWish): Thinki
       "reasoning_effort",
     );
   }
-  return generation.thinking === "adaptive" ? adaptive(generation, level, plain, wish) : budgeted(level, plain, wish);
+  return generation.thinking === "adaptive" ? adaptive(generation, level, plain, input) : budgeted(level, plain, input);
 }
 
 function switchedOff({ off, thinking }: Generation): Partial<ThinkingPlan> {
@@ -80,7 +80,7 @@ function adaptive(
   { efforts }: Generation,
   level: Effort,
   plain: ThinkingPlan,
-  { forcedTool }: ThinkingWish,
+  { forcedTool }: ThinkingInput,
 ): ThinkingPlan {
   const wanted = effortLevels.indexOf(level);
   const effort = efforts.findLast((known) => effortLevels.indexOf(known) <= wanted) ?? "low";
@@ -89,11 +89,11 @@ function adaptive(
   return { ...plain, effort, thinking: { type: "adaptive", display: "summarized" }, sampling: false };
 }
 
-function budgeted(level: Effort, plain: ThinkingPlan, wish: ThinkingWish): ThinkingPlan {
+function budgeted(level: Effort, plain: ThinkingPlan, input: ThinkingInput): ThinkingPlan {
   // the API rejects a thinking budget with a forced tool, and in a tool loop that does not start with signed thinking
-  if (wish.forcedTool || wish.thoughtsLost) return plain;
-  const maxTokens = wish.maxTokens ??
-    Math.min(wish.ceiling ?? Infinity, budgets[level] + plain.maxTokens);
+  if (input.forcedTool || input.isThinkingMissing) return plain;
+  const maxTokens = input.maxTokens ??
+    Math.min(input.ceiling ?? Infinity, budgets[level] + plain.maxTokens);
   const budget = Math.min(budgets[level], Math.floor(maxTokens / 2));
   if (budget < minBudget) return plain;
   return { maxTokens, thinking: { type: "enabled", budget_tokens: budget }, sampling: false };

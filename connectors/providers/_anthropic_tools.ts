@@ -40,7 +40,7 @@ interface Choice {
  */
 export function toTooling(body: ChatCompletionRequest, generation: Generation, turns: readonly Turn[]): Tooling {
   const tools = (body.tools ?? []).map((tool, index) => toolOf(tool, `tools[${index}]`, generation));
-  if (tools.length === 0) return bygoneTools(turns);
+  if (tools.length === 0) return earlierTools(turns);
   const { mode, name, allowed } = readChoice(body.tool_choice ?? "auto");
   const forced = mode === "required";
   if (forced && !generation.forcedTools) {
@@ -57,7 +57,7 @@ export function toTooling(body: ChatCompletionRequest, generation: Generation, t
 }
 
 /** The API requires the tools of earlier calls to be declared, even if none may be called any more. */
-function bygoneTools(turns: readonly Turn[]): Tooling {
+function earlierTools(turns: readonly Turn[]): Tooling {
   const names = new Set<unknown>();
   for (const { content } of turns) for (const { type, name } of content) if (type === "tool_use") names.add(name);
   if (names.size === 0) return { forced: false };

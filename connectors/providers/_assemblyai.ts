@@ -11,7 +11,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { transcriptTypeOf } from "../../src/util/audio_format.ts";
 import { readObject, readText } from "./_base.ts";
 import { upstreamError } from "./_http.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -36,7 +36,7 @@ interface Order {
 export function assemblyAiTranscription(post: Post, { clock }: { readonly clock: Clock }): OperationCall {
   return async (request, options) => {
     const { body } = request;
-    const left = leftOutBeside(body, carried);
+    const left = undeclaredParams(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
     const order = { post, request, options };
     const transcript = await finished(await ordered(order), { ...order, clock });

@@ -7,9 +7,9 @@
  */
 import type { OperationCall } from "../../src/contracts/provider.ts";
 import { soundTypeOf } from "../../src/util/audio_format.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { soundOf } from "./_sound.ts";
+import { audioOf } from "./_audio.ts";
 
 /** Output formats, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ export function azureSpeechCall(post: Post): OperationCall {
     const { body } = request;
     const speed = typeof body.speed === "number" ? body.speed : 1;
     const rate = Math.min(rates.max, Math.max(rates.min, speed));
-    const left = [...leftOutBeside(body, carried), ...(rate === speed ? [] : ["speed"])];
+    const left = [...undeclaredParams(body, carried), ...(rate === speed ? [] : ["speed"])];
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const headers = { "x-microsoft-outputformat": formats[format] ?? format, "user-agent": "modelmesh" };
@@ -42,7 +42,7 @@ export function azureSpeechCall(post: Post): OperationCall {
     const raw = { type: "application/ssml+xml", chunks: [encoder.encode(ssml)] };
     return {
       body: {},
-      content: await soundOf(await post("v1", { ...request, headers, raw }, options), soundTypeOf(format)),
+      content: await audioOf(await post("v1", { ...request, headers, raw }, options), soundTypeOf(format)),
     };
   };
 }

@@ -23,7 +23,7 @@ import { BedrockAccess } from "./_bedrock_access.ts";
 import { isClaude } from "./_anthropic_generations.ts";
 import { embeds, familyOf } from "./_bedrock_embeddings.ts";
 import { readBedrockError, withKindOf } from "./_bedrock_fault.ts";
-import { leftOutOf, toConverseRequest } from "./_bedrock_request.ts";
+import { droppedParamsOf, toConverseRequest } from "./_bedrock_request.ts";
 import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
 import { chunksOf } from "./_chunks.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
@@ -122,7 +122,7 @@ class BedrockProvider extends BaseProvider {
 
   async #post(operation: string, request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const content = toConverseRequest(request);
-    options.reportDropped?.(leftOutOf(request.body, content));
+    options.reportDropped?.(droppedParamsOf(request.body, content));
     return await this.#call(operation, { request, content }, options);
   }
 

@@ -15,7 +15,7 @@ import type { Turn } from "./_anthropic_messages.ts";
 import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
 import { cachePointOf, toConverseBlocks } from "./_bedrock_blocks.ts";
-import { leftOut } from "./_left_out.ts";
+import { droppedParams } from "./_dropped_params.ts";
 
 /** Models other than Claude: their reasoning parameters differ from the Messages API. */
 const others: Generation = {
@@ -73,9 +73,9 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
  * @param body The original request.
  * @param sent The translated request.
  */
-export function leftOutOf(body: ChatCompletionRequest, sent: JsonObject): string[] {
+export function droppedParamsOf(body: ChatCompletionRequest, sent: JsonObject): string[] {
   const { inferenceConfig = {}, additionalModelRequestFields: fields = {} } = sent as Record<string, JsonObject>;
-  return leftOut(body, {
+  return droppedParams(body, {
     temperature: inferenceConfig.temperature !== undefined,
     top_p: inferenceConfig.topP !== undefined,
     top_k: fields.top_k !== undefined,

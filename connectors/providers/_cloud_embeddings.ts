@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { normalized, textsOf } from "./_embeddings.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 
 /** Maximum concurrent calls for one request. */
 const maxAtOnce = 8;
@@ -42,7 +42,7 @@ export function cloudEmbeddings(
     const { maxTexts, own = [], embed } = modelOf(request, options);
     const { body } = request;
     const texts = textsOf(request);
-    const left = leftOutBeside(body, new Set([...carried, ...own]));
+    const left = undeclaredParams(body, new Set([...carried, ...own]));
     if (left.length > 0) options.reportDropped?.(left);
     const dimensions = typeof body.dimensions === "number" ? body.dimensions : undefined;
     const parts = Array.from(

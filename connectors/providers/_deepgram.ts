@@ -9,9 +9,9 @@ import type { OperationCall, OperationResponse } from "../../src/contracts/provi
 import { UpstreamError } from "../../src/errors.ts";
 import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
 import { readObject } from "./_base.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { soundOf } from "./_sound.ts";
+import { audioOf } from "./_audio.ts";
 import { subtitlesOf } from "./_subtitles.ts";
 
 /** Audio encodings by format. */
@@ -46,7 +46,7 @@ export function deepgramSpeech(post: Post): OperationCall {
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const query = new URLSearchParams({ model: String(body.voice), ...encodings[format] });
     const response = await post(`speak?${query}`, { ...request, json: { text: body.input } }, options);
-    return { body: {}, content: await soundOf(response, soundTypeOf(format)) };
+    return { body: {}, content: await audioOf(response, soundTypeOf(format)) };
   };
 }
 
@@ -110,6 +110,6 @@ function listOf(value: unknown): JsonObject[] {
 }
 
 function reportLeft(body: JsonObject, carried: ReadonlySet<string>, report?: (names: readonly string[]) => void): void {
-  const left = leftOutBeside(body, carried);
+  const left = undeclaredParams(body, carried);
   if (left.length > 0) report?.(left);
 }

@@ -7,7 +7,7 @@ import type { OperationCall, UploadedFile } from "../../src/contracts/provider.t
 import { UpstreamError } from "../../src/errors.ts";
 import { readObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 
 /** The document to parse: a file or a URL. */
@@ -47,7 +47,7 @@ export function documentsIn(
     const { body, files, model } = request;
     const document = { model: model.id, url: body.url as string | undefined, file: files?.[0] };
     const json = write?.(document);
-    const left = json === undefined ? [] : leftOutBeside(body, carried);
+    const left = json === undefined ? [] : undeclaredParams(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
     const posted = json === undefined ? request : { ...request, headers, json };
     const response = await readObject(await post(path, posted, options));

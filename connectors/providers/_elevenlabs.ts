@@ -10,10 +10,10 @@ import type { OperationCall, OperationResponse } from "../../src/contracts/provi
 import { UpstreamError } from "../../src/errors.ts";
 import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
 import { readObject } from "./_base.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { soundOf } from "./_sound.ts";
-import { type HeardWord, segmentsOf, subtitlesOf } from "./_subtitles.ts";
+import { audioOf } from "./_audio.ts";
+import { segmentsOf, subtitlesOf, type TimedWord } from "./_subtitles.ts";
 
 /** Formats that all plans support, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "pcm_24000" };
@@ -32,7 +32,7 @@ const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
 export function elevenLabsSpeech(post: Post): OperationCall {
   return async (request, options) => {
     const { body, model } = request;
-    const left = leftOutBeside(body, carried);
+    const left = undeclaredParams(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const path = `text-to-speech/${encodeURIComponent(String(body.voice))}/stream?output_format=${
@@ -41,7 +41,7 @@ export function elevenLabsSpeech(post: Post): OperationCall {
     const settings = typeof body.speed === "number" ? { voice_settings: { speed: body.speed } } : {};
     const json = { text: body.input, model_id: model.id, ...settings };
     const response = await post(path, { ...request, json }, options);
-    return { body: {}, content: await soundOf(response, soundTypeOf(format)) };
+    return { body: {}, content: await audioOf(response, soundTypeOf(format)) };
   };
 }
 
@@ -53,7 +53,7 @@ export function elevenLabsSpeech(post: Post): OperationCall {
 export function elevenLabsTranscription(post: Post): OperationCall {
   return async (request, options) => {
     const { body, model } = request;
-    const left = leftOutBeside(body, heard);
+    const left = undeclaredParams(body, heard);
     if (left.length > 0) options.reportDropped?.(left);
     const { language, temperature, response_format: format } = body;
     const fields = {
@@ -97,8 +97,8 @@ function transcriptOf(answer: JsonObject, format: string): OperationResponse {
 /**
  * The vendor lists spaces between words as words. One without timestamps starts and ends where the previous word ends.
  */
-function wordsOf(given: unknown): HeardWord[] {
-  const words: HeardWord[] = [];
+function wordsOf(given: unknown): TimedWord[] {
+  const words: TimedWord[] = [];
   for (const one of Array.isArray(given) ? given : []) {
     const { text, start, end } = Object(one);
     if (typeof text !== "string") continue;

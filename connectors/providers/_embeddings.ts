@@ -7,7 +7,7 @@ import type { OperationCall, OperationRequest } from "../../src/contracts/provid
 import { UpstreamError } from "../../src/errors.ts";
 import { readObject } from "./_base.ts";
 import { throwIfError, upstreamError } from "./_http.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 
 /** The intended use of an embedding. */
@@ -74,7 +74,7 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
     const texts = textsOf(request);
     const purpose = purposeIn(body, dialect);
     const known = new Set([...read, ...dialect.own, ...(purpose === undefined ? [] : purposeNames)]);
-    const left = leftOutBeside(body, known);
+    const left = undeclaredParams(body, known);
     if (left.length > 0) options.reportDropped?.(left);
     const json = {
       ...Object.fromEntries(dialect.own.flatMap((name) => body[name] === undefined ? [] : [[name, body[name]]])),

@@ -37,7 +37,7 @@ export function toBatchEmbedContents({ model, body }: OperationRequest): JsonObj
  *
  * @param request The request.
  */
-export function leftOutOfEmbedding({ body }: OperationRequest): string[] {
+export function droppedEmbeddingParams({ body }: OperationRequest): string[] {
   return Object.keys(body).filter((name) => !carried.has(name));
 }
 

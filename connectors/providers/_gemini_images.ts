@@ -48,7 +48,7 @@ export function toImageContent(request: OperationRequest): JsonObject {
  *
  * @param request The request.
  */
-export function leftOutOfImages({ body }: OperationRequest): string[] {
+export function droppedImageParams({ body }: OperationRequest): string[] {
   return Object.keys(body).filter((name) => !carried.has(name) && body[name] !== undefined && body[name] !== null);
 }
 

@@ -25,10 +25,10 @@ import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels, speechFacts } from "./_gemini_models.ts";
-import { leftOutOfEmbedding, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
-import { leftOutOfImages, toImageContent, toImages } from "./_gemini_images.ts";
+import { droppedEmbeddingParams, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
+import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
 import { nativeChunk, nativeText } from "./_gemini_native.ts";
-import { leftOutOf, toGenerateContent } from "./_gemini_request.ts";
+import { droppedParamsOf, toGenerateContent } from "./_gemini_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
@@ -131,7 +131,7 @@ export class GeminiProvider extends BaseProvider {
   async #embed(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
     const { model, native, body: { input } } = request;
     const content = native?.text ?? JSON.stringify(toBatchEmbedContents(request));
-    if (native === undefined) options.reportDropped?.(leftOutOfEmbedding(request));
+    if (native === undefined) options.reportDropped?.(droppedEmbeddingParams(request));
     const isSingle = native !== undefined && typeof input === "string";
     const response = await options.send({
       url: this.#address(model.id, isSingle ? "embedContent" : "batchEmbedContents"),
@@ -146,21 +146,21 @@ export class GeminiProvider extends BaseProvider {
 
   async #draw(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
     const content = toImageContent(request);
-    options.reportDropped?.(leftOutOfImages(request));
+    options.reportDropped?.(droppedImageParams(request));
     const answer = await this.#generate(request.model.id, content, options);
     return { body: { ...toImages(answer, Math.floor(this.#runtime.clock.now() / 1000)) } };
   }
 
   async #speak(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
-    const { leftOutOfSound, toSpeech, toSpeechContent } = await import("./_gemini_sound.ts");
-    options.reportDropped?.(leftOutOfSound(request));
+    const { droppedAudioParams, toSpeech, toSpeechContent } = await import("./_gemini_audio.ts");
+    options.reportDropped?.(droppedAudioParams(request));
     return toSpeech(await this.#generate(request.model.id, toSpeechContent(request), options), request);
   }
 
   async #hear(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
-    const { leftOutOfSound, toHearingContent, toTranscript } = await import("./_gemini_sound.ts");
-    const content = toHearingContent(request);
-    options.reportDropped?.(leftOutOfSound(request));
+    const { droppedAudioParams, toTranscriptionContent, toTranscript } = await import("./_gemini_audio.ts");
+    const content = toTranscriptionContent(request);
+    options.reportDropped?.(droppedAudioParams(request));
     const answer = await this.#generate(request.model.id, content, options);
     return toTranscript(answer, { ...this.#factsOf(request), request });
   }
@@ -192,7 +192,7 @@ export class GeminiProvider extends BaseProvider {
 
   #write({ model, body }: CompletionRequest, options: CallOptions): string {
     const content = toGenerateContent(model.id, body);
-    options.reportDropped?.(leftOutOf(body, content));
+    options.reportDropped?.(droppedParamsOf(body, content));
     return JSON.stringify(content);
   }
 

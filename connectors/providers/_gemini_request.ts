@@ -10,7 +10,7 @@ import { demandsSignatures, takesSampling } from "./_gemini_family.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { conversationOf } from "./_gemini_messages.ts";
 import { cleanSchema } from "./_gemini_schema.ts";
-import { leftOut } from "./_left_out.ts";
+import { droppedParams } from "./_dropped_params.ts";
 import { thinkingOf } from "./_gemini_thinking.ts";
 import { toolsOf } from "./_gemini_tools.ts";
 import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
@@ -43,9 +43,9 @@ export function toGenerateContent(model: string, body: ChatCompletionRequest): G
  * @param body The original request.
  * @param content The translated request.
  */
-export function leftOutOf(body: ChatCompletionRequest, content: GenerateContentRequest): string[] {
+export function droppedParamsOf(body: ChatCompletionRequest, content: GenerateContentRequest): string[] {
   const config = content.generationConfig ?? {};
-  return leftOut(body, {
+  return droppedParams(body, {
     temperature: config.temperature !== undefined,
     top_p: config.topP !== undefined,
     top_k: config.topK !== undefined,

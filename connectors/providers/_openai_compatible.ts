@@ -138,7 +138,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { list } = this.#vendor;
     const ids = list === undefined
       ? listed(await this.#get("models", options)).map(({ id }) => id)
-      : await (await import("./_own_list.ts")).idsOf(list, (path) => this.#get(path, options));
+      : await (await import("./_model_list.ts")).modelIdsOf(list, (path) => this.#get(path, options));
     return ids?.map((id) => this.known(id) ?? { id }) ?? modelsOf(this.#vendor);
   }
 

@@ -7,7 +7,7 @@
 import type { OperationCall } from "../../src/contracts/provider.ts";
 import { soundTypeOf } from "../../src/util/audio_format.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { soundOf } from "./_sound.ts";
+import { audioOf } from "./_audio.ts";
 
 /**
  * Text to speech by a vendor with OpenAI's `POST /audio/speech`.
@@ -18,6 +18,6 @@ export function speechBy(post: Post): OperationCall {
   return async (request, options) => {
     const { response_format: format, stream_format: form } = request.body;
     const type = form === "sse" ? "text/event-stream" : soundTypeOf(typeof format === "string" ? format : "mp3");
-    return { body: {}, content: await soundOf(await post("audio/speech", request, options), type) };
+    return { body: {}, content: await audioOf(await post("audio/speech", request, options), type) };
   };
 }

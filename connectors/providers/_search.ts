@@ -8,7 +8,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { readObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 
 /** A search query. */
@@ -49,7 +49,7 @@ const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", 
 export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
-    const left = leftOutBeside(body, carried);
+    const left = undeclaredParams(body, carried);
     if (left.length > 0) options.reportDropped?.(left);
     const { path, headers = {} } = dialect;
     const posted = { ...request, headers, json: written(request, dialect) };

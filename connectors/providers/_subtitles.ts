@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { TranscriptSegment } from "../../src/contracts/audio.ts";
 
 /** A word, or the whitespace between two words; times in seconds. */
-export interface HeardWord {
+export interface TimedWord {
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -22,8 +22,8 @@ const maxChars = 84;
  *
  * @param words Words in order; spaces are separate words.
  */
-export function segmentsOf(words: readonly HeardWord[]): TranscriptSegment[] {
-  const groups: HeardWord[][] = [];
+export function segmentsOf(words: readonly TimedWord[]): TranscriptSegment[] {
+  const groups: TimedWord[][] = [];
   let isOver = true;
   for (const word of words) {
     const group = groups.at(-1) ?? [];
@@ -40,7 +40,7 @@ export function segmentsOf(words: readonly HeardWord[]): TranscriptSegment[] {
   }));
 }
 
-function textOf(words: readonly HeardWord[]): string {
+function textOf(words: readonly TimedWord[]): string {
   return words.map(({ text }) => text).join("").trim();
 }
 

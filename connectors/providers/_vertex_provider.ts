@@ -48,7 +48,7 @@ export const vertexConnector: ProviderConnector = {
 
 class VertexProvider extends BaseProvider {
   readonly #root: string;
-  readonly #place: string;
+  readonly #parent: string;
   readonly #runtime: Runtime;
   readonly #gemini: GeminiProvider;
   readonly #claude: AnthropicProvider;
@@ -60,17 +60,17 @@ class VertexProvider extends BaseProvider {
     if (!/^[a-z0-9-]+$/.test(location)) throw problem(settings, "location", 'expected one such as "europe-west1"');
     this.#root = (settings.baseUrl ?? addressOf(location)).replace(/\/+$/, "").replace(/\/v1(beta1)?$/, "");
     this.#runtime = runtime;
-    const place = this.#place = `projects/${project}/locations/${location}`;
+    const parent = this.#parent = `projects/${project}/locations/${location}`;
     this.#gemini = new GeminiProvider(settings, runtime, (model, method) => {
       const path = model.startsWith("endpoints/") ? model : `publishers/google/models/${encodeURIComponent(model)}`;
-      return `${this.#root}/v1beta1/${place}/${path}:${method}`;
+      return `${this.#root}/v1beta1/${parent}/${path}:${method}`;
     });
     this.#claude = new AnthropicProvider(settings, {
       runtime,
       headers: {},
-      place: {
+      host: {
         address: (model, isStream) =>
-          `${this.#root}/v1/${place}/publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${
+          `${this.#root}/v1/${parent}/publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${
             isStream ? "streamRawPredict" : "rawPredict"
           }`,
         // the URL contains the model, the body the API version
@@ -101,7 +101,7 @@ class VertexProvider extends BaseProvider {
       embeddings: cloudEmbeddings(({ model: { id } }, options) => ({
         maxTexts: maxTextsOf(id),
         embed: async (texts, dimensions) => {
-          const path = `v1/${this.#place}/publishers/google/models/${encodeURIComponent(id)}:predict`;
+          const path = `v1/${this.#parent}/publishers/google/models/${encodeURIComponent(id)}:predict`;
           return fromPredict(await this.#ask(path, options, toPredict(texts, dimensions)));
         },
       })),

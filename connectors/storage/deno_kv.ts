@@ -13,7 +13,7 @@ import { denoKvDeclaration } from "./declarations.ts";
 const { id } = denoKvDeclaration;
 
 /** Size of a chunk, bytes: values in Deno KV are limited to 64 KiB. */
-const pieceBytes = 60_000;
+const chunkBytes = 60_000;
 
 /** Metadata of a record; its chunks are stored under its version. */
 interface Head extends StorageStat {
@@ -118,9 +118,9 @@ export class DenoKvStorage implements Storage {
 
   async #save(store: KeyValues, key: string, bytes: Uint8Array): Promise<void> {
     const version = crypto.randomUUID();
-    const pieces = Math.ceil(bytes.length / pieceBytes);
+    const pieces = Math.ceil(bytes.length / chunkBytes);
     for (let place = 0; place < pieces; place++) {
-      const piece = bytes.slice(place * pieceBytes, (place + 1) * pieceBytes);
+      const piece = bytes.slice(place * chunkBytes, (place + 1) * chunkBytes);
       await store.commit({ set: [pieceKey(key, version, place), piece] });
     }
     const head: Head = { version, pieces, size: bytes.length, modifiedAt: this.#clock.now() };
@@ -159,7 +159,7 @@ async function readPieces(
   for (let place = 0; place < pieces; place++) {
     const { value } = await store.get(pieceKey(key, version, place));
     if (value === undefined) return undefined;
-    bytes.set(value, place * pieceBytes);
+    bytes.set(value, place * chunkBytes);
   }
   return bytes;
 }

@@ -24,7 +24,7 @@ const ownKey = "state";
 const oldDraftMs = 60_000;
 
 /** Maximum length of a path segment derived from a key, characters. */
-const pieceLength = 160;
+const maxSegmentLength = 160;
 
 /** Options of a {@linkcode LocalFileStorage}. */
 export interface LocalFileOptions {
@@ -118,7 +118,7 @@ export class LocalFileStorage implements Storage {
   }
 
   #lock(key: string): GenerationLock {
-    return new GenerationLock(this.#disk, this.#clock, `${this.#path}~lock-${piecesOf(nameOfKey(key))}`);
+    return new GenerationLock(this.#disk, this.#clock, `${this.#path}~lock-${segmentsOf(nameOfKey(key))}`);
   }
 
   /** The backup is a copy rather than a hard link: the rename to its place must be the last change of the file. */
@@ -129,7 +129,7 @@ export class LocalFileStorage implements Storage {
   }
 
   #fileOf(key: string): string {
-    return key === ownKey ? this.#path : `${this.#path}.${piecesOf(nameOfKey(key) || "%")}`;
+    return key === ownKey ? this.#path : `${this.#path}.${segmentsOf(nameOfKey(key) || "%")}`;
   }
 
   /** Suffixes of all names with a prefix, including those in folders of long names. */
@@ -194,8 +194,8 @@ const reasons: Readonly<Record<string, readonly [reason: string, problem?: Conne
 };
 
 /** File names are limited to 255 bytes: long names are split into folders. */
-function piecesOf(name: string): string {
-  const pieces = name.match(new RegExp(`.{1,${pieceLength}}`, "g")) ?? [];
+function segmentsOf(name: string): string {
+  const pieces = name.match(new RegExp(`.{1,${maxSegmentLength}}`, "g")) ?? [];
   return pieces.join("+/");
 }
 

@@ -150,13 +150,13 @@ export const redis: Connector<"storage"> = {
 };
 
 /** Maximum number of arguments of one call. */
-const pieceLength = 0x8000;
+const maxArguments = 0x8000;
 
 /** Encodes each byte as one character, so that JSON stays readable in Redis's own tools. */
 function textOf(data: Uint8Array): string {
   let text = "";
-  for (let at = 0; at < data.length; at += pieceLength) {
-    text += String.fromCharCode(...data.subarray(at, at + pieceLength));
+  for (let at = 0; at < data.length; at += maxArguments) {
+    text += String.fromCharCode(...data.subarray(at, at + maxArguments));
   }
   return text;
 }

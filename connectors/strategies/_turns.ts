@@ -3,8 +3,8 @@
  * @module
  */
 import type { ModelView, SelectionContext } from "../../src/contracts/rotation.ts";
-import { type Note, Notes } from "./_notes.ts";
-import { fittest, type Merit } from "./_fittest.ts";
+import { type ModelRecord, ModelRecords } from "./_model_records.ts";
+import { highestMerit, type Merit } from "./_highest_merit.ts";
 import { priority } from "./_priority.ts";
 
 /** Rounding precision: turns are binary fractions, and smaller differences are noise. */
@@ -21,7 +21,7 @@ const largestShare = 1e12;
 export type Share = (candidate: ModelView) => number;
 
 /** The balance of a model, in turns. All balances add up to 0. */
-interface Account extends Note {
+interface Account extends ModelRecord {
   owed: number;
   share: number;
 }
@@ -34,11 +34,11 @@ interface Account extends Note {
  * may change between turns.
  */
 export class Turns {
-  readonly #accounts = new Notes<Account>((name) => ({ name, owed: 0, share: 0 }));
+  readonly #accounts = new ModelRecords<Account>((name) => ({ name, owed: 0, share: 0 }));
   #row: readonly Account[] = [];
-  readonly #merit: Merit = (_candidate, _context, place) =>
-    Math.round(this.#row[place]!.owed * precision) +
-    (this.#row[place]!.share > 0 ? 0 : withoutShare * precision);
+  readonly #merit: Merit = (_candidate, _context, index) =>
+    Math.round(this.#row[index]!.owed * precision) +
+    (this.#row[index]!.share > 0 ? 0 : withoutShare * precision);
 
   /**
    * Selects the next model and debits the turn.
@@ -48,13 +48,13 @@ export class Turns {
    * @param share The share of each candidate.
    */
   take(candidates: readonly ModelView[], context: SelectionContext, share: Share): ModelView | undefined {
-    const row = this.#row = this.#accounts.on(candidates);
+    const row = this.#row = this.#accounts.recordsOf(candidates);
     const total = this.#weigh(candidates, share);
     if (!(total > 0)) return candidates.length === 0 ? undefined : this.take(candidates, context, one);
-    const chosen = fittest(candidates, context, this.#merit);
-    for (let place = 0; place < candidates.length; place++) {
-      const account = row[place]!;
-      account.owed += account.share / total - (candidates[place] === chosen ? 1 : 0);
+    const chosen = highestMerit(candidates, context, this.#merit);
+    for (let index = 0; index < candidates.length; index++) {
+      const account = row[index]!;
+      account.owed += account.share / total - (candidates[index] === chosen ? 1 : 0);
     }
     return chosen;
   }
@@ -74,9 +74,9 @@ export class Turns {
 
   #weigh(candidates: readonly ModelView[], share: Share): number {
     let total = 0;
-    for (let place = 0; place < candidates.length; place++) {
-      const its = Math.min(share(candidates[place]!), largestShare);
-      this.#row[place]!.share = its;
+    for (let index = 0; index < candidates.length; index++) {
+      const its = Math.min(share(candidates[index]!), largestShare);
+      this.#row[index]!.share = its;
       total += its;
     }
     return total;

@@ -4,7 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { fittest, type Merit } from "./_fittest.ts";
+import { highestMerit, type Merit } from "./_highest_merit.ts";
 import { priority } from "./_priority.ts";
 
 /** Score of an unknown price, in nano-dollars: a million USD, above the cost of any request. */
@@ -32,6 +32,6 @@ const merit: Merit = (candidate, context) => {
 };
 
 const strategy: SelectionStrategy = {
-  select: (candidates, context) => fittest(candidates, context, merit),
+  select: (candidates, context) => highestMerit(candidates, context, merit),
   score: (candidate, context) => merit(candidate, context, 0) + tieBreak * priority(candidate, context),
 };

@@ -4,7 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { fittest, type Merit } from "./_fittest.ts";
+import { highestMerit, type Merit } from "./_highest_merit.ts";
 import { priority } from "./_priority.ts";
 
 /** Fraction of requests that explore a slow model. */
@@ -44,7 +44,7 @@ class LatencyFirst implements SelectionStrategy {
   readonly #asked = new Map<string, number>();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
-    const chosen = this.#explore(candidates, context) ?? fittest(candidates, context, merit);
+    const chosen = this.#explore(candidates, context) ?? highestMerit(candidates, context, merit);
     if (chosen !== undefined) this.#asked.set(chosen.name, context.now);
     return chosen;
   }

@@ -4,7 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { fittest } from "./_fittest.ts";
+import { highestMerit } from "./_highest_merit.ts";
 import { priority } from "./_priority.ts";
 
 /**
@@ -18,7 +18,7 @@ export const prioritySelection: Connector<"strategy"> = {
 };
 
 const strategy: SelectionStrategy = {
-  select: (candidates, context) => fittest(candidates, context, equal),
+  select: (candidates, context) => highestMerit(candidates, context, equal),
   score: priority,
 };
 

@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { CurrentModel } from "./_current_model.ts";
 import { leftShare } from "./_headroom.ts";
-import { fittest, type Merit } from "./_fittest.ts";
+import { highestMerit, type Merit } from "./_highest_merit.ts";
 import { priority } from "./_priority.ts";
 
 /** Rounding precision: fractions are compared in billionths, so that 1 - 0.9 reaches a threshold of 0.1. */
@@ -37,7 +37,7 @@ class RateLimitAware implements SelectionStrategy {
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     const current = this.#current.among(candidates);
     if (current !== undefined && !isOver(current, context)) return current;
-    const chosen = fittest(this.#current.others(candidates), context, merit);
+    const chosen = highestMerit(this.#current.others(candidates), context, merit);
     if (chosen !== undefined && !isOver(chosen, context)) this.#current.take(chosen, context);
     return chosen;
   }

@@ -6,8 +6,8 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { fractionOf, hash53, mix32 } from "../../src/util/hash.ts";
 import { weightOf } from "./_headroom.ts";
-import { type Note, Notes } from "./_notes.ts";
-import { fittest, type Merit } from "./_fittest.ts";
+import { type ModelRecord, ModelRecords } from "./_model_records.ts";
+import { highestMerit, type Merit } from "./_highest_merit.ts";
 import { abovePriority } from "./_priority.ts";
 import { stickUntilFailure } from "./stick_until_failure.ts";
 
@@ -34,7 +34,7 @@ export const sessionStickiness: Connector<"strategy"> = {
 };
 
 /** State of a model, kept to detect that it is unavailable. */
-interface Home extends Note {
+interface Home extends ModelRecord {
   readonly hash: number;
   weight: number;
 }
@@ -48,13 +48,13 @@ interface Stay {
 
 class SessionStickiness implements SelectionStrategy {
   readonly #others: SelectionStrategy;
-  readonly #homes = new Notes<Home>((name) => ({ name, hash: hash53(name), weight: 0 }));
+  readonly #homes = new ModelRecords<Home>((name) => ({ name, hash: hash53(name), weight: 0 }));
   /** Keyed by session hash, since session ids may be long and are private. In order of the moves. */
   readonly #stays = new Map<number, Stay>();
   #row: readonly Home[] = [];
   #session = 0;
-  readonly #merit: Merit = (candidate, _, place) => {
-    const home = this.#row[place]!;
+  readonly #merit: Merit = (candidate, _, index) => {
+    const home = this.#row[index]!;
     home.weight = weightOf(candidate);
     return nearness(this.#session, home.hash, home.weight);
   };
@@ -69,9 +69,9 @@ class SessionStickiness implements SelectionStrategy {
     const stay = this.#stayOf(session, context);
     const host = stay && candidates.find(({ name }) => name === stay.model);
     if (host !== undefined) return host;
-    this.#row = this.#homes.on(candidates);
+    this.#row = this.#homes.recordsOf(candidates);
     this.#session = session;
-    const chosen = fittest(candidates, context, this.#merit);
+    const chosen = highestMerit(candidates, context, this.#merit);
     if (context.isConstrained) return chosen;
     this.#stays.delete(session);
     if (chosen !== undefined && this.#homes.size > candidates.length && this.#isAway(chosen)) {

@@ -9,11 +9,11 @@ import { readAll } from "../util/bytes.ts";
 const maxBytes = 64 * 1024 * 1024;
 
 /** Whether bytes start with the magic number of gzip. */
-export function isPacked(bytes: Uint8Array): boolean {
+export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-export async function pack(bytes: Uint8Array): Promise<Uint8Array> {
+export async function compress(bytes: Uint8Array): Promise<Uint8Array> {
   return await through(bytes, new CompressionStream("gzip"));
 }
 
@@ -22,7 +22,7 @@ export async function pack(bytes: Uint8Array): Promise<Uint8Array> {
  *
  * @throws If the bytes are not gzip, or exceed the maximum size.
  */
-export async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
+export async function decompress(bytes: Uint8Array): Promise<Uint8Array> {
   return await through(bytes, new DecompressionStream("gzip"));
 }
 

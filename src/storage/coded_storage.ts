@@ -6,8 +6,8 @@
 import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson } from "./_formats.ts";
-import { isPacked, pack, unpack } from "./_gzip.ts";
-import { isSealed, Seal } from "./_seal.ts";
+import { compress, decompress, isGzip } from "./_gzip.ts";
+import { isEncrypted, RecordCipher } from "./_record_cipher.ts";
 
 /** Name of the secret from which the encryption key is derived. */
 export const storageKeyName = "MESH_STORAGE_KEY";
@@ -32,12 +32,12 @@ export interface Coding {
 export class CodedStorage implements Storage {
   readonly #inner: Storage;
   readonly #coding: Coding;
-  readonly #seal: Seal | undefined;
+  readonly #cipher: RecordCipher | undefined;
 
   constructor(inner: Storage, coding: Coding) {
     this.#inner = inner;
     this.#coding = coding;
-    this.#seal = coding.secret === undefined ? undefined : new Seal(coding.secret);
+    this.#cipher = coding.secret === undefined ? undefined : new RecordCipher(coding.secret);
   }
 
   /** Shared counters and messages are not records: they are not encoded. */
@@ -59,9 +59,9 @@ export class CodedStorage implements Storage {
     const bytes = await this.#inner.load(key);
     if (bytes === undefined) return undefined;
     if (bytes.length > maxBytes) throw unreadable(key, "it is larger than 64 MiB");
-    const open = await this.#open(bytes, key);
+    const decrypted = await this.#decrypt(bytes, key);
     try {
-      return await toJson(isPacked(open) ? await unpack(open) : open, this.#modules);
+      return await toJson(isGzip(decrypted) ? await decompress(decrypted) : decrypted, this.#modules);
     } catch (error) {
       throw ConnectorError.isInstance(error)
         ? error
@@ -73,8 +73,8 @@ export class CodedStorage implements Storage {
   async save(key: string, data: Uint8Array): Promise<void> {
     const { format, isCompressed } = this.#coding;
     const written = await fromJson(data, format, this.#modules);
-    const packed = isCompressed ? await pack(written) : written;
-    await this.#inner.save(key, await this.#seal?.close(packed, key) ?? packed);
+    const encoded = isCompressed ? await compress(written) : written;
+    await this.#inner.save(key, await this.#cipher?.encrypt(encoded, key) ?? encoded);
   }
 
   list(prefix?: string): Promise<readonly string[]> {
@@ -115,16 +115,16 @@ export class CodedStorage implements Storage {
     return this.#coding.modules ?? formatModules;
   }
 
-  async #open(bytes: Uint8Array, key: string): Promise<Uint8Array> {
-    if (!isSealed(bytes)) return bytes;
-    if (this.#seal === undefined) {
+  async #decrypt(bytes: Uint8Array, key: string): Promise<Uint8Array> {
+    if (!isEncrypted(bytes)) return bytes;
+    if (this.#cipher === undefined) {
       const hint =
         `Set storage.persistence.encryption to true, and ${storageKeyName} to the secret it was encrypted with`;
       throw new ConnectorError(`Cannot read the record "${key}": it is encrypted. ${hint}`, undefined, "forbidden");
     }
-    const open = await this.#seal.open(bytes, key);
-    if (open === "damaged") throw unreadable(key, "it was modified or truncated after it was encrypted");
-    if (open !== "other_key") return open;
+    const decrypted = await this.#cipher.decrypt(bytes, key);
+    if (decrypted === "damaged") throw unreadable(key, "it was modified or truncated after it was encrypted");
+    if (decrypted !== "other_key") return decrypted;
     throw new ConnectorError(
       `Cannot read the record "${key}": it was encrypted with another ${storageKeyName}. Set the one it was encrypted ` +
         "with, or move the record away to start afresh",

@@ -81,7 +81,7 @@ function readSink(
       `${show(connector)} has no effect here: it supports "observability.${taken[0]}"`,
     );
   }
-  if (!hasStorage && known.needsStorage(connector) && !report.isBlamed(path)) {
+  if (!hasStorage && known.needsStorage?.(connector) && !report.hasProblemAt(path)) {
     report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
   }
   const declared = known.attributesOf("observability", connector);
@@ -100,7 +100,7 @@ function readSink(
   }
   for (const [name, { isRequired }] of Object.entries(declared ?? {})) {
     const isGiven = given[name] !== undefined && given[name] !== null;
-    if (isRequired && !isGiven && !report.isBlamed(path)) {
+    if (isRequired && !isGiven && !report.hasProblemAt(path)) {
       report.problem(`${path}.${name}`, `missing: "${connector}" requires it`);
     }
   }

@@ -70,7 +70,7 @@ function buildPool(name: string, value: PoolValues, common: PoolValues, parts: P
 function checkTarget(name: string, value: PoolValues, path: string, { tree, report }: PoolParts): void {
   if (value.capability !== undefined) checkCapability(value.capability, `${path}.capability`, tree, report);
   if (value.capability !== undefined || value.models !== undefined) return;
-  if (report.isBlamed(`${path}.capability`) || report.isBlamed(`${path}.models`)) return;
+  if (report.hasProblemAt(`${path}.capability`) || report.hasProblemAt(`${path}.models`)) return;
   if (tree.matches(name).length > 0) return checkCapability(name, path, tree, report);
   report.problem(path, `needs "capability" or "models": ${show(name)} ${unknownCapability(name, tree)}`);
 }

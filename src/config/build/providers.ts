@@ -127,8 +127,8 @@ function checkProvider(
 ): ProviderEntry["config"] {
   const path = under("providers", entry.id);
   const connector = known.find(({ id }) => id === entry.connector);
-  const isBlamed = report.isBlamed(`${path}.connector`) || report.isBlamed(`${path}.instance`);
-  if (connector === undefined && entry.instance === undefined && !isBlamed) {
+  const hasProblemAt = report.hasProblemAt(`${path}.connector`) || report.hasProblemAt(`${path}.instance`);
+  if (connector === undefined && entry.instance === undefined && !hasProblemAt) {
     const connectorPath = value.connector === undefined ? path : `${path}.connector`;
     const names = known.map(({ id }) => id);
     report.problem(
@@ -144,7 +144,7 @@ function checkProvider(
   const config = readAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;
-  if (needsAddress && baseUrl === undefined && !report.isBlamed(path)) {
+  if (needsAddress && baseUrl === undefined && !report.hasProblemAt(path)) {
     report.problem(`${path}.base_url`, `missing: the connector "${connector.id}" has no default URL`);
   }
   if (baseUrl === undefined || referencesIn(baseUrl).names.length > 0) return config;

@@ -34,7 +34,7 @@ export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): Toke
 /** Reports credentials that are mutually exclusive or incomplete. */
 export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
   const { method = "api_key" } = auth;
-  if (report.isBlamed(`${path}.auth.method`)) return;
+  if (report.hasProblemAt(`${path}.auth.method`)) return;
   for (const key of new Set(Object.values(keysOf).flat())) {
     if (auth[key] === undefined || keysOf[method].includes(key)) continue;
     const owners = Object.entries(keysOf).flatMap(([owner, keys]) => keys.includes(key) ? owner : []);
@@ -65,7 +65,7 @@ export function checkTokens(tokens: TokenSettings, path: string, report: Report)
 function checkOAuth(auth: AuthValues, path: string, report: Report): void {
   const { client_id, client_secret, refresh_token } = auth;
   demand("token_url", "the URL of the token endpoint");
-  if (refresh_token === undefined && !report.isBlamed(`${path}.refresh_token`)) {
+  if (refresh_token === undefined && !report.hasProblemAt(`${path}.refresh_token`)) {
     demand("client_id", 'a client needs an id and a secret, unless there is a "refresh_token"');
     demand("client_secret", 'a client needs an id and a secret, unless there is a "refresh_token"');
   } else if (client_secret !== undefined) demand("client_id", '"client_secret" belongs to a client');
@@ -75,14 +75,14 @@ function checkOAuth(auth: AuthValues, path: string, report: Report): void {
   }
 
   function demand(key: keyof AuthValues, what: string): void {
-    if (auth[key] !== undefined || report.isBlamed(`${path}.${key}`)) return;
+    if (auth[key] !== undefined || report.hasProblemAt(`${path}.${key}`)) return;
     report.problem(`${path}.${key}`, `missing: ${what}`);
   }
 }
 
 function checkAccount({ credentials, token_url }: AuthValues, path: string, report: Report): void {
   const credentialsPath = `${path}.credentials`;
-  if (credentials === undefined && !report.isBlamed(credentialsPath)) {
+  if (credentials === undefined && !report.hasProblemAt(credentialsPath)) {
     report.problem(credentialsPath, "missing: the service account's JSON key, preferably as a secret reference");
   }
   if (credentials === undefined || hasReferences(credentials)) return; // validated when the secrets are resolved
@@ -101,7 +101,7 @@ function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report:
   if (auth.key_rotation === false && keys.length > 1) {
     report.problem(rotation, `cannot be false with ${keys.length} keys: a list implies rotation`);
   }
-  if (auth.key_rotation === true && keys.length < 2 && !report.isBlamed(keysPath)) {
+  if (auth.key_rotation === true && keys.length < 2 && !report.hasProblemAt(keysPath)) {
     report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: set a list of keys`);
   }
 }

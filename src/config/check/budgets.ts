@@ -44,7 +44,7 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
   for (const model of members.usable) {
     const limit = limits.find(({ holdsFor }) => holdsFor(model));
     const path = under("models", model.name);
-    const missing = limit && !report.isBlamed(path) ? missingPrice(model, values, members) : undefined;
+    const missing = limit && !report.hasProblemAt(path) ? missingPrice(model, values, members) : undefined;
     if (missing !== undefined) report.problem(`${path}.pricing`, `missing: "${limit!.path}" needs ${missing}`);
   }
 }

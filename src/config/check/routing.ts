@@ -159,7 +159,7 @@ function checkProviderRecovery(value: PoolValues, path: string, first: First, fa
   const { report, hasHealthProbes } = facts;
   if (value.provider_recovery !== "on_probe_success" || hasHealthProbes) return;
   if (first(({ recovery }) => recovery?.probe_interval) !== undefined) return;
-  if (report.isBlamed(`${path}.recovery`) || report.isBlamed("discovery.health")) return;
+  if (report.hasProblemAt(`${path}.recovery`) || report.hasProblemAt("discovery.health")) return;
   report.problem(
     `${path}.provider_recovery`,
     '"on_probe_success" never occurs: set "recovery.probe_interval" or "discovery.health.interval"',

@@ -25,7 +25,7 @@ export class Report {
   }
 
   /** Whether a problem was reported at or below a path, so that consequential problems are not reported. */
-  isBlamed(path: string): boolean {
+  hasProblemAt(path: string): boolean {
     return this.problems.some((problem) => {
       return problem.path.startsWith(path) && ["", ".", "["].includes(problem.path.charAt(path.length));
     });

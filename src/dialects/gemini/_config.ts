@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
 import { invalid, isWhole } from "../../pipeline/check_body.ts";
-import type { Place } from "./_place.ts";
+import type { Position } from "./_position.ts";
 import { jsonSchemaOf } from "./_schema.ts";
 
 /** Members that chat supports. */
@@ -30,66 +30,66 @@ interface ConfigForm {
  * Converts a configuration.
  *
  * @param config Its members; empty if there is none.
- * @param place Its path in the request.
+ * @param position Its path in the request.
  */
-export function configOf(config: JsonObject, place: Place): ConfigForm {
-  for (const name of needed) if (config[name] !== undefined) place.member(name).addUnsaid();
-  const modalities = place.member("responseModalities");
+export function configOf(config: JsonObject, position: Position): ConfigForm {
+  for (const name of needed) if (config[name] !== undefined) position.member(name).addUnsaid();
+  const modalities = position.member("responseModalities");
   if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addUnsaid();
-  const thinking = place.member("thinkingConfig").fields(config.thinkingConfig ?? {});
-  const number = (name: string) => place.member(name).number(config[name]);
+  const thinking = position.member("thinkingConfig").fields(config.thinkingConfig ?? {});
+  const number = (name: string) => position.member(name).number(config[name]);
   return {
     chat: {
-      n: count("candidateCount", config, place),
-      stop: stopsOf(config.stopSequences, place.member("stopSequences")),
-      max_tokens: count("maxOutputTokens", config, place),
+      n: count("candidateCount", config, position),
+      stop: stopsOf(config.stopSequences, position.member("stopSequences")),
+      max_tokens: count("maxOutputTokens", config, position),
       temperature: number("temperature"),
       top_p: number("topP"),
       top_k: number("topK"),
       seed: number("seed"),
       presence_penalty: number("presencePenalty"),
       frequency_penalty: number("frequencyPenalty"),
-      response_format: formatOf(config, place),
+      response_format: formatOf(config, position),
       ...(config.responseLogprobs === true ? { logprobs: true, top_logprobs: number("logprobs") } : {}),
-      reasoning_effort: effortOf(thinking, place.member("thinkingConfig")),
+      reasoning_effort: effortOf(thinking, position.member("thinkingConfig")),
     },
     includesThoughts: thinking.includeThoughts === true,
     dropped: Object.keys(config).filter((name) => !translated.has(name) && !needed.includes(name)),
   };
 }
 
-function count(name: string, config: JsonObject, place: Place): number | undefined {
-  const at = place.member(name);
+function count(name: string, config: JsonObject, position: Position): number | undefined {
+  const at = position.member(name);
   const value = at.number(config[name]);
   if (value === undefined || isWhole(value) && value > 0) return value;
   throw invalid(`"${at.path}" has to be a whole number of at least 1`, at.path);
 }
 
-function stopsOf(value: unknown, place: Place): string[] | undefined {
-  const stops = place.list(value).map((stop, index) => place.item(index).required(stop));
+function stopsOf(value: unknown, position: Position): string[] | undefined {
+  const stops = position.list(value).map((stop, index) => position.item(index).required(stop));
   return stops.length === 0 ? undefined : stops;
 }
 
-function formatOf(config: JsonObject, place: Place): ChatCompletionRequest["response_format"] {
-  const type = place.member("responseMimeType").text(config.responseMimeType) ?? "text/plain";
+function formatOf(config: JsonObject, position: Position): ChatCompletionRequest["response_format"] {
+  const type = position.member("responseMimeType").text(config.responseMimeType) ?? "text/plain";
   if (type === "text/plain") return undefined;
   if (type !== "application/json") {
-    place.member("responseMimeType").addUnsaid();
+    position.member("responseMimeType").addUnsaid();
     return undefined;
   }
   const { responseSchema, _responseJsonSchema, responseJsonSchema = _responseJsonSchema } = config;
   if (responseSchema === undefined && responseJsonSchema === undefined) return { type: "json_object" };
   const schema = responseJsonSchema !== undefined
-    ? place.member("responseJsonSchema").object(responseJsonSchema)
-    : jsonSchemaOf(place.member("responseSchema").object(responseSchema));
+    ? position.member("responseJsonSchema").object(responseJsonSchema)
+    : jsonSchemaOf(position.member("responseSchema").object(responseSchema));
   return { type: "json_schema", json_schema: { name: "response", schema } };
 }
 
 /** Without thinking, no effort is set: not every model supports the parameter. */
-function effortOf({ thinkingBudget, thinkingLevel }: JsonObject, place: Place): string | undefined {
-  const level = place.member("thinkingLevel").text(thinkingLevel)?.toLowerCase();
+function effortOf({ thinkingBudget, thinkingLevel }: JsonObject, position: Position): string | undefined {
+  const level = position.member("thinkingLevel").text(thinkingLevel)?.toLowerCase();
   if (level !== undefined) return level === "thinking_level_unspecified" ? undefined : level;
-  const budget = place.member("thinkingBudget").number(thinkingBudget);
+  const budget = position.member("thinkingBudget").number(thinkingBudget);
   if (budget === undefined || budget <= 0) return undefined; // -1: dynamic thinking
   return budget <= 2_048 ? "low" : budget <= 8_192 ? "medium" : "high";
 }

@@ -7,7 +7,7 @@ import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contr
 import { invalid, missing } from "../../pipeline/check_body.ts";
 import { stateIn } from "./_carried.ts";
 import { partsOf, textOf, userPart } from "./_parts.ts";
-import type { Place } from "./_place.ts";
+import type { Position } from "./_position.ts";
 
 /** A function call without a result yet. */
 interface OpenCall {
@@ -16,7 +16,7 @@ interface OpenCall {
 }
 
 /** Output of the model in adjacent turns, which are merged: clients store each stream event as a turn. */
-interface Said {
+interface ModelTurn {
   text: string;
   thoughts: string;
   readonly calls: ToolCall[];
@@ -26,15 +26,15 @@ interface Said {
  * Converts a conversation.
  *
  * @param body Members of the request.
- * @param place Path of the request.
+ * @param position Path of the request.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function messagesOf({ systemInstruction: system, contents }: JsonObject, place: Place): ChatMessage[] {
-  const at = place.member("contents");
+export function messagesOf({ systemInstruction: system, contents }: JsonObject, position: Position): ChatMessage[] {
+  const at = position.member("contents");
   if (contents === undefined) throw missing(at.path);
   const turns = at.list(contents);
   if (turns.length === 0) throw invalid(`"${at.path}" has to have at least one content`, at.path);
-  const prompt = system === undefined ? "" : promptOf(system, place.member("systemInstruction"));
+  const prompt = system === undefined ? "" : promptOf(system, position.member("systemInstruction"));
   const conversation = new Conversation();
   turns.forEach((turn, index) => {
     const where = at.item(index);
@@ -45,14 +45,14 @@ export function messagesOf({ systemInstruction: system, contents }: JsonObject, 
   return [...(prompt === "" ? [] : [{ role: "system" as const, content: prompt }]), ...conversation.end()];
 }
 
-function promptOf(value: unknown, place: Place): string {
-  return typeof value === "string" ? value : textOf(place.fields(value), place);
+function promptOf(value: unknown, position: Position): string {
+  return typeof value === "string" ? value : textOf(position.fields(value), position);
 }
 
-function roleOf({ role = "user" }: JsonObject, place: Place): "user" | "model" {
+function roleOf({ role = "user" }: JsonObject, position: Position): "user" | "model" {
   if (role === "model") return "model";
   if (role === "user" || role === "function" || role === "tool") return "user";
-  const at = place.member("role");
+  const at = position.member("role");
   const found = JSON.stringify(at.text(role)!.slice(0, 80));
   throw invalid(
     `"${at.path}" is ${found}, and has to be "user" or "model"; a system prompt goes into "systemInstruction"`,
@@ -62,25 +62,25 @@ function roleOf({ role = "user" }: JsonObject, place: Place): "user" | "model" {
 
 class Conversation {
   readonly #messages: ChatMessage[] = [];
-  #said: Said | undefined;
+  #said: ModelTurn | undefined;
   #open: OpenCall[] = [];
   #results: ChatMessage[] = [];
   #users: ChatMessage[] = [];
 
-  addModel(content: JsonObject, place: Place): void {
-    this.#endUser(place);
+  addModel(content: JsonObject, position: Position): void {
+    this.#endUser(position);
     this.#said ??= { text: "", thoughts: "", calls: [] };
-    for (const { fields, place: at } of partsOf(content, place)) this.#hear(this.#said, fields, at);
+    for (const { fields, position: at } of partsOf(content, position)) this.#hear(this.#said, fields, at);
   }
 
-  addUser(content: JsonObject, place: Place): void {
+  addUser(content: JsonObject, position: Position): void {
     this.#endModel();
-    const parts = partsOf(content, place);
-    const at = place.member("parts").path;
+    const parts = partsOf(content, position);
+    const at = position.member("parts").path;
     if (parts.length === 0) throw invalid(`"${at}" has to have at least one part`, at);
     const said: ContentPart[] = [];
     let results = 0;
-    for (const { fields, place: at } of parts) {
+    for (const { fields, position: at } of parts) {
       if (fields.functionResponse === undefined) said.push(...userPart(fields, at));
       else {
         said.push(...this.#result(fields.functionResponse, at.member("functionResponse")));
@@ -111,7 +111,7 @@ class Conversation {
   }
 
   /** Results come first: they follow the message with the calls. */
-  #endUser(next?: Place): void {
+  #endUser(next?: Position): void {
     const has = this.#results.length + this.#users.length > 0;
     if (has && this.#open.length > 0) {
       const where = next?.path ?? "contents";
@@ -123,23 +123,23 @@ class Conversation {
     this.#users = [];
   }
 
-  #hear(said: Said, fields: JsonObject, place: Place): void {
+  #hear(said: ModelTurn, fields: JsonObject, position: Position): void {
     if (fields.functionCall !== undefined) {
-      said.calls.push(this.#call(fields, place, said.calls.length));
+      said.calls.push(this.#call(fields, position, said.calls.length));
       return;
     }
-    const text = place.member("text").text(fields.text);
+    const text = position.member("text").text(fields.text);
     if (text === undefined) {
       // a signature may be a part of its own
-      if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) place.addUnsaid();
+      if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) position.addUnsaid();
     } else if (fields.thought === true) said.thoughts += text;
     else said.text += text;
   }
 
-  #call({ functionCall, thoughtSignature }: JsonObject, place: Place, index: number): ToolCall {
-    const at = place.member("functionCall");
+  #call({ functionCall, thoughtSignature }: JsonObject, position: Position, index: number): ToolCall {
+    const at = position.member("functionCall");
     const { id, name, args = {} } = at.fields(functionCall);
-    const signature = place.member("thoughtSignature").text(thoughtSignature);
+    const signature = position.member("thoughtSignature").text(thoughtSignature);
     const state = signature === undefined ? undefined : stateIn(signature);
     return {
       id: at.member("id").text(id) ?? `call_${this.#messages.length}_${index}`,
@@ -150,19 +150,22 @@ class Conversation {
   }
 
   /** Adds a result. Chat results are text only: images and files follow in a user message. */
-  #result(value: unknown, place: Place): ContentPart[] {
-    const { id, name, response = {}, parts } = place.fields(value);
-    const call = this.#callOf(place.member("id").text(id), place.member("name").text(name));
+  #result(value: unknown, position: Position): ContentPart[] {
+    const { id, name, response = {}, parts } = position.fields(value);
+    const call = this.#callOf(position.member("id").text(id), position.member("name").text(name));
     if (call === undefined) {
       const shown = JSON.stringify(String(name ?? id ?? "").slice(0, 80));
-      throw invalid(`"${place.path}" is for ${shown}, and no such call without a result comes before it`, place.path);
+      throw invalid(
+        `"${position.path}" is for ${shown}, and no such call without a result comes before it`,
+        position.path,
+      );
     }
     this.#open = this.#open.filter((one) => one !== call);
-    const files = partsOf({ parts }, place).flatMap(({ fields, place: at }) => userPart(fields, at));
+    const files = partsOf({ parts }, position).flatMap(({ fields, position: at }) => userPart(fields, at));
     this.#results.push({
       role: "tool",
       tool_call_id: call.id,
-      content: JSON.stringify(place.member("response").object(response)),
+      content: JSON.stringify(position.member("response").object(response)),
     });
     return files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${call.id}:` }, ...files];
   }

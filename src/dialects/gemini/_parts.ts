@@ -5,7 +5,7 @@
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
-import type { Place } from "./_place.ts";
+import type { Position } from "./_position.ts";
 
 /** Audio formats in chat that differ from the media subtype. */
 const formats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav", "x-m4a": "m4a" };
@@ -17,25 +17,31 @@ const uploaded = /\/v1\w*\/files\//;
  * The parts of a content, at least one.
  *
  * @param content Members of the content.
- * @param place Path of the content.
+ * @param position Path of the content.
  */
-export function partsOf(content: JsonObject, place: Place): { readonly fields: JsonObject; readonly place: Place }[] {
-  const at = place.member("parts");
-  return at.list(content.parts).map((part, index) => ({ fields: at.item(index).fields(part), place: at.item(index) }));
+export function partsOf(
+  content: JsonObject,
+  position: Position,
+): { readonly fields: JsonObject; readonly position: Position }[] {
+  const at = position.member("parts");
+  return at.list(content.parts).map((part, index) => ({
+    fields: at.item(index).fields(part),
+    position: at.item(index),
+  }));
 }
 
 /**
  * Converts a part: text, image, audio or file. Returns none for empty text, and for parts that chat cannot express.
  *
  * @param fields Members of the part.
- * @param place Path of the part.
+ * @param position Path of the part.
  */
-export function userPart(fields: JsonObject, place: Place): ContentPart[] {
-  const text = place.member("text").text(fields.text);
+export function userPart(fields: JsonObject, position: Position): ContentPart[] {
+  const text = position.member("text").text(fields.text);
   if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
-  if (fields.inlineData !== undefined) return inlinePart(fields.inlineData, place.member("inlineData"));
-  if (fields.fileData !== undefined) return filePart(fields.fileData, place.member("fileData"));
-  place.addUnsaid();
+  if (fields.inlineData !== undefined) return inlinePart(fields.inlineData, position.member("inlineData"));
+  if (fields.fileData !== undefined) return filePart(fields.fileData, position.member("fileData"));
+  position.addUnsaid();
   return [];
 }
 
@@ -43,20 +49,20 @@ export function userPart(fields: JsonObject, place: Place): ContentPart[] {
  * Content that must be text.
  *
  * @param content Members of the content.
- * @param place Path of the content.
+ * @param position Path of the content.
  */
-export function textOf(content: JsonObject, place: Place): string {
-  return partsOf(content, place).map(({ fields, place: at }) => {
+export function textOf(content: JsonObject, position: Position): string {
+  return partsOf(content, position).map(({ fields, position: at }) => {
     const text = at.member("text").text(fields.text);
     if (text === undefined) throw invalid(`"${at.path}" has to be text here`, at.path);
     return text;
   }).join("\n\n");
 }
 
-function inlinePart(value: unknown, place: Place): ContentPart[] {
-  const fields = place.fields(value);
-  const type = place.member("mimeType").required(fields.mimeType).toLowerCase();
-  const data = place.member("data").required(fields.data).replaceAll("-", "+").replaceAll("_", "/");
+function inlinePart(value: unknown, position: Position): ContentPart[] {
+  const fields = position.fields(value);
+  const type = position.member("mimeType").required(fields.mimeType).toLowerCase();
+  const data = position.member("data").required(fields.data).replaceAll("-", "+").replaceAll("_", "/");
   const [kind, name = ""] = type.split(/[/;]/);
   const url = `data:${type};base64,${data}`;
   switch (kind) {
@@ -65,33 +71,33 @@ function inlinePart(value: unknown, place: Place): ContentPart[] {
     case "audio":
       return [{ type: "input_audio", input_audio: { data, format: formats[name] ?? name } }];
     case "text":
-      return [{ type: "text", text: decoded(data, place) }];
+      return [{ type: "text", text: decoded(data, position) }];
     case "video":
-      place.addUnsaid();
+      position.addUnsaid();
       return [];
     default: {
-      const filename = place.member("displayName").text(fields.displayName) ?? `file.${name}`;
+      const filename = position.member("displayName").text(fields.displayName) ?? `file.${name}`;
       return [{ type: "file", file: { filename, file_data: url } }];
     }
   }
 }
 
-function decoded(data: string, place: Place): string {
+function decoded(data: string, position: Position): string {
   try {
     return new TextDecoder().decode(fromBase64(data));
   } catch {
-    throw invalid(`"${place.path}.data" has to be base64`, `${place.path}.data`);
+    throw invalid(`"${position.path}.data" has to be base64`, `${position.path}.data`);
   }
 }
 
 /** Only image URLs can be fetched by any provider; other files are accessible only where they were uploaded. */
-function filePart(value: unknown, place: Place): ContentPart[] {
-  const fields = place.fields(value);
-  const url = place.member("fileUri").required(fields.fileUri);
-  const type = place.member("mimeType").text(fields.mimeType) ?? "";
+function filePart(value: unknown, position: Position): ContentPart[] {
+  const fields = position.fields(value);
+  const url = position.member("fileUri").required(fields.fileUri);
+  const type = position.member("mimeType").text(fields.mimeType) ?? "";
   if (type.startsWith("image/") && /^https?:/i.test(url) && !uploaded.test(url)) {
     return [{ type: "image_url", image_url: { url } }];
   }
-  place.addUnsaid();
+  position.addUnsaid();
   return [];
 }

@@ -6,7 +6,7 @@ import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.t
 import { bodyChecker } from "../../pipeline/check_body.ts";
 import { configOf } from "./_config.ts";
 import { messagesOf } from "./_conversation.ts";
-import { Place } from "./_place.ts";
+import { Position } from "./_position.ts";
 import { toolingOf } from "./_tools.ts";
 
 const ownMembers: readonly string[] = [
@@ -35,18 +35,18 @@ interface ChatForm {
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function chatRequestOf(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
-  const place = new Place();
-  const body = place.fields(checkMembers(value));
-  if (body.cachedContent !== undefined) place.member("cachedContent").addUnsaid();
-  const at = place.member("generationConfig");
+  const position = new Position();
+  const body = position.fields(checkMembers(value));
+  if (body.cachedContent !== undefined) position.member("cachedContent").addUnsaid();
+  const at = position.member("generationConfig");
   const config = configOf(at.fields(body.generationConfig ?? {}), at);
   const chat = {
     ...(model === "" ? {} : { model }),
     models: body.models,
     mesh: body.mesh,
-    messages: messagesOf(body, place),
+    messages: messagesOf(body, position),
     stream: stream || undefined,
-    ...toolingOf(body, place),
+    ...toolingOf(body, position),
     ...config.chat,
   };
   return {
@@ -54,10 +54,10 @@ export function chatRequestOf(value: unknown, { model, stream }: { model: string
     includesThoughts: config.includesThoughts,
     dropped: [
       ...Object.keys(body).filter((name) => !translated.has(name)),
-      ...(place.list(body.safetySettings).length > 0 ? ["safetySettings"] : []),
+      ...(position.list(body.safetySettings).length > 0 ? ["safetySettings"] : []),
       ...config.dropped.map((name) => `generationConfig.${name}`),
     ],
-    unsaid: place.unsaid[0],
+    unsaid: position.unsaid[0],
   };
 }
 

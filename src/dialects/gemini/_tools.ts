@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
 import { invalid } from "../../pipeline/check_body.ts";
-import type { Place } from "./_place.ts";
+import type { Position } from "./_position.ts";
 import { jsonSchemaOf } from "./_schema.ts";
 
 /** The tool parameters of a chat request. */
@@ -14,19 +14,19 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
  * Converts tools and tool configuration. Chat cannot express hosted tools.
  *
  * @param body Members of the request.
- * @param place Path of the request.
+ * @param position Path of the request.
  */
-export function toolingOf({ tools, toolConfig }: JsonObject, place: Place): Tooling {
-  const at = place.member("tools");
+export function toolingOf({ tools, toolConfig }: JsonObject, position: Position): Tooling {
+  const at = position.member("tools");
   const functions = at.list(tools).flatMap((tool, index) => functionsOf(tool, at.item(index)));
   if (functions.length === 0) return {};
-  const { choice, allowed = [] } = choiceOf(toolConfig ?? {}, place.member("toolConfig"));
+  const { choice, allowed = [] } = choiceOf(toolConfig ?? {}, position.member("toolConfig"));
   if (choice === undefined) return { tools: functions };
   if (allowed.length === 0) return { tools: functions, tool_choice: choice };
   // only the allowed functions are declared, which is equivalent
   const offered = functions.filter(({ function: { name } = { name: "" } }) => allowed.includes(name));
   if (offered.length === 0) {
-    const where = `${place.path}toolConfig.functionCallingConfig.allowedFunctionNames`;
+    const where = `${position.path}toolConfig.functionCallingConfig.allowedFunctionNames`;
     throw invalid(`"${where}" names none of the functions in "tools"`, where);
   }
   const named: ChatCompletionRequest["tool_choice"] = {
@@ -36,25 +36,25 @@ export function toolingOf({ tools, toolConfig }: JsonObject, place: Place): Tool
   return { tools: offered, tool_choice: choice === "required" && offered.length === 1 ? named : choice };
 }
 
-function functionsOf(tool: unknown, place: Place): Tool[] {
-  const { functionDeclarations: declared, ...hosted } = place.fields(tool);
-  for (const name of Object.keys(hosted)) place.member(name).addUnsaid();
-  const at = place.member("functionDeclarations");
+function functionsOf(tool: unknown, position: Position): Tool[] {
+  const { functionDeclarations: declared, ...hosted } = position.fields(tool);
+  for (const name of Object.keys(hosted)) position.member(name).addUnsaid();
+  const at = position.member("functionDeclarations");
   return at.list(declared).map((one, index) => functionOf(one, at.item(index)));
 }
 
-function functionOf(declaration: unknown, place: Place): Tool {
-  const { name, description, parameters, parametersJsonSchema: schema } = place.fields(declaration);
-  const described = place.member("description").text(description);
+function functionOf(declaration: unknown, position: Position): Tool {
+  const { name, description, parameters, parametersJsonSchema: schema } = position.fields(declaration);
+  const described = position.member("description").text(description);
   return {
     type: "function",
     function: {
-      name: place.member("name").required(name),
+      name: position.member("name").required(name),
       ...(described === undefined ? {} : { description: described }),
       parameters: schema !== undefined
-        ? place.member("parametersJsonSchema").object(schema)
+        ? position.member("parametersJsonSchema").object(schema)
         : parameters !== undefined
-        ? jsonSchemaOf(place.member("parameters").object(parameters))
+        ? jsonSchemaOf(position.member("parameters").object(parameters))
         : { type: "object", properties: {} },
     },
   };
@@ -68,10 +68,13 @@ const choices: Readonly<Record<string, string | undefined>> = {
   NONE: "none",
 };
 
-function choiceOf(toolConfig: unknown, place: Place): { choice?: string | undefined; allowed?: readonly unknown[] } {
-  const { functionCallingConfig: config } = place.fields(toolConfig);
+function choiceOf(
+  toolConfig: unknown,
+  position: Position,
+): { choice?: string | undefined; allowed?: readonly unknown[] } {
+  const { functionCallingConfig: config } = position.fields(toolConfig);
   if (config === undefined) return {};
-  const at = place.member("functionCallingConfig");
+  const at = position.member("functionCallingConfig");
   const { mode = "AUTO", allowedFunctionNames: names } = at.fields(config);
   const word = at.member("mode").required(mode).toUpperCase();
   if (!Object.hasOwn(choices, word)) {

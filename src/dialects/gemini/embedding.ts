@@ -10,7 +10,7 @@ import type { EmbeddingDialect } from "../dialect.ts";
 import { addressOf, pathOf } from "./address.ts";
 import { gemini } from "./gemini.ts";
 import { partsOf } from "./_parts.ts";
-import { Place } from "./_place.ts";
+import { Position } from "./_position.ts";
 
 const checkMembers = bodyChecker(["content", "requests", "taskType", "title", "outputDimensionality"]);
 
@@ -27,14 +27,14 @@ export const geminiEmbedding: EmbeddingDialect = {
   dialect: gemini,
   name: "embedContent",
   translate(value, { url }) {
-    const place = new Place();
+    const position = new Position();
     const body = checkMembers(value) as JsonObject;
     const { model, method } = addressOf(pathOf(url))!;
     const isBatch = method === "batchEmbedContents";
-    const at = place.member("requests");
+    const at = position.member("requests");
     const all = isBatch
       ? at.list(body.requests).map((one, index) => askedBy(at.item(index).fields(one), at.item(index)))
-      : [askedBy(place.fields(body), place)];
+      : [askedBy(position.fields(body), position)];
     if (isBatch && body.requests === undefined) throw missing("requests");
     if (all.length === 0) throw invalid('"requests" has to have at least one request', "requests");
     const [first] = all as [Asked];
@@ -54,7 +54,7 @@ export const geminiEmbedding: EmbeddingDialect = {
       native: {
         edits: (id) => isBatch ? { requests: named(body.requests as JsonObject[], id) } : { model: undefined },
         headers: {},
-        ...(place.unsaid.length === 0 ? {} : { only: place.unsaid[0]! }),
+        ...(position.unsaid.length === 0 ? {} : { only: position.unsaid[0]! }),
       },
       whole({ data }) {
         const embeddings = data.map(({ embedding }) => ({ values: embedding }));
@@ -64,18 +64,18 @@ export const geminiEmbedding: EmbeddingDialect = {
   },
 };
 
-function askedBy(fields: JsonObject, place: Place): Asked {
+function askedBy(fields: JsonObject, position: Position): Asked {
   const { content, outputDimensionality: dimensions, taskType, title } = fields;
-  const at = place.member("content");
+  const at = position.member("content");
   if (content === undefined) throw missing(at.path);
-  const texts = partsOf(at.fields(content), at).flatMap(({ fields: part, place: where }) => {
+  const texts = partsOf(at.fields(content), at).flatMap(({ fields: part, position: where }) => {
     const text = where.member("text").text(part.text);
     if (text === undefined) where.addUnsaid();
     return text ?? [];
   });
   return {
-    text: texts.length === 0 && place.unsaid.length > 0 ? " " : texts.join("\n"),
-    dimensions: place.member("outputDimensionality").number(dimensions),
+    text: texts.length === 0 && position.unsaid.length > 0 ? " " : texts.join("\n"),
+    dimensions: position.member("outputDimensionality").number(dimensions),
     dropped: [...(taskType === undefined ? [] : ["taskType"]), ...(title === undefined ? [] : ["title"])],
   };
 }

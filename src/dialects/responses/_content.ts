@@ -5,10 +5,10 @@
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { Beyond } from "./_beyond.ts";
+import type { NativeOnly } from "./_native_only.ts";
 
 /** The content of an assistant message. */
-export interface Said {
+export interface AssistantContent {
   readonly text: string;
   readonly refusal: string;
 }
@@ -38,11 +38,11 @@ function contentOf(content: unknown, where: string): readonly JsonObject[] {
  *
  * @param content A string, or parts.
  * @param where Path in the request.
- * @param beyond Collects what chat cannot express.
+ * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function inputParts(content: unknown, where: string, beyond: Beyond): ContentPart[] {
-  return contentOf(content, where).flatMap((part, index) => partOf(part, `${where}[${index}]`, beyond));
+export function inputParts(content: unknown, where: string, nativeOnly: NativeOnly): ContentPart[] {
+  return contentOf(content, where).flatMap((part, index) => partOf(part, `${where}[${index}]`, nativeOnly));
 }
 
 /**
@@ -64,7 +64,7 @@ export function textOf(content: unknown, where: string): string {
  * @param content A string, or text and refusal parts.
  * @param where Path in the request.
  */
-export function saidIn(content: unknown, where: string): Said {
+export function assistantContent(content: unknown, where: string): AssistantContent {
   let text = "";
   let refusal = "";
   contentOf(content, where).forEach((part, index) => {
@@ -89,14 +89,14 @@ export function quoted(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "none that is a string";
 }
 
-function partOf(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
+function partOf(part: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   switch (part.type) {
     case "input_text":
       return textPart(stringAt(part, "text", where));
     case "input_image":
-      return imagePart(part, where, beyond);
+      return imagePart(part, where, nativeOnly);
     case "input_file":
-      return filePart(part, where, beyond);
+      return filePart(part, where, nativeOnly);
     case "input_audio":
       if (!isObject(part.input_audio)) throw wrongType(`${where}.input_audio`, "an object", part.input_audio);
       return [{ type: "input_audio", input_audio: part.input_audio as ContentPart["input_audio"] & JsonObject }];
@@ -104,7 +104,7 @@ function partOf(part: JsonObject, where: string, beyond: Beyond): ContentPart[] 
     case "refusal":
       throw misplaced(part, where, inputKinds);
     default:
-      beyond.add(`${where}.type`, `is ${quoted(part.type)}`, `use ${inputKinds}`);
+      nativeOnly.add(`${where}.type`, `is ${quoted(part.type)}`, `use ${inputKinds}`);
       return [];
   }
 }
@@ -120,10 +120,10 @@ function textPart(text: string): ContentPart[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function imagePart(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
+function imagePart(part: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const { image_url: url, detail } = part;
   if (isAbsent(url) && !isAbsent(part.file_id)) {
-    beyond.add(`${where}.file_id`, "is an image by its id", "send its URL or content in image_url");
+    nativeOnly.add(`${where}.file_id`, "is an image by its id", "send its URL or content in image_url");
     return [];
   }
   if (typeof url !== "string") {
@@ -132,11 +132,11 @@ function imagePart(part: JsonObject, where: string, beyond: Beyond): ContentPart
   return [{ type: "image_url", image_url: { url, ...(typeof detail === "string" ? { detail } : {}) } }];
 }
 
-function filePart(part: JsonObject, where: string, beyond: Beyond): ContentPart[] {
+function filePart(part: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const { file_data: data, filename } = part;
   for (const [name, what] of [["file_id", "a file by its id"], ["file_url", "a file by its URL"]] as const) {
     if (!isAbsent(data) || isAbsent(part[name])) continue;
-    beyond.add(`${where}.${name}`, `is ${what}`, "send the file itself in file_data");
+    nativeOnly.add(`${where}.${name}`, `is ${what}`, "send the file itself in file_data");
     return [];
   }
   const file_data = stringAt(part, "file_data", where);

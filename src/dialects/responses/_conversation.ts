@@ -6,9 +6,9 @@
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { Beyond } from "./_beyond.ts";
+import type { NativeOnly } from "./_native_only.ts";
 import { statesIn } from "./_carried.ts";
-import { inputParts, quoted, type Said, saidIn, stringAt, textOf } from "./_content.ts";
+import { type AssistantContent, assistantContent, inputParts, quoted, stringAt, textOf } from "./_content.ts";
 
 const itemKinds = "message, reasoning, function_call or function_call_output";
 
@@ -17,11 +17,11 @@ const itemKinds = "message, reasoning, function_call or function_call_output";
  *
  * @param instructions The system prompt.
  * @param input The `input` of the request.
- * @param beyond Collects what chat cannot express.
+ * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatMessagesOf(instructions: unknown, input: unknown, beyond: Beyond): ChatMessage[] {
-  const conversation = new Conversation(itemsOf(input, beyond), beyond);
+export function chatMessagesOf(instructions: unknown, input: unknown, nativeOnly: NativeOnly): ChatMessage[] {
+  const conversation = new Conversation(itemsOf(input, nativeOnly), nativeOnly);
   const messages = conversation.read();
   if (typeof instructions === "string" && instructions !== "") {
     return [{ role: "system", content: instructions }, ...messages];
@@ -29,15 +29,15 @@ export function chatMessagesOf(instructions: unknown, input: unknown, beyond: Be
   return messages;
 }
 
-function itemsOf(input: unknown, beyond: Beyond): readonly JsonObject[] {
+function itemsOf(input: unknown, nativeOnly: NativeOnly): readonly JsonObject[] {
   if (input === undefined || input === null) {
-    if (beyond.isKept) return [];
+    if (nativeOnly.isStored) return [];
     throw missing("input");
   }
   if (typeof input !== "string" && !Array.isArray(input)) {
     throw wrongType("input", "a string or an array of items", input);
   }
-  if (input.length === 0 && !beyond.isKept) {
+  if (input.length === 0 && !nativeOnly.isStored) {
     throw invalid('"input" is empty: send a string or at least one item', "input");
   }
   if (typeof input === "string") return [{ role: "user", content: input }];
@@ -48,7 +48,7 @@ function itemsOf(input: unknown, beyond: Beyond): readonly JsonObject[] {
 }
 
 /** The output of a model in one turn, so far. */
-interface Turn extends Said {
+interface Turn extends AssistantContent {
   readonly thoughts: string[];
   readonly calls: ToolCall[];
 }
@@ -63,7 +63,7 @@ interface Result {
 
 class Conversation {
   readonly #items: readonly JsonObject[];
-  readonly #beyond: Beyond;
+  readonly #beyond: NativeOnly;
   readonly #messages: ChatMessage[] = [];
   /** Results without a call yet, by call id, in order. */
   readonly #results = new Map<string, Result[]>();
@@ -73,9 +73,9 @@ class Conversation {
   /** Images and files of results, which chat accepts only in user messages. */
   #files: ContentPart[] = [];
 
-  constructor(items: readonly JsonObject[], beyond: Beyond) {
+  constructor(items: readonly JsonObject[], nativeOnly: NativeOnly) {
     this.#items = items;
-    this.#beyond = beyond;
+    this.#beyond = nativeOnly;
     this.#states = statesIn(items);
   }
 
@@ -85,7 +85,7 @@ class Conversation {
     this.#endTurn();
     this.#addFiles([]);
     const [stray] = [...this.#results.values()].flat();
-    if (stray !== undefined && !this.#beyond.isKept) throw strayResult(stray);
+    if (stray !== undefined && !this.#beyond.isStored) throw strayResult(stray);
     return this.#messages.length > 0 ? this.#messages : [{ role: "user", content: "" }];
   }
 
@@ -109,7 +109,7 @@ class Conversation {
       case "function_call_output":
         return this.#endTurn(); // it already follows its call
       case "item_reference":
-        return this.#beyond.addKept(
+        return this.#beyond.addStored(
           where,
           "stands for an item that the provider keeps",
           'send the item itself (clients do with "store": false)',
@@ -134,7 +134,7 @@ class Conversation {
         this.#messages.push({ role: "system", content: textOf(content, at) });
         return;
       case "assistant": {
-        const said = saidIn(content, at);
+        const said = assistantContent(content, at);
         // a model may continue the turn after its calls
         if (this.#turn !== undefined && this.#turn.calls.length === 0 && (this.#turn.text || this.#turn.refusal)) {
           this.#endTurn();
@@ -197,7 +197,7 @@ class Conversation {
   #takeResult(id: string): Result[] {
     const result = this.#results.get(id)?.shift();
     if (result !== undefined) return [result];
-    if (this.#beyond.isKept) return [];
+    if (this.#beyond.isStored) return [];
     throw invalid(`"input" has no function_call_output for the call ${quoted(id)}: send its result, too`, "input");
   }
 
@@ -209,10 +209,10 @@ class Conversation {
   }
 }
 
-function resultOf(item: JsonObject, index: number, beyond: Beyond): Result {
+function resultOf(item: JsonObject, index: number, nativeOnly: NativeOnly): Result {
   const where = `input[${index}]`;
   const id = stringAt(item, "call_id", where);
-  const parts = inputParts(item.output, `${where}.output`, beyond);
+  const parts = inputParts(item.output, `${where}.output`, nativeOnly);
   const texts = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
   const files = parts.filter(({ type }) => type !== "text");
   if (files.length > 0) texts.push(`(${files.length} more in the next message)`);

@@ -6,12 +6,12 @@ import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.t
 import type { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import { Beyond } from "./_beyond.ts";
+import { NativeOnly } from "./_native_only.ts";
 import { chatMessagesOf } from "./_conversation.ts";
 import { quoted, stringAt } from "./_content.ts";
 import { toolingOf } from "./_tools.ts";
 
-/** Members that chat supports, that have no effect on other models, or that {@linkcode Beyond} collects. */
+/** Members that chat supports, that have no effect on other models, or that {@linkcode NativeOnly} collects. */
 const ownMembers: readonly string[] = [
   ...["input", "instructions", "stream", "stream_options", "temperature", "top_p", "top_logprobs", "max_output_tokens"],
   ...["tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "include", "metadata", "service_tier"],
@@ -34,7 +34,7 @@ interface ChatForm {
   /**
    * The error if the request is routed to a provider without the Responses API; undefined if any provider can serve it.
    */
-  readonly beyond: UnsupportedRequestError | undefined;
+  readonly nativeOnly: UnsupportedRequestError | undefined;
 }
 
 /**
@@ -46,19 +46,19 @@ interface ChatForm {
 export function chatRequestOf(value: unknown): ChatForm {
   const body = checkMembers(value);
   checkPlain(body);
-  const beyond = new Beyond();
-  checkKept(body, beyond);
+  const nativeOnly = new NativeOnly();
+  rejectStored(body, nativeOnly);
   const { model, models, mesh, max_output_tokens: max_tokens, stream, temperature, top_p, user } = body;
   const session = [body.prompt_cache_key, body.safety_identifier, user].find(isName);
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p };
   const chat = withoutEmpty({
     ...plain,
-    messages: chatMessagesOf(body.instructions, body.input, beyond),
-    ...toolingOf(body, beyond),
+    messages: chatMessagesOf(body.instructions, body.input, nativeOnly),
+    ...toolingOf(body, nativeOnly),
     ...outputOf(body),
     user: isName(user) && user.length <= maxUserChars ? user : undefined,
   }) as unknown as ChatCompletionRequest;
-  return { chat, session, dropped: droppedOf(body), beyond: beyond.error };
+  return { chat, session, dropped: droppedOf(body), nativeOnly: nativeOnly.error };
 }
 
 function checkPlain(body: JsonObject): void {
@@ -80,23 +80,25 @@ function checkPlain(body: JsonObject): void {
 }
 
 /** ModelMesh stores nothing between requests, and has no background responses. */
-function checkKept(
+function rejectStored(
   { previous_response_id, conversation, prompt, background, store }: JsonObject,
-  beyond: Beyond,
+  nativeOnly: NativeOnly,
 ): void {
   for (const [name, value] of Object.entries({ previous_response_id, conversation })) {
     if (value === undefined || value === null) continue;
-    beyond.addKept(name, "stands for a conversation that the provider keeps", 'send all of it in "input"');
+    nativeOnly.addStored(name, "stands for a conversation that the provider keeps", 'send all of it in "input"');
   }
   if (prompt !== undefined && prompt !== null) {
-    beyond.addKept(
+    nativeOnly.addStored(
       "prompt",
       "stands for a prompt that the provider keeps",
       'send its text in "instructions" and "input"',
     );
   }
-  if (background === true) beyond.add("background", "is true", "leave it out, and wait for the answer or stream it");
-  if (store === true) beyond.add("store", "is true", 'leave it out, and send the whole conversation in "input"');
+  if (background === true) {
+    nativeOnly.add("background", "is true", "leave it out, and wait for the answer or stream it");
+  }
+  if (store === true) nativeOnly.add("store", "is true", 'leave it out, and send the whole conversation in "input"');
 }
 
 function isName(value: unknown): value is string {

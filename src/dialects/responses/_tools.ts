@@ -5,7 +5,7 @@
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
 import { invalid, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { Beyond } from "./_beyond.ts";
+import type { NativeOnly } from "./_native_only.ts";
 import { quoted, stringAt } from "./_content.ts";
 
 /** The tool parameters of a chat request. */
@@ -15,14 +15,17 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
  * Converts tools and tool choice.
  *
  * @param body The request.
- * @param beyond Collects hosted tools.
+ * @param nativeOnly Collects hosted tools.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function toolingOf({ tools, tool_choice, parallel_tool_calls: parallel }: JsonObject, beyond: Beyond): Tooling {
+export function toolingOf(
+  { tools, tool_choice, parallel_tool_calls: parallel }: JsonObject,
+  nativeOnly: NativeOnly,
+): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
-  const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, beyond));
-  const { allowed, choice } = choiceOf(tool_choice, beyond);
+  const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, nativeOnly));
+  const { allowed, choice } = choiceOf(tool_choice, nativeOnly);
   const kept = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
   if (kept.length === 0) return {};
   return {
@@ -32,11 +35,11 @@ export function toolingOf({ tools, tool_choice, parallel_tool_calls: parallel }:
   };
 }
 
-function toolOf(tool: unknown, where: string, beyond: Beyond): Tool[] {
+function toolOf(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
   if (!isObject(tool)) throw wrongType(where, "an object", tool);
   const { type, description, parameters, strict } = tool;
   if (type !== "function") {
-    beyond.add(`${where}.type`, `is ${quoted(type)}`, 'describe a tool of your own, of the type "function"');
+    nativeOnly.add(`${where}.type`, `is ${quoted(type)}`, 'describe a tool of your own, of the type "function"');
     return [];
   }
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
@@ -59,7 +62,7 @@ interface Choice {
   readonly allowed?: ReadonlySet<unknown>;
 }
 
-function choiceOf(choice: unknown, beyond: Beyond): Choice {
+function choiceOf(choice: unknown, nativeOnly: NativeOnly): Choice {
   if (choice === undefined || choice === null) return {};
   if (choice === "none" || choice === "auto" || choice === "required") return { choice };
   if (typeof choice === "string") {
@@ -73,6 +76,6 @@ function choiceOf(choice: unknown, beyond: Beyond): Choice {
     const allowed = new Set(choice.tools.map((tool: unknown) => isObject(tool) ? tool.name : undefined));
     return { choice: choice.mode === "required" ? "required" : "auto", allowed };
   }
-  beyond.add("tool_choice.type", `is ${quoted(choice.type)}`, 'use "function" or "allowed_tools"');
+  nativeOnly.add("tool_choice.type", `is ${quoted(choice.type)}`, 'use "function" or "allowed_tools"');
   return {};
 }

@@ -15,13 +15,13 @@ import { chatRequestOf } from "./_request.ts";
 export const responses: Dialect = {
   name: "responses",
   translate(value) {
-    const { chat, session, dropped, beyond } = chatRequestOf(value);
+    const { chat, session, dropped, nativeOnly } = chatRequestOf(value);
     const body = value as JsonObject;
     return {
       chat,
       session,
       dropped,
-      native: nativeOf(body, beyond),
+      native: nativeOf(body, nativeOnly),
       whole: (completion) => wholeResponseOf(body, completion),
       events: () => new ResponseEvents(body),
     };

@@ -6,7 +6,7 @@
 import { UnsupportedRequestError } from "../../errors.ts";
 
 /** The native-only features of a request, in order of appearance. A request without any can be routed to all models. */
-export class Beyond {
+export class NativeOnly {
   #first: UnsupportedRequestError | undefined;
   #isKept = false;
 
@@ -16,7 +16,7 @@ export class Beyond {
   }
 
   /** Whether the provider stores a part of the conversation, so that calls or results may lack their counterparts. */
-  get isKept(): boolean {
+  get isStored(): boolean {
     return this.#isKept;
   }
 
@@ -36,7 +36,7 @@ export class Beyond {
   }
 
   /** Adds a member that refers to an object which the provider stores. */
-  addKept(param: string, what: string, instead: string): void {
+  addStored(param: string, what: string, instead: string): void {
     this.#isKept = true;
     this.add(param, what, instead);
   }

@@ -21,8 +21,8 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
  * leftOut({ messages, temperature: 1, store: true }, { temperature: true }); // ["store"]
  * ```
  */
-export function leftOut(body: ChatCompletionRequest, carried: Readonly<Record<string, boolean>>): string[] {
-  return leftOutBeside(body, translated).filter((name) => !(Object.hasOwn(carried, name) && carried[name]));
+export function droppedParams(body: ChatCompletionRequest, carried: Readonly<Record<string, boolean>>): string[] {
+  return undeclaredParams(body, translated).filter((name) => !(Object.hasOwn(carried, name) && carried[name]));
 }
 
 /**
@@ -31,7 +31,7 @@ export function leftOut(body: ChatCompletionRequest, carried: Readonly<Record<st
  * @param body The request.
  * @param known Parameters that the translation or the engine handles.
  */
-export function leftOutBeside(body: RequestBody, known: ReadonlySet<string>): string[] {
+export function undeclaredParams(body: RequestBody, known: ReadonlySet<string>): string[] {
   return Object.keys(body).filter((name) => !known.has(name) && asksForSomething(body[name]));
 }
 

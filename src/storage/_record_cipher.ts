@@ -15,7 +15,7 @@ const nonceAt = tellAt + 8;
 const textAt = nonceAt + 12;
 const rounds = 600_000;
 
-export function isSealed(bytes: Uint8Array): boolean {
+export function isEncrypted(bytes: Uint8Array): boolean {
   return mark.every((byte, place) => bytes[place] === byte);
 }
 
@@ -26,7 +26,7 @@ interface Derived {
 }
 
 /** Encrypts and decrypts records with one secret. Key derivation takes about 200 ms, once per salt. */
-export class Seal {
+export class RecordCipher {
   readonly #secret: string;
   readonly #derived = new Map<string, Promise<Derived>>();
   /** The salt of the record read last, so that processes which share a storage converge on one salt. */
@@ -38,7 +38,7 @@ export class Seal {
   }
 
   /** Encrypts a record. Decryption succeeds only under the same record name. */
-  async close(bytes: Uint8Array, name: string): Promise<Uint8Array> {
+  async encrypt(bytes: Uint8Array, name: string): Promise<Uint8Array> {
     const { key, head } = await this.#derive(this.#salt);
     const nonce = crypto.getRandomValues(new Uint8Array(12));
     const algorithm = { name: "AES-GCM", iv: nonce, additionalData: boundTo(head, name) };
@@ -51,7 +51,7 @@ export class Seal {
    *
    * @returns `other_key` if it was encrypted with another secret; `damaged` if it was modified or truncated.
    */
-  async open(bytes: Uint8Array, name: string): Promise<Uint8Array | "other_key" | "damaged"> {
+  async decrypt(bytes: Uint8Array, name: string): Promise<Uint8Array | "other_key" | "damaged"> {
     if (bytes.length < textAt) return "damaged";
     const salt = bytes.slice(saltAt, tellAt);
     const { key, head } = await this.#derive(salt);

@@ -7,7 +7,7 @@ import { missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 
 /** A path in a request. */
-export class Place {
+export class Position {
   readonly path: string;
   /** Paths of members that chat cannot express, shared by the whole request. */
   readonly unsaid: string[];
@@ -23,12 +23,12 @@ export class Place {
     this.unsaid = unsaid;
   }
 
-  member(name: string): Place {
-    return new Place(this.path === "" ? name : `${this.path}.${name}`, this.unsaid);
+  member(name: string): Position {
+    return new Position(this.path === "" ? name : `${this.path}.${name}`, this.unsaid);
   }
 
-  item(index: number): Place {
-    return new Place(`${this.path}[${index}]`, this.unsaid);
+  item(index: number): Position {
+    return new Position(`${this.path}[${index}]`, this.unsaid);
   }
 
   /** Records that chat cannot express the value here. */

@@ -16,7 +16,7 @@ import { waveHead } from "../../src/util/wave.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
-import { leftOutBeside } from "./_left_out.ts";
+import { undeclaredParams } from "./_dropped_params.ts";
 
 const spoken: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "instructions", "response_format", "stream_format"],
@@ -28,7 +28,7 @@ const sampleRate = 24_000;
 /** Maximum size of a recording, bytes: about 19 MB as base64, within the 20 MB limit of a request. */
 const maxFileBytes = 14 * 1024 * 1024;
 /** Media types by file extension and alias. */
-const soundTypes: Readonly<Record<string, string>> = {
+const audioTypes: Readonly<Record<string, string>> = {
   mp3: "audio/mp3",
   mpeg: "audio/mp3",
   mpga: "audio/mp3",
@@ -65,7 +65,7 @@ export function toSpeechContent({ body }: OperationRequest): JsonObject {
  * @param request The request; its file is the recording, its operation selects transcription or translation.
  * @throws {UpstreamError} `request` if the file is too large for one request.
  */
-export function toHearingContent({ body, files = [], operation }: OperationRequest): JsonObject {
+export function toTranscriptionContent({ body, files = [], operation }: OperationRequest): JsonObject {
   const { language, prompt, temperature } = body;
   const file = files.find(({ field }) => field === "file")!;
   if (file.bytes.length > maxFileBytes) {
@@ -88,8 +88,8 @@ export function toHearingContent({ body, files = [], operation }: OperationReque
 
 function inlineOf({ type, name, bytes }: UploadedFile): { readonly mimeType: string; readonly data: string } {
   const [ofType, ofName] = [/\/([\w-]+)/, /\.(\w+)$/].map((pattern, at) => pattern.exec([type, name][at]!)?.[1] ?? "");
-  const known = [ofType!, ofName!].map((end) => end.toLowerCase()).find((end) => Object.hasOwn(soundTypes, end));
-  return { mimeType: known === undefined ? type : soundTypes[known]!, data: toBase64(bytes) };
+  const known = [ofType!, ofName!].map((end) => end.toLowerCase()).find((end) => Object.hasOwn(audioTypes, end));
+  return { mimeType: known === undefined ? type : audioTypes[known]!, data: toBase64(bytes) };
 }
 
 /**
@@ -97,8 +97,8 @@ function inlineOf({ type, name, bytes }: UploadedFile): { readonly mimeType: str
  *
  * @param request The request.
  */
-export function leftOutOfSound({ body, operation }: OperationRequest): string[] {
-  return leftOutBeside(body, operation === "speech" ? spoken : heard);
+export function droppedAudioParams({ body, operation }: OperationRequest): string[] {
+  return undeclaredParams(body, operation === "speech" ? spoken : heard);
 }
 
 /**

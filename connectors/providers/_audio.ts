@@ -16,7 +16,7 @@ import { throwIfError } from "./_http.ts";
  * @param type The requested media type, used if the response has none.
  * @throws {UpstreamError} `invalid_response` for JSON or HTML instead of audio, or the error that it contains.
  */
-export async function soundOf(response: UpstreamResponse, type: string): Promise<ResponseContent> {
+export async function audioOf(response: UpstreamResponse, type: string): Promise<ResponseContent> {
   const given = response.headers.get("content-type") ?? "";
   if (/json|html/.test(given)) {
     throwIfError(await readObject(response));

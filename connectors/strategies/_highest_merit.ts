@@ -17,8 +17,8 @@ const nowhere: Places = new Map();
  */
 const readLists = new WeakMap<readonly string[], Places>();
 
-/** The merit of a candidate; never `NaN`. `place` is its index among the candidates. */
-export type Merit = (candidate: ModelView, context: SelectionContext, place: number) => number;
+/** The merit of a candidate; never `NaN`. `index` is its index among the candidates. */
+export type Merit = (candidate: ModelView, context: SelectionContext, index: number) => number;
 
 /**
  * The candidate with the highest merit. Ties are broken by priority, then by configuration order.
@@ -27,7 +27,7 @@ export type Merit = (candidate: ModelView, context: SelectionContext, place: num
  * @param context The priorities.
  * @param merit The merit function; a strategy reuses one function, so that selection does not allocate.
  */
-export function fittest(
+export function highestMerit(
   candidates: readonly ModelView[],
   context: SelectionContext,
   merit: Merit,
@@ -38,9 +38,9 @@ export function fittest(
   let best: ModelView | undefined;
   let highest = -Infinity;
   let bestPlace: number | undefined; // computed only on ties
-  for (let place = 0; place < candidates.length; place++) {
-    const candidate = candidates[place]!;
-    const its = merit(candidate, context, place);
+  for (let index = 0; index < candidates.length; index++) {
+    const candidate = candidates[index]!;
+    const its = merit(candidate, context, index);
     if (best === undefined || its > highest) {
       best = candidate;
       highest = its;

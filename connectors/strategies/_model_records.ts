@@ -6,7 +6,7 @@
 import type { ModelView } from "../../src/contracts/rotation.ts";
 
 /** State of one model. */
-export interface Note {
+export interface ModelRecord {
   /** The model's name. */
   readonly name: string;
 }
@@ -15,9 +15,9 @@ export interface Note {
  * The state of every model that was ever a candidate. Looked up by index if the candidates are the same as last time,
  * otherwise by name. Bounded by the number of models.
  */
-export class Notes<Kind extends Note> {
+export class ModelRecords<Kind extends ModelRecord> {
   readonly #byName = new Map<string, Kind>();
-  readonly #byPlace: Kind[] = [];
+  readonly #byIndex: Kind[] = [];
   readonly #make: (name: string) => Kind;
 
   /** @param make Creates the initial state of a model. */
@@ -34,11 +34,11 @@ export class Notes<Kind extends Note> {
    * The states of the candidates, at their indexes; created if missing. Valid until the next call. Entries beyond the
    * candidates are undefined.
    */
-  on(candidates: readonly ModelView[]): readonly Kind[] {
-    const row = this.#byPlace;
-    for (let place = 0; place < candidates.length; place++) {
-      const { name } = candidates[place]!;
-      if (row[place]?.name !== name) row[place] = this.#noteOn(name);
+  recordsOf(candidates: readonly ModelView[]): readonly Kind[] {
+    const row = this.#byIndex;
+    for (let index = 0; index < candidates.length; index++) {
+      const { name } = candidates[index]!;
+      if (row[index]?.name !== name) row[index] = this.#recordOf(name);
     }
     return row;
   }
@@ -53,11 +53,11 @@ export class Notes<Kind extends Note> {
     return this.#byName.values();
   }
 
-  #noteOn(name: string): Kind {
+  #recordOf(name: string): Kind {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    const note = this.#make(name);
-    this.#byName.set(name, note);
-    return note;
+    const record = this.#make(name);
+    this.#byName.set(name, record);
+    return record;
   }
 }
