@@ -50,7 +50,7 @@ export class BedrockAccess {
   async authorized(call: UnsignedCall, credential: string | undefined): Promise<Readonly<Record<string, string>>> {
     if (credential !== undefined) return { ...call.headers, authorization: `Bearer ${credential}` };
     if (this.#region === undefined) {
-      throw new UpstreamError("There is no region to sign the call for", { kind: "misconfigured" });
+      throw new UpstreamError("No region is configured to sign the call for", { kind: "misconfigured" });
     }
     const now = this.#runtime.clock.now();
     return await signed(call, { keys: this.#keys(), region: this.#region, service: signingName, now });

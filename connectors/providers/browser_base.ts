@@ -52,7 +52,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
     if (typeof config !== "object" || config === null || !Object.isFrozen(config)) {
       throw new ConfigError([{
         path: "",
-        message: "a provider takes what createBrowserProviderConfig({ … }) returns",
+        message: "expected the result of createBrowserProviderConfig({ … })",
       }]);
     }
     super(config.id ?? "", config.models);

@@ -144,7 +144,7 @@ describe("POST /v1/completions", () => {
     await using scene = await stage({ a: ok() });
     const bad: [object, string, RegExp][] = [
       [{}, "prompt", /missing/],
-      [{ prompt: [] }, "prompt", /at least one text/],
+      [{ prompt: [] }, "prompt", /at least one string/],
       [{ prompt: 4 }, "prompt", /tokens.*send text/],
       [{ prompt: [[1, 2]] }, "prompt", /tokens.*send text/],
       [{ prompt: ["a", {}] }, "prompt[1]", /has to be a string, not an object/],

@@ -137,7 +137,7 @@ describe("POST /v1/messages", () => {
       [{ ...hello, messages: [{ role: "tool", content: "x" }] }, /messages\[0\]\.role.*tool_result/],
       [user({ type: "hologram" }), /messages\[0\]\.content\[0\].*"hologram".*use text/],
       [user({ type: "image", source: { type: "file", file_id: "f" } }), /content\[0\]\.source.*"file".*use "base64"/],
-      [user(result), /tool_use_id" is "t1", and the message before has no tool_use/],
+      [user(result), /tool_use_id" is "t1", but the previous message has no tool_use/],
       [{ ...hello, messages: [{ role: "assistant", content: [use] }, { role: "user", content: "x" }] }, /"t1"/],
       [
         { ...hello, tools: [{ type: "web_search_20250305", name: "web_search" }] },

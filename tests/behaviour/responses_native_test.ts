@@ -209,7 +209,7 @@ describe("what a provider of the Responses API keeps or runs", () => {
         const { status: code, text } = await scene.post({ ...body, ...target });
         const { error } = JSON.parse(text);
         assertEquals([code, error.code], [400, "unsupported_by_pool"]);
-        assertMatch(error.message, /name in "model" one whose provider has the Responses API/);
+        assertMatch(error.message, /set "model" to one whose provider supports the Responses API/);
       }
     }
     assertEquals(scene.calls, { n: 0, n2: 0, b: 0 });

@@ -242,7 +242,7 @@ it("a provider refuses a configuration that was not checked, and one without an 
   assertThrows(
     () => new BrowserBaseProvider(unchecked),
     ConfigError,
-    "what createBrowserProviderConfig({ … }) returns",
+    "the result of createBrowserProviderConfig({ … })",
   );
   const nowhere = new BrowserBaseProvider(createBrowserProviderConfig({ models: ["a"] }));
   assertThrows(() => create({ providers: [nowhere] }), ConfigError, "override _getCompletionEndpoint");

@@ -50,13 +50,13 @@ export function promptsOf(value: unknown): { readonly body: JsonObject; readonly
   const { prompt } = body;
   if (prompt === undefined || prompt === null) throw missing("prompt");
   const prompts: unknown[] = Array.isArray(prompt) ? prompt : [prompt];
-  if (prompts.length === 0) throw invalid('"prompt" has to have at least one text', "prompt");
-  if (prompts.length > maxPrompts) throw invalid(`"prompt" may have up to ${maxPrompts} texts`, "prompt");
+  if (prompts.length === 0) throw invalid('"prompt" must contain at least one string', "prompt");
+  if (prompts.length > maxPrompts) throw invalid(`"prompt" must not contain more than ${maxPrompts} strings`, "prompt");
   prompts.forEach((one, index) => {
     if (typeof one === "string") return;
     const param = Array.isArray(prompt) ? `prompt[${index}]` : "prompt";
     if (typeof one !== "number" && !Array.isArray(one)) throw wrongType(param, "a string", one);
-    throw invalid('"prompt" has tokens, which are of one model\'s vocabulary: send text', "prompt");
+    throw invalid('"prompt" has tokens, which belong to one model\'s vocabulary: send text', "prompt");
   });
   return { body, prompts: prompts as string[] };
 }

@@ -55,7 +55,7 @@ function roleOf({ role = "user" }: JsonObject, position: Position): "user" | "mo
   const at = position.member("role");
   const found = JSON.stringify(at.text(role)!.slice(0, 80));
   throw invalid(
-    `"${at.path}" is ${found}, and has to be "user" or "model"; a system prompt goes into "systemInstruction"`,
+    `"${at.path}" is ${found}, and has to be "user" or "model"; a system prompt belongs in "systemInstruction"`,
     at.path,
   );
 }

@@ -75,7 +75,7 @@ export function stringAt(holder: JsonObject, name: string, where: string): strin
 export function unknownBlock({ type }: JsonObject, where: string, known: string): UnsupportedRequestError {
   const found = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : "none that is a string";
   return invalid(
-    `"${where}" has the type ${found}, which models of other APIs do not know: use ${known}`,
+    `"${where}" has the type ${found}, which models of other APIs do not support: use ${known}`,
     where,
   );
 }
@@ -127,7 +127,7 @@ function dataUrlOf(source: JsonObject, where: string): string {
 
 function urlAt(source: JsonObject, where: string): string {
   const url = stringAt(source, "url", where);
-  if (!/^https?:\/\//i.test(url)) throw invalid(`"${where}.url" has to begin with https://`, `${where}.url`);
+  if (!/^https?:\/\//i.test(url)) throw invalid(`"${where}.url" must start with https://`, `${where}.url`);
   return url;
 }
 

@@ -94,7 +94,7 @@ function strayResult(id: string, where: string, isRepeated: boolean): Error {
   return invalid(
     isRepeated
       ? `"${where}" is a second result of the call ${call}`
-      : `"${where}" is ${call}, and the message before has no tool_use block with that id`,
+      : `"${where}" is ${call}, but the previous message has no tool_use block with that id`,
     where,
   );
 }

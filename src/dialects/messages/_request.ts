@@ -69,7 +69,7 @@ function checkPlain(body: JsonObject): void {
   for (const name of ["container", "mcp_servers"]) {
     const given = body[name];
     if (given === undefined || given === null || Array.isArray(given) && given.length === 0) continue;
-    throw invalid(`"${name}" is nothing that models of other APIs have: leave it out`, name);
+    throw invalid(`"${name}" is not supported by models of other APIs: remove it`, name);
   }
 }
 

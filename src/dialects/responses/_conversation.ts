@@ -111,7 +111,7 @@ class Conversation {
       case "item_reference":
         return this.#beyond.addStored(
           where,
-          "stands for an item that the provider keeps",
+          "refers to an item that the provider stores",
           'send the item itself (clients do with "store": false)',
         );
       case undefined:
@@ -198,7 +198,7 @@ class Conversation {
     const result = this.#results.get(id)?.shift();
     if (result !== undefined) return [result];
     if (this.#beyond.isStored) return [];
-    throw invalid(`"input" has no function_call_output for the call ${quoted(id)}: send its result, too`, "input");
+    throw invalid(`"input" has no function_call_output for the call ${quoted(id)}: send its result as well`, "input");
   }
 
   /** Adds a user message, after the images and files of preceding results. */
@@ -227,7 +227,7 @@ function resultOf(item: JsonObject, index: number, nativeOnly: NativeOnly): Resu
 function strayResult({ index, id }: Result): Error {
   const param = `input[${index}].call_id`;
   return invalid(
-    `"${param}" is ${quoted(id)}, and "input" has no function_call of its own for it: send that, too`,
+    `"${param}" is ${quoted(id)}, but "input" has no function_call for it: send that as well`,
     param,
   );
 }

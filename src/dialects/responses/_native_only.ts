@@ -29,8 +29,8 @@ export class NativeOnly {
    */
   add(param: string, what: string, instead: string): void {
     this.#first ??= new UnsupportedRequestError(
-      `"${param}" ${what}, which models of other APIs cannot do: ${instead}, ` +
-        'or name in "model" one whose provider has the Responses API',
+      `"${param}" ${what}, which models of other APIs do not support: ${instead}, ` +
+        'or set "model" to one whose provider supports the Responses API',
       { code: "unsupported_by_pool", param },
     );
   }

@@ -86,19 +86,19 @@ function rejectStored(
 ): void {
   for (const [name, value] of Object.entries({ previous_response_id, conversation })) {
     if (value === undefined || value === null) continue;
-    nativeOnly.addStored(name, "stands for a conversation that the provider keeps", 'send all of it in "input"');
+    nativeOnly.addStored(name, "refers to a conversation that the provider stores", 'send all of it in "input"');
   }
   if (prompt !== undefined && prompt !== null) {
     nativeOnly.addStored(
       "prompt",
-      "stands for a prompt that the provider keeps",
+      "refers to a prompt that the provider stores",
       'send its text in "instructions" and "input"',
     );
   }
   if (background === true) {
-    nativeOnly.add("background", "is true", "leave it out, and wait for the answer or stream it");
+    nativeOnly.add("background", "is true", "remove it, and wait for the response or stream it");
   }
-  if (store === true) nativeOnly.add("store", "is true", 'leave it out, and send the whole conversation in "input"');
+  if (store === true) nativeOnly.add("store", "is true", 'remove it, and send the complete conversation in "input"');
 }
 
 function isName(value: unknown): value is string {
