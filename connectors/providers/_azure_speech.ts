@@ -48,10 +48,10 @@ export function azureSpeechCall(post: Post): OperationCall {
 }
 
 function speechMarkup({ text, voice, rate }: { text: string; voice: string; rate: number }): string {
-  const spoken = rate === 1 ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
+  const speechParams = rate === 1 ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
   const language = /^[a-z]{2,3}-[A-Za-z]{2,4}(?=-)/.exec(voice)?.[0] ?? "en-US";
   return `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}">` +
-    `<voice name="${escaped(voice)}">${spoken}</voice></speak>`;
+    `<voice name="${escaped(voice)}">${speechParams}</voice></speak>`;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

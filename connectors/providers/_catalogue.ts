@@ -109,7 +109,7 @@ function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
     ...(parameters === undefined ? {} : { parameters }),
     ...(isDefault ? { defaultFor: capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)) } : {}),
     ...embeddingFacts(entry, capabilities),
-    ...soundFacts(entry),
+    ...audioFacts(entry),
     ...(retires === undefined ? {} : { retires }),
     source,
     asOf,
@@ -126,7 +126,7 @@ function embeddingFacts(
   };
 }
 
-function soundFacts({ voices, formats, lacks }: CatalogueEntry): Partial<ModelInfo> {
+function audioFacts({ voices, formats, lacks }: CatalogueEntry): Partial<ModelInfo> {
   const names = voices?.split(" ") ?? [];
   return {
     ...(lacks === undefined ? {} : { lacks }),

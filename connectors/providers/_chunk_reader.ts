@@ -68,7 +68,7 @@ export class ChunkReader {
     const known = this.#calls.get(answer) ?? [];
     this.#calls.set(answer, known);
     const complete = typeof call.index === "number" && (call.id === undefined || call.type === "function");
-    if (typeof call.index !== "number") call.index = placeOf(call, known);
+    if (typeof call.index !== "number") call.index = callIndexOf(call, known);
     if (call.id) {
       call.type = "function";
       known[call.index] = call.id;
@@ -78,7 +78,7 @@ export class ChunkReader {
 }
 
 /** Without an index, a delta belongs to the call with its id, or to the last call; a new id starts a new call. */
-function placeOf({ id }: ToolCallDelta, known: readonly (string | undefined)[]): number {
+function callIndexOf({ id }: ToolCallDelta, known: readonly (string | undefined)[]): number {
   if (!id) return Math.max(0, known.length - 1);
   const place = known.indexOf(id);
   return place < 0 ? known.length : place;

@@ -23,14 +23,14 @@ const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   wav: { encoding: "linear16", container: "wav" },
   pcm: { encoding: "linear16", container: "none", sample_rate: "24000" },
 };
-const spoken: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const speechParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "model",
   "input",
   "voice",
   "response_format",
   "stream_format",
 ]);
-const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const transcriptionParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "response_format", "timestamp_granularities", "stream"],
 ]);
 
@@ -42,7 +42,7 @@ const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
 export function deepgramSpeech(post: Post): OperationCall {
   return async (request, options) => {
     const { body } = request;
-    reportLeft(body, spoken, options.reportDropped);
+    reportDroppedParams(body, speechParams, options.reportDropped);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const query = new URLSearchParams({ model: String(body.voice), ...encodings[format] });
     const response = await post(`speak?${query}`, { ...request, json: { text: body.input } }, options);
@@ -58,7 +58,7 @@ export function deepgramSpeech(post: Post): OperationCall {
 export function deepgramTranscription(post: Post): OperationCall {
   return async (request, options) => {
     const { body, model, files = [] } = request;
-    reportLeft(body, heard, options.reportDropped);
+    reportDroppedParams(body, transcriptionParams, options.reportDropped);
     const { language, response_format: format } = body;
     const query = new URLSearchParams({
       model: model.id,
@@ -109,7 +109,11 @@ function listOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map((one) => Object(one)) : [];
 }
 
-function reportLeft(body: JsonObject, carried: ReadonlySet<string>, report?: (names: readonly string[]) => void): void {
+function reportDroppedParams(
+  body: JsonObject,
+  carried: ReadonlySet<string>,
+  report?: (names: readonly string[]) => void,
+): void {
   const left = undeclaredParams(body, carried);
   if (left.length > 0) report?.(left);
 }

@@ -20,7 +20,7 @@ const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "
 const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "response_format", "speed", "stream_format"],
 ]);
-const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const transcriptionParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "response_format", "temperature", "timestamp_granularities", "stream"],
 ]);
 
@@ -53,7 +53,7 @@ export function elevenLabsSpeech(post: Post): OperationCall {
 export function elevenLabsTranscription(post: Post): OperationCall {
   return async (request, options) => {
     const { body, model } = request;
-    const left = undeclaredParams(body, heard);
+    const left = undeclaredParams(body, transcriptionParams);
     if (left.length > 0) options.reportDropped?.(left);
     const { language, temperature, response_format: format } = body;
     const fields = {
@@ -81,7 +81,7 @@ function transcriptOf(answer: JsonObject, format: string): OperationResponse {
     return { body, content: { type, bytes: new TextEncoder().encode(written) } };
   }
   if (format !== "verbose_json") return { body };
-  const spoken = words.filter(({ text }) => text.trim() !== "");
+  const speechParams = words.filter(({ text }) => text.trim() !== "");
   return {
     body: {
       ...body,
@@ -89,7 +89,7 @@ function transcriptOf(answer: JsonObject, format: string): OperationResponse {
       language: language ?? "",
       duration,
       segments: segmentsOf(words),
-      words: spoken.map(({ text: word, start, end }) => ({ word, start, end })),
+      words: speechParams.map(({ text: word, start, end }) => ({ word, start, end })),
     },
   };
 }

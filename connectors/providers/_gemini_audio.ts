@@ -18,10 +18,10 @@ import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 
-const spoken: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const speechParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "instructions", "response_format", "stream_format"],
 ]);
-const heard: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const transcriptionParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "prompt", "response_format", "temperature", "timestamp_granularities", "stream"],
 ]);
 const sampleRate = 24_000;
@@ -98,7 +98,7 @@ function inlineOf({ type, name, bytes }: UploadedFile): { readonly mimeType: str
  * @param request The request.
  */
 export function droppedAudioParams({ body, operation }: OperationRequest): string[] {
-  return undeclaredParams(body, operation === "speech" ? spoken : heard);
+  return undeclaredParams(body, operation === "speech" ? speechParams : transcriptionParams);
 }
 
 /**

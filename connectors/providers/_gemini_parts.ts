@@ -18,7 +18,7 @@ const fetchedImages: Readonly<Record<string, string>> = {
   webp: "image/webp",
 };
 
-const sounds: Readonly<Record<string, string>> = {
+const audioTypes: Readonly<Record<string, string>> = {
   aac: "audio/aac",
   aiff: "audio/aiff",
   flac: "audio/flac",
@@ -75,7 +75,7 @@ function partOf(part: ContentPart, param: string): Part[] {
     case "image_url":
       return [imagePart(asText(part.image_url?.url) ?? "", param)];
     case "input_audio":
-      return [soundPart(part, param)];
+      return [audioPart(part, param)];
     case "file":
       return [filePart(part, param)];
     default:
@@ -100,13 +100,13 @@ function imagePart(url: string, param: string): Part {
   );
 }
 
-function soundPart({ input_audio: sound }: ContentPart, param: string): Part {
+function audioPart({ input_audio: sound }: ContentPart, param: string): Part {
   const format = asText(sound?.format)?.toLowerCase() ?? "";
-  if (!Object.hasOwn(sounds, format)) {
-    const formats = Object.keys(sounds).join(", ");
+  if (!Object.hasOwn(audioTypes, format)) {
+    const formats = Object.keys(audioTypes).join(", ");
     throw requestFault(`Cannot send audio in the format "${format}": the API accepts ${formats}`, param);
   }
-  return { inlineData: { mimeType: sounds[format]!, data: asText(sound?.data) ?? "" } };
+  return { inlineData: { mimeType: audioTypes[format]!, data: asText(sound?.data) ?? "" } };
 }
 
 function filePart({ file }: ContentPart, param: string): Part {

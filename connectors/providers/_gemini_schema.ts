@@ -20,7 +20,7 @@ const copied: readonly string[] = [
   "propertyOrdering",
 ];
 const formats: readonly unknown[] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
-const deepest = 100;
+const maxDepth = 100;
 /**
  * Maximum number of inlined references. Mutual references can expand exponentially; beyond the limit they stay
  * references.
@@ -57,8 +57,8 @@ class SchemaCleaner {
 
   /** @param open The references that are being resolved around this node. */
   #node(value: unknown, open: readonly string[], depth: number): JsonObject {
-    if (depth > deepest) {
-      throw requestFault(`Cannot use a JSON Schema nested more than ${deepest} levels deep`, this.#param);
+    if (depth > maxDepth) {
+      throw requestFault(`Cannot use a JSON Schema nested more than ${maxDepth} levels deep`, this.#param);
     }
     const node = asObject(value) ?? {};
     if (typeof node.$ref === "string") return this.#reference(node.$ref, node, open, depth);

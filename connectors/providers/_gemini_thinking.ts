@@ -49,9 +49,9 @@ export function thinkingOf(model: string, effort: string): ThinkingConfig | unde
   if (generation < firstWithLevels) {
     return { thinkingBudget: /pro/.test(model) ? Math.max(budget, minBudgetOfPro) : budget, ...thoughts };
   }
-  return { thinkingLevel: level === "MINIMAL" && !knowsMinimal(model, generation) ? "LOW" : level, ...thoughts };
+  return { thinkingLevel: level === "MINIMAL" && !supportsMinimal(model, generation) ? "LOW" : level, ...thoughts };
 }
 
-function knowsMinimal(model: string, generation: number): boolean {
+function supportsMinimal(model: string, generation: number): boolean {
   return /flash-lite/.test(model) || (/flash/.test(model) && generation < firstWithoutMinimal);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
-import type { GiveToken } from "./_google_token.ts";
+import type { GetToken } from "./_google_token.ts";
 import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
 
 /** A file in Drive. Names are not unique. */
@@ -28,7 +28,7 @@ interface DriveFolderOptions {
   readonly folder: string;
   /** Base URL of the service. */
   readonly endpoint: string;
-  readonly token: GiveToken;
+  readonly token: GetToken;
 }
 
 interface DriveCall {

@@ -11,7 +11,7 @@ const scope = "https://www.googleapis.com/auth/drive";
 const tokenUrl = "https://oauth2.googleapis.com/token";
 
 /** Returns a valid token. */
-export type GiveToken = () => Promise<string>;
+export type GetToken = () => Promise<string>;
 
 /**
  * Creates a token source from a connector's settings: `access_token`; `client_id`, `client_secret` and `refresh_token`;
@@ -26,7 +26,7 @@ export function googleToken(
   id: string,
   settings: Readonly<Record<string, unknown>>,
   runtime: RemoteRuntime,
-): GiveToken {
+): GetToken {
   const given = textSetting(settings, "access_token");
   if (given !== undefined) return () => Promise.resolve(given);
   const form = formOf(settings, runtime);

@@ -18,6 +18,7 @@ const chunkBytes = 60_000;
 /** Metadata of a record; its chunks are stored under its version. */
 interface Head extends StorageStat {
   readonly version: string;
+  /** Number of chunks, under its name in stored records. */
   readonly pieces: number;
 }
 
@@ -56,7 +57,7 @@ export class DenoKvStorage implements Storage {
       for (;;) {
         const head = headOf((await store.get(headKey(key))).value);
         if (head === undefined) return undefined;
-        const bytes = await readPieces(store, key, head);
+        const bytes = await readChunks(store, key, head);
         if (bytes !== undefined) return bytes; // otherwise it was replaced meanwhile
       }
     });
@@ -79,7 +80,7 @@ export class DenoKvStorage implements Storage {
       this.#use(async (store) => {
         const { value } = await store.get(headKey(key));
         await store.commit({ deletes: [headKey(key)] });
-        await removePieces(store, key);
+        await removeChunks(store, key);
         return value !== undefined;
       }));
   }
@@ -118,14 +119,14 @@ export class DenoKvStorage implements Storage {
 
   async #save(store: KeyValues, key: string, bytes: Uint8Array): Promise<void> {
     const version = crypto.randomUUID();
-    const pieces = Math.ceil(bytes.length / chunkBytes);
-    for (let place = 0; place < pieces; place++) {
-      const piece = bytes.slice(place * chunkBytes, (place + 1) * chunkBytes);
-      await store.commit({ set: [pieceKey(key, version, place), piece] });
+    const chunks = Math.ceil(bytes.length / chunkBytes);
+    for (let place = 0; place < chunks; place++) {
+      const chunk = bytes.slice(place * chunkBytes, (place + 1) * chunkBytes);
+      await store.commit({ set: [chunkKey(key, version, place), chunk] });
     }
-    const head: Head = { version, pieces, size: bytes.length, modifiedAt: this.#clock.now() };
+    const head: Head = { version, pieces: chunks, size: bytes.length, modifiedAt: this.#clock.now() };
     await store.commit({ set: [headKey(key), bytesOf(head)] });
-    await removePieces(store, key, version);
+    await removeChunks(store, key, version);
   }
 
   async #use<Result>(work: (store: KeyValues) => Promise<Result>): Promise<Result> {
@@ -148,23 +149,23 @@ export class DenoKvStorage implements Storage {
 
 const headKey = (key: string) => ["modelmesh", "head", key];
 const lockKey = (key: string) => ["modelmesh", "lock", key];
-const pieceKey = (key: string, version: string, place: number) => ["modelmesh", "piece", key, version, String(place)];
+const chunkKey = (key: string, version: string, place: number) => ["modelmesh", "piece", key, version, String(place)];
 
-async function readPieces(
+async function readChunks(
   store: KeyValues,
   key: string,
-  { version, pieces, size }: Head,
+  { version, pieces: chunks, size }: Head,
 ): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(size);
-  for (let place = 0; place < pieces; place++) {
-    const { value } = await store.get(pieceKey(key, version, place));
+  for (let place = 0; place < chunks; place++) {
+    const { value } = await store.get(chunkKey(key, version, place));
     if (value === undefined) return undefined;
     bytes.set(value, place * chunkBytes);
   }
   return bytes;
 }
 
-async function removePieces(store: KeyValues, key: string, kept?: string): Promise<void> {
+async function removeChunks(store: KeyValues, key: string, kept?: string): Promise<void> {
   for (const parts of await store.list(["modelmesh", "piece", key])) {
     if (parts[3] !== kept) await store.commit({ deletes: [parts] });
   }

@@ -167,7 +167,7 @@ export class IndexedDbStorage implements Storage {
     database.onclose = () => this.#leave(database);
     if (database.objectStoreNames.contains(storeName)) return database;
     database.close();
-    throw notOurs(this.#name);
+    throw foreignDatabase(this.#name);
   }
 
   #leave(database: Database): void {
@@ -208,7 +208,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
     pending.onupgradeneeded = () => pending.result.createObjectStore(storeName);
     pending.onsuccess = () => isGivenUp ? pending.result.close() : resolve(pending.result);
     pending.onerror = () =>
-      reject(pending.error?.name === "VersionError" ? notOurs(name, pending.error) : forbidden(pending.error));
+      reject(pending.error?.name === "VersionError" ? foreignDatabase(name, pending.error) : forbidden(pending.error));
     pending.onblocked = () => {
       isGivenUp = true;
       reject(broken(
@@ -220,7 +220,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
   });
 }
 
-function notOurs(name: string, cause?: unknown): ConnectorError {
+function foreignDatabase(name: string, cause?: unknown): ConnectorError {
   return broken(
     `cannot be used: the database "${name}" belongs to another program, or to a newer release of this package. Reload the ` +
       "page, or choose another database",

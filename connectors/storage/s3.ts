@@ -22,7 +22,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Statuses of a failed condition: the object was changed, or is being written. */
-const missed = [412, 409, 404];
+const conditionFailed = [412, 409, 404];
 
 /** Options of an {@linkcode S3Storage}. */
 export interface S3Options extends BucketOptions {
@@ -158,7 +158,7 @@ export class S3Storage implements Storage {
     const headers: Record<string, string> = etag === undefined ? { "if-none-match": "*" } : { "if-match": etag ?? "" };
     const body = encoder.encode(JSON.stringify(record));
     const name = this.#lockName(key);
-    const { status } = await this.#bucket.call({ method: "PUT", name, headers, body, accepts: missed });
+    const { status } = await this.#bucket.call({ method: "PUT", name, headers, body, accepts: conditionFailed });
     return status === 200;
   }
 

@@ -8,14 +8,14 @@ import type { ModelView, SelectionContext } from "../../src/contracts/rotation.t
 const last = Infinity;
 
 /** Index in a list, by name. */
-type Places = ReadonlyMap<string, number>;
+type Indexes = ReadonlyMap<string, number>;
 
-const nowhere: Places = new Map();
+const nowhere: Indexes = new Map();
 /**
  * Index maps of lists. Lists belong to the configuration and live as long as it: each is indexed once, instead of
  * searched for every candidate.
  */
-const readLists = new WeakMap<readonly string[], Places>();
+const readLists = new WeakMap<readonly string[], Indexes>();
 
 /** The merit of a candidate; never `NaN`. `index` is its index among the candidates. */
 export type Merit = (candidate: ModelView, context: SelectionContext, index: number) => number;
@@ -32,38 +32,38 @@ export function highestMerit(
   context: SelectionContext,
   merit: Merit,
 ): ModelView | undefined {
-  const models = placesIn(context.modelPriority);
-  const providers = placesIn(context.providerPriority);
+  const models = indexesIn(context.modelPriority);
+  const providers = indexesIn(context.providerPriority);
   const isOrdered = models.size > 0 || providers.size > 0;
   let best: ModelView | undefined;
   let highest = -Infinity;
-  let bestPlace: number | undefined; // computed only on ties
+  let bestIndex: number | undefined; // computed only on ties
   for (let index = 0; index < candidates.length; index++) {
     const candidate = candidates[index]!;
     const its = merit(candidate, context, index);
     if (best === undefined || its > highest) {
       best = candidate;
       highest = its;
-      bestPlace = undefined;
+      bestIndex = undefined;
     } else if (isOrdered && its === highest) {
-      bestPlace ??= placeOf(best, models, providers);
+      bestIndex ??= placeOf(best, models, providers);
       const itsPlace = placeOf(candidate, models, providers);
-      if (itsPlace >= bestPlace) continue;
+      if (itsPlace >= bestIndex) continue;
       best = candidate;
-      bestPlace = itsPlace;
+      bestIndex = itsPlace;
     }
   }
   return best;
 }
 
-function placeOf(view: ModelView, models: Places, providers: Places): number {
+function placeOf(view: ModelView, models: Indexes, providers: Indexes): number {
   const model = models.get(view.name);
   if (model !== undefined) return model;
   const provider = providers.get(view.provider);
   return provider === undefined ? last : models.size + provider;
 }
 
-function placesIn(names: readonly string[]): Places {
+function indexesIn(names: readonly string[]): Indexes {
   if (names.length === 0) return nowhere;
   const read = readLists.get(names);
   if (read !== undefined) return read;

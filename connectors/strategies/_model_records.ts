@@ -32,7 +32,7 @@ export class ModelRecords<Kind extends ModelRecord> {
 
   /**
    * The states of the candidates, at their indexes; created if missing. Valid until the next call. Entries beyond the
-   * candidates are undefined.
+   * candidates are stale.
    */
   recordsOf(candidates: readonly ModelView[]): readonly Kind[] {
     const row = this.#byIndex;

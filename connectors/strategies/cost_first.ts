@@ -9,7 +9,7 @@ import { priority } from "./_priority.ts";
 
 /** Score of an unknown price, in nano-dollars: a million USD, above the cost of any request. */
 const unknownPrice = 1e15;
-const dearest = 999_999_999_999_999;
+const maxCost = 999_999_999_999_999;
 /** Breaks ties between costs, which are whole nano-dollars, without outweighing any other difference. */
 const tieBreak = 0.25;
 
@@ -28,7 +28,7 @@ export const costFirst: Connector<"strategy"> = {
 const merit: Merit = (candidate, context) => {
   const cost = context.costOf(candidate);
   if (cost === undefined || !(cost >= 0)) return -unknownPrice;
-  return -Math.min(Math.round(cost), dearest);
+  return -Math.min(Math.round(cost), maxCost);
 };
 
 const strategy: SelectionStrategy = {

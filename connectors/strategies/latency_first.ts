@@ -17,9 +17,9 @@ const precision = 1000;
 /** Breaks ties between latencies without outweighing any other difference. */
 const tieBreak = 1e-4;
 /** Minimum latency, ms: with less, requests in flight would not count. */
-const shortest = 0.001;
+const minLatencyMs = 0.001;
 /** Maximum latency, ms. */
-const longest = 1e8;
+const maxLatencyMs = 1e8;
 /** Score of a model without a measurement: above all others. */
 const toBeMeasured = 1;
 /** Score of a model that is being measured: below all others. */
@@ -75,8 +75,8 @@ class LatencyFirst implements SelectionStrategy {
 const merit: Merit = (candidate) => {
   const waiting = candidate.inFlight > 0 ? candidate.inFlight : 0;
   if (!isMeasured(candidate)) return waiting === 0 ? toBeMeasured : beingMeasured - waiting;
-  const wait = Math.max(shortest, candidate.latencyMs) * (waiting + 1);
-  return -Math.round(Math.min(wait, longest) * precision) / precision;
+  const wait = Math.max(minLatencyMs, candidate.latencyMs) * (waiting + 1);
+  return -Math.round(Math.min(wait, maxLatencyMs) * precision) / precision;
 };
 
 function isMeasured(view: ModelView): view is ModelView & { readonly latencyMs: number } {

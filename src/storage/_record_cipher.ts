@@ -10,8 +10,8 @@
 
 const mark = new TextEncoder().encode("MESHENC1");
 const saltAt = mark.length;
-const tellAt = saltAt + 16;
-const nonceAt = tellAt + 8;
+const keyIdAt = saltAt + 16;
+const nonceAt = keyIdAt + 8;
 const textAt = nonceAt + 12;
 const rounds = 600_000;
 
@@ -53,7 +53,7 @@ export class RecordCipher {
    */
   async decrypt(bytes: Uint8Array, name: string): Promise<Uint8Array | "other_key" | "damaged"> {
     if (bytes.length < textAt) return "damaged";
-    const salt = bytes.slice(saltAt, tellAt);
+    const salt = bytes.slice(saltAt, keyIdAt);
     const { key, head } = await this.#derive(salt);
     if (!head.every((byte, place) => bytes[place] === byte)) return "other_key";
     const algorithm = {

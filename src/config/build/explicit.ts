@@ -63,7 +63,7 @@ interface Known {
  */
 export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: KnownStrategies): SettingsPlan {
   const { providers, strategy = builtIn } = options;
-  if (!Array.isArray(providers) || providers.length === 0) throw nothingGiven();
+  if (!Array.isArray(providers) || providers.length === 0) throw noProviders();
   const problems: ConfigProblem[] = [];
   const known = readProviders(providers, problems);
   for (const path of ["models", "apiKeys"] as const) {
@@ -129,11 +129,11 @@ function readProviders(given: readonly (string | GivenProvider)[], problems: Con
 }
 
 /** Strings that are not API keys: blanks, control characters, and placeholders from examples. */
-const noKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|replace|paste)[-_]/i;
+const placeholderKey = /^$|[^\x21-\x7e]|\.\.\.|^[<$*]|^(?:sk-)?x+$|^(?:your|insert|enter|replace|paste)[-_]/i;
 
 /** Why a string cannot be an API key, without a request to the provider; undefined if it may be one. */
 export function apiKeyProblem(apiKey: unknown): string | undefined {
-  if (typeof apiKey === "function" || typeof apiKey === "string" && !noKey.test(apiKey)) return undefined;
+  if (typeof apiKey === "function" || typeof apiKey === "string" && !placeholderKey.test(apiKey)) return undefined;
   return "expected an API key: not blank, not a placeholder, without spaces and non-ASCII characters";
 }
 
@@ -241,7 +241,7 @@ function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-function nothingGiven(): NoProvidersError {
+function noProviders(): NoProvidersError {
   return new NoProvidersError(
     "No provider was passed. Pass one: providers: [openai({ apiKey })], or " +
       "[new BrowserBaseProvider(createBrowserProviderConfig({ baseUrl, apiKey, models }))]",

@@ -124,11 +124,11 @@ export function detectedSettings(detection: Detection, options: DetectedSettings
   return deepFreeze<Settings>({
     ...settings,
     only: chosen && [...new Set(chosen.map(({ name }) => name))],
-    warnings: [...detection.missing.map(leftOut), ...detection.warnings, ...settings.warnings],
+    warnings: [...detection.missing.map(excluded), ...detection.warnings, ...settings.warnings],
   });
 }
 
-function leftOut(name: string): ConfigProblem {
+function excluded(name: string): ConfigProblem {
   return { path: "providers", message: `${show(name)} is excluded: it has no API key in the environment` };
 }
 

@@ -10,7 +10,7 @@ const maxListed = 40;
 /** Strings that look like API keys or tokens: they are never shown, whatever their key. */
 const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
 /** Invisible characters: separators other than a space, and category C. */
-const unseen = /[^\P{Z} ]|\p{C}/gu;
+const invisible = /[^\P{Z} ]|\p{C}/gu;
 
 /** Collects the problems of a document. */
 export class Report {
@@ -82,5 +82,5 @@ export function snakeCase(key: string): string {
 
 function shortened(text: string): string {
   const shown = JSON.stringify(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text);
-  return shown.replace(unseen, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return shown.replace(invisible, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

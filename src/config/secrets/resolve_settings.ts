@@ -30,7 +30,7 @@ export async function resolveEntry(
   const values = await lookUp(namesIn(written), get);
   const report = new Report();
   const missing = new Set<string>();
-  const filled = failOnMissing ? fill(written, values, missing) : fillAsFarAsKnown(written, values, report);
+  const filled = failOnMissing ? fill(written, values, missing) : fillAvailable(written, values, report);
   const entry = withDistinctKeys(filled, report);
   if (missing.size > 0) throw new SecretNotFoundError([...missing], store);
   checkEntry(entry, report);
@@ -86,7 +86,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
     ...settings,
     providers: new Map([...providers].map(([id, entry]) => {
       if (!entry.enabled) return [id, entry];
-      const filled = secrets!.failOnMissing ? fill(entry, values, missing) : fillAsFarAsKnown(entry, values, report);
+      const filled = secrets!.failOnMissing ? fill(entry, values, missing) : fillAvailable(entry, values, report);
       return [id, withDistinctKeys(filled, report)];
     })),
     models: fill(models, values, missing),
@@ -98,7 +98,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
   return filled;
 }
 
-function fillAsFarAsKnown(entry: ProviderEntry, values: Values, report: Report): ProviderEntry {
+function fillAvailable(entry: ProviderEntry, values: Values, report: Report): ProviderEntry {
   const path = under("providers", entry.id);
   const { apiKeys, ...others } = entry;
   const keys = apiKeys.flatMap((key) => {

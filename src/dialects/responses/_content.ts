@@ -53,7 +53,7 @@ export function inputParts(content: unknown, where: string, nativeOnly: NativeOn
  */
 export function textOf(content: unknown, where: string): string {
   return contentOf(content, where).map((part, index) => {
-    if (part.type !== "input_text") throw misplaced(part, `${where}[${index}]`, "input_text");
+    if (part.type !== "input_text") throw unsupportedPart(part, `${where}[${index}]`, "input_text");
     return stringAt(part, "text", `${where}[${index}]`);
   }).join("\n\n");
 }
@@ -71,7 +71,7 @@ export function assistantContent(content: unknown, where: string): AssistantCont
     const at = `${where}[${index}]`;
     if (part.type === "output_text" || part.type === "input_text") text += stringAt(part, "text", at);
     else if (part.type === "refusal") refusal += stringAt(part, "refusal", at);
-    else throw misplaced(part, at, "output_text or refusal");
+    else throw unsupportedPart(part, at, "output_text or refusal");
   });
   return { text, refusal };
 }
@@ -102,14 +102,14 @@ function partOf(part: JsonObject, where: string, nativeOnly: NativeOnly): Conten
       return [{ type: "input_audio", input_audio: part.input_audio as ContentPart["input_audio"] & JsonObject }];
     case "output_text":
     case "refusal":
-      throw misplaced(part, where, inputKinds);
+      throw unsupportedPart(part, where, inputKinds);
     default:
       nativeOnly.add(`${where}.type`, `is ${quoted(part.type)}`, `use ${inputKinds}`);
       return [];
   }
 }
 
-function misplaced({ type }: JsonObject, where: string, allowed: string): Error {
+function unsupportedPart({ type }: JsonObject, where: string, allowed: string): Error {
   return invalid(
     `"${where}.type" is ${quoted(type)}, and has to be ${allowed} in a message of this role`,
     `${where}.type`,
