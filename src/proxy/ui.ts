@@ -6,7 +6,7 @@
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { accepts, acceptsEncodings } from "@std/http/negotiation";
 import type { PlainResponse } from "../contracts/shell.ts";
-import { unpack } from "../storage/_gzip.ts";
+import { decompress } from "../storage/_gzip.ts";
 import { fromBase64 } from "../util/base64.ts";
 import { hashes, packedPage } from "./_ui_page.ts";
 import { HttpError } from "./error_body.ts";
@@ -76,6 +76,6 @@ function representationIn(encoding: "gzip" | "identity"): Promise<Representation
 
 async function make(encoding: "gzip" | "identity"): Promise<Representation> {
   const packed = fromBase64(packedPage);
-  const bytes = encoding === "gzip" ? packed : new Uint8Array(await unpack(packed));
+  const bytes = encoding === "gzip" ? packed : new Uint8Array(await decompress(packed));
   return { bytes, tag: await eTag(bytes) };
 }

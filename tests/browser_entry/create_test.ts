@@ -225,7 +225,7 @@ describe("create() with vendors", () => {
     const call = () => client.chat.completions.create({ messages });
     await assertRejects(call, ConfigError, 'providers[0].apiKey: the function returned no API key for "acme"');
     await secrets.set("ACME_API_KEY", "sk-...");
-    await assertRejects(call, ConfigError, "providers[0].apiKey: expected a key");
+    await assertRejects(call, ConfigError, "providers[0].apiKey: expected an API key");
     await secrets.set("ACME_API_KEY", key);
     await call();
     assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);

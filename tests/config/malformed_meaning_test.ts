@@ -116,7 +116,7 @@ pools: { p: { models: [a], budget: { monthly_limit: 5 } } }
 aliases: { a: sk-proj-abcdefghijklmnop0123456789 }
 `,
     'pools.chat-completion.strategy: no strategy a string is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
-    'aliases.a: no pool or model a text; allowed: "chat-completion", "acme.small", "acme.large"',
+    'aliases.a: no pool or model a string; allowed: "chat-completion", "acme.small", "acme.large"',
   ],
 ];
 

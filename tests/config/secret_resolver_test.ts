@@ -99,7 +99,7 @@ Deno.test("what a store of one's own throws or gives by mistake is named, not sh
       throw new TypeError(value);
     },
     "it threw string": () => Promise.reject(value),
-    "something else than a text": () => Promise.resolve({ value }),
+    "that is not a string": () => Promise.resolve({ value }),
   };
   for (const [expected, get] of Object.entries(stores)) {
     const { resolver } = resolverOf({ get: get as () => Promise<string> });

@@ -69,7 +69,7 @@ describe("Parameters of embeddings", () => {
         () => asked(connector, { input: [[1, 2]] as unknown as EmbeddingRequest["input"] }),
         UpstreamError,
       );
-      await assertRejects(() => asked(connector, { input: [1, 2] }), UpstreamError, "not tokens");
+      await assertRejects(() => asked(connector, { input: [1, 2] }), UpstreamError, "not token ids");
     }
   });
 });

@@ -132,7 +132,11 @@ Deno.test("the OpenTelemetry sink takes its address from the environment, and re
   openTelemetryObservability.create({}, runtime({}));
   openTelemetryObservability.create({}, runtime({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://c:4318" }));
   assertThrows(() => openTelemetryObservability.create({}, runtime({ OTEL_EXPORTER_OTLP_ENDPOINT: "c" })), ConfigError);
-  assertThrows(() => openTelemetryObservability.create({ headers: { a: 1 } }, runtime({})), ConfigError, "texts");
+  assertThrows(
+    () => openTelemetryObservability.create({ headers: { a: 1 } }, runtime({})),
+    ConfigError,
+    "string values",
+  );
 });
 
 Deno.test("the OpenTelemetry sink names operations by the semantic conventions, and begins a trace for a parent of zeros", async () => {
