@@ -54,7 +54,10 @@ export async function withFileLock<Result>(
   }
 }
 
-/** A file that only one process can create. It is removed afterwards. */
+/**
+ * A file that only one process can create. It is removed afterwards, unlike those of `GenerationLock`: that lock leaves
+ * its latest file and lists its folder, which suits a storage's own folder but not the operator's.
+ */
 class LockFile {
   readonly #path: string;
   readonly #parts: LockParts;

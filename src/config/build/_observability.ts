@@ -81,7 +81,7 @@ function readSink(
       `${show(connector)} has no effect here: it supports "observability.${taken[0]}"`,
     );
   }
-  if (!hasStorage && known.needsStorage?.(connector) && !report.hasProblemAt(path)) {
+  if (!hasStorage && known.needsStorage(connector) && !report.hasProblemAt(path)) {
     report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
   }
   const declared = known.attributesOf("observability", connector);

@@ -21,14 +21,13 @@ export interface KnownConnectors {
   readonly secretStores: readonly string[];
   readonly storages: readonly string[];
   readonly observability: readonly string[];
-  /** Ids of discovery connectors; undefined for the built-in ones. */
-  readonly discovery?: readonly string[];
+  readonly discovery: readonly string[];
   /** Declared attributes of a connector; undefined if it declares none. */
-  readonly attributesOf?: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
+  readonly attributesOf: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink supports; undefined for all. */
-  readonly sectionsOf?: (id: string) => readonly string[] | undefined;
+  readonly sectionsOf: (id: string) => readonly string[] | undefined;
   /** Whether a sink needs the `storage` section. */
-  readonly needsStorage?: (id: string) => boolean;
+  readonly needsStorage: (id: string) => boolean;
 }
 
 /** Dependencies of validation and detection. */
