@@ -148,7 +148,7 @@ describe("POST /v1/completions", () => {
       [{ prompt: 4 }, "prompt", /tokens.*send text/],
       [{ prompt: [[1, 2]] }, "prompt", /tokens.*send text/],
       [{ prompt: ["a", {}] }, "prompt[1]", /has to be a string, not an object/],
-      [{ prompt: Array(101).fill("a") }, "prompt", /up to 100 texts/],
+      [{ prompt: Array(101).fill("a") }, "prompt", /more than 100 strings/],
       [{ ...hello, echo: "yes" }, "echo", /has to be a boolean/],
       [{ ...hello, logprobs: true }, "logprobs", /whole number/],
       [{ ...hello, n: "2" }, "n", /whole number/],

@@ -121,7 +121,7 @@ describe("A start whose secrets are not to be had", () => {
       [`KEY=${canaries.key}\nTOKEN ${canaries.token}`, {}, { store: "mesh.dotenv.v1" }, "line 2 expected NAME=value"],
       [`KEY=${canaries.key}\n`, {}, { store: "mesh.dotenv.v1" }, '"TOKEN" in the store "mesh.dotenv.v1"'],
       [`KEY=${canaries.key}\nTOKEN=\n`, {}, { store: "mesh.dotenv.v1" }, '"TOKEN" in the store "mesh.dotenv.v1"'],
-      [`{"data": "${canaries.key}`, env, { store: "mesh.encrypted-file.v1" }, "cut short"],
+      [`{"data": "${canaries.key}`, env, { store: "mesh.encrypted-file.v1" }, "it is truncated"],
       ["", env, { store: "mesh.encrypted-file.v1" }, "it is empty"],
       ["{}", {}, { store: "mesh.encrypted-file.v1" }, "not a file of encrypted secrets of this version"],
     ];

@@ -156,7 +156,7 @@ describe("localStorage", () => {
         ConnectorError,
         '"mesh.localstorage.v1" cannot be created: its prefix',
       );
-      assertThrows(() => browserSecrets({ prefix }), ConnectorError, '"mesh.browser-secrets.v1" cannot be made');
+      assertThrows(() => browserSecrets({ prefix }), ConnectorError, '"mesh.browser-secrets.v1" cannot be created');
     }
   });
 });

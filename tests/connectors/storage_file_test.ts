@@ -112,7 +112,7 @@ describe("mesh.local-file.v1 says what to do", () => {
     ["ENOSPC", "full", /the disk is full\. Free space there$/],
     ["EACCES", "forbidden", /permission denied\. Grant the permission, or use another path$/],
     ["EROFS", "forbidden", /the disk is read-only\. Use another path$/],
-    ["ENOENT", "forbidden", /its folder cannot be made\. Name another path$/],
+    ["ENOENT", "forbidden", /its folder cannot be created\. Use another path$/],
     ["EIO", undefined, /the disk failed \(see the error's cause\)$/],
   ];
   for (const [code, problem, words] of machine) {

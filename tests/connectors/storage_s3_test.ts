@@ -69,7 +69,7 @@ describe("the storage aws.s3.v1", () => {
     await using careless = startS3({ ignoresConditions: true });
     const storage = storageOn(careless.url);
     const asked = storage.acquire("state", { owner: "a", ttlMs: 1000 });
-    const error = await assertRejects(() => asked, ConnectorError, 'overlooks "If-None-Match"');
+    const error = await assertRejects(() => asked, ConnectorError, 'ignores "If-None-Match"');
     assertEquals(error.problem, "forbidden");
   });
 
