@@ -17,6 +17,13 @@ const retired: readonly (readonly [name: RegExp, instead: string])[] = [
   [/(^|_)landing|Landing(?![a-z])/, "the successful attempt, commit"],
   [/StandbyOrder/, "DeactivationDecision"],
   [/ProviderHome/, "ProviderInstance"],
+  [/(^|_)obstacle|Obstacle/, "AdmissionDenial"],
+  [/(^|_)foremost|Foremost/, "preferred"],
+  [/(^|_)lesson|Lesson/, "failed attempt"],
+  [/(^|_)doors?(?![a-z])|Doors?(?![a-z])/, "runtime port, OriginPolicy, Authenticator"],
+  [/(^|_)keeper|Keeper/, "StateStore, SnapshotMapper"],
+  [/(^|_)twins?(?![a-z])|Twins?(?![a-z])/, "aliases"],
+  [/(^|_)surroundings|Surroundings/, "environment, context"],
   [/^votes?$|Vote/, "outcome"],
   [/(^|_)ticket|Ticket/, "permit"],
   [/(^|_)(obey|heed)|Obey|Heed/, "apply, honor, respect"],
@@ -81,12 +88,19 @@ export function isChecked(file: string, rooms: readonly string[] = exempt): bool
   return !rooms.some((room) => path === room || path.startsWith(`${room}/`));
 }
 
+/** Whether a file is published: its messages are checked, too. */
+function isProduct(file: string): boolean {
+  const path = file.startsWith(root) ? file.slice(root.length) : file;
+  return /^(src|connectors|browser)\/|^[^/]+\.ts$/.test(path);
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "modelmesh",
   rules: {
     "retired-words": {
       create(context) {
         if (!isChecked(context.filename)) return {};
+        const hasMessages = isProduct(context.filename);
         const check = (node: Deno.lint.Identifier | Deno.lint.PrivateIdentifier) => {
           const message = retiredName(node.name);
           if (message !== undefined) context.report({ node, message });
@@ -107,6 +121,12 @@ const plugin: Deno.lint.Plugin = {
             const message = retiredName(name);
             if (message !== undefined) context.report({ node, message: `The file's name ${message}` });
             for (const comment of context.sourceCode.getAllComments()) checkProse(comment, comment.value);
+          },
+          Literal(node) {
+            if (hasMessages && typeof node.value === "string" && node.value.includes(" ")) checkProse(node, node.value);
+          },
+          TemplateLiteral(node) {
+            if (hasMessages) checkProse(node, node.quasis.map(({ raw }) => raw).join(" "));
           },
           Identifier: check,
           PrivateIdentifier: check,

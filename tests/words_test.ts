@@ -6,6 +6,7 @@ const retired = [
   ["Hold", "Holds", "HoldCause", "MoneyHold", "purse", "Purse", "purseOf"],
   ["Trip", "TripOptions", "Landing", "landingOf", "relapses", "lastRelapse"],
   ["StandbyOrder", "ProviderHome", "Vote", "vote", "ticket", "nextTicket", "obey", "heed", "heedsRetryAfter"],
+  ["Obstacle", "foremost", "lessonOf", "Door", "doors", "stateKeeper", "twinOf", "surroundings"],
   ["mostBytes", "longestName", "leastTokens", "told", "mostTold", "_told", "whoever", "tellNobody"],
 ].flat();
 
@@ -49,6 +50,13 @@ Deno.test("the rule reports comments and titles of tests", () => {
   ].join("\n");
   const found = Deno.lint.runPlugin(plugin, "tests/a_test.ts", source).map(({ message }) => message.split(" is ")[0]);
   assertEquals(found.sort(), ['"Nobody"', '"rests"', '"told"']);
+});
+
+Deno.test("the rule reports messages of the product, and no strings of tests", () => {
+  const source = 'warn("The key rests for 5 s"); warn(`${a} is told`); const key = "told"; import("./told.ts");';
+  const found = (file: string) =>
+    Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(" is ")[0]);
+  assertEquals([found("src/a.ts"), found("tests/a_test.ts")], [['"rests"', '"told"'], []]);
 });
 
 Deno.test("the rule reports a file's name", () => {
