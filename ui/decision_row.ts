@@ -123,7 +123,7 @@ function eventText({ event, pool, model, provider, from, to, reason, metadata }:
     deactivation: `in standby${waitMs > 0 ? ` for ${span(waitMs)}` : ""}`,
     recovery: "active again",
     rotation: "current model",
-    outage: `pool ${to === "up" ? "is up again" : "is down"}`,
+    outage: `${pool === undefined ? "provider" : "pool"} ${to === "up" ? "is up again" : "is down"}`,
   };
   const text = [states[event] ?? event, words(reason), pool].filter(Boolean).join(" · ");
   return el(

@@ -25,7 +25,11 @@ export const eventKinds: Readonly<Record<EventKind, readonly [when: string, chan
     "",
     "`alert_at`",
   ],
-  outage: ["A pool has no active model left, or has one again.", "`up`, `down`", "the reason of the last change"],
+  outage: [
+    "A pool has no active model left, or has one again. Without `pool`: a provider has none left in any pool.",
+    "`up`, `down`",
+    "the reason of the last change",
+  ],
   batch: [
     "A batch has ended whose model has `batch.callback`. `metadata` contains its id and counts.",
     "",

@@ -1,16 +1,27 @@
 /**
- * Outages: pools without an active model.
+ * Outages: pools and providers without an active model.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { Pool, Registry } from "../registry/registry.ts";
+import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 
-/** Emits `outage` when a pool loses its last active model (`down`), and when it has one again (`up`). */
+/** The models of a pool, or those of a provider in all pools. */
+interface Group {
+  readonly kind: "pool" | "provider";
+  readonly name: string;
+  readonly members: readonly Member[];
+}
+
+/**
+ * Emits `outage` when a pool or a provider loses its last active model (`down`), and when it has one again (`up`). The event
+ * of a provider has no `pool`.
+ */
 export class Outages {
   readonly #hub: Hub;
   readonly #clock: Clock;
+  /** Keys of the groups that are down. */
   readonly #down = new Set<string>();
 
   constructor(hub: Hub, clock: Clock) {
@@ -18,38 +29,40 @@ export class Outages {
     this.#clock = clock;
   }
 
-  /** Takes pools as they are: those that a process before this one, or another configuration, left without an active model. */
+  /** Takes states as they are: those that a process before this one, or another configuration, left behind. */
   begin(pools: readonly Pool[]): void {
-    for (const one of pools) if (this.#isDown(one)) this.#down.add(one.name);
+    const providers = new Set(pools.flatMap(({ members }) => members.map(providerOf)));
+    const groups = [...pools.map(groupOfPool), ...[...providers].map((id) => groupOfProvider(id, pools))];
+    for (const group of groups) if (this.#isDown(group)) this.#down.add(keyOf(group));
   }
 
-  /** Looks at the pools that a transition affects, once it is complete: a breaker reports it before it is open. */
+  /** Looks at what a transition affects, once it is complete: a breaker reports it before it is open. */
   check(registry: Pick<Registry, "pools">, transition: Transition): void {
     Promise.resolve().then(() => this.#check(registry, transition));
   }
 
   #check({ pools }: Pick<Registry, "pools">, { owner: { pool, provider }, reason }: Transition): void {
-    for (const one of pools) {
-      if (pool !== undefined && pool !== one.name) continue;
-      const isDown = this.#isDown(one);
-      if (isDown === this.#down.has(one.name)) continue;
-      if (isDown) this.#down.add(one.name);
-      else this.#down.delete(one.name);
-      this.#report(one.name, { isDown, provider, reason });
+    const affected = pools.filter(({ name }) => pool === undefined || pool === name);
+    for (const group of [...affected.map(groupOfPool), groupOfProvider(provider, pools)]) {
+      const isDown = this.#isDown(group);
+      if (isDown === this.#down.has(keyOf(group))) continue;
+      if (isDown) this.#down.add(keyOf(group));
+      else this.#down.delete(keyOf(group));
+      this.#report(group, { isDown, provider, reason });
     }
   }
 
-  #isDown(pool: Pool): boolean {
-    return pool.members.length > 0 && !hasActive(pool, this.#clock.monotonic());
+  #isDown({ members }: Group): boolean {
+    return members.length > 0 && !hasActive(members, this.#clock.monotonic());
   }
 
-  #report(pool: string, { isDown, provider, reason }: OutageFacts): void {
+  #report({ kind, name }: Group, { isDown, provider, reason }: OutageFacts): void {
     const [from, to] = isDown ? ["up", "down"] : ["down", "up"];
-    this.#hub.event({ event: "outage", pool, provider, from, to, reason, metadata: {} });
-    const message = isDown
-      ? `The pool "${pool}" has no active model left`
-      : `The pool "${pool}" has an active model again`;
-    this.#hub.trace({ severity: isDown ? "critical" : "info", component: "pool", message, pool });
+    const pool = kind === "pool" ? { pool: name } : {};
+    this.#hub.event({ event: "outage", ...pool, provider, from, to, reason, metadata: {} });
+    const message = `The ${kind} "${name}" has ${isDown ? "no active model left" : "an active model again"}`;
+    const gravest = kind === "pool" ? "critical" : "error"; // other providers of its pools may still serve
+    this.#hub.trace({ severity: isDown ? gravest : "info", component: kind, message, ...pool });
   }
 }
 
@@ -59,7 +72,24 @@ interface OutageFacts {
   readonly reason: string;
 }
 
-function hasActive({ members }: Pool, now: number): boolean {
+function groupOfPool({ name, members }: Pool): Group {
+  return { kind: "pool", name, members };
+}
+
+function groupOfProvider(id: string, pools: readonly Pool[]): Group {
+  const members = pools.flatMap((pool) => pool.members.filter((member) => providerOf(member) === id));
+  return { kind: "provider", name: id, members };
+}
+
+function providerOf({ model }: Member): string {
+  return model.instance.entry.id;
+}
+
+function keyOf({ kind, name }: Group): string {
+  return `${kind} ${name}`;
+}
+
+function hasActive(members: readonly Member[], now: number): boolean {
   return members.some(({ state }) => {
     state.refresh(now);
     return state.status === "active";

@@ -33,7 +33,12 @@ describe("A sink", () => {
     stage.engine.hub.trace({ severity: "warning", component: "test", message: "hm" });
     stage.engine.hub.trace({ severity: "debug", component: "test", message: "unheard" });
     await stage[Symbol.asyncDispose]();
-    assertEquals(kinds(routing), ["emit event deactivation", "emit event outage", "emit routing"]);
+    assertEquals(kinds(routing), [
+      "emit event deactivation",
+      "emit event outage",
+      "emit event outage",
+      "emit routing",
+    ]);
     assertEquals(kinds(logging), ["log log"]);
     assertEquals(kinds(statistics), ["flush stats"]);
     assertEquals(kinds(tracing).filter((kind) => kind !== "trace trace"), []);
@@ -53,7 +58,7 @@ describe("A sink", () => {
     stage.mesh.activate("a");
     assertEquals(kinds(taken), ["emit event deactivation", "emit routing"]);
     assertEquals(taken.taken[0]!.record.metadata, {});
-    assertEquals(own, ["event", "event", "routing", "event"]);
+    assertEquals(own, ["event", "event", "event", "routing", "event"]);
   });
 
   it("gets traces from tracing.min_severity on", async () => {
@@ -82,7 +87,9 @@ describe("A sink", () => {
       "debug router: One of 1 candidates is selected",
       'debug provider: A try of the model "a" ended: server',
       'critical pool: The pool "chat" has no active model left',
+      'error provider: The provider "p" has no active model left',
       'info pool: The pool "chat" has an active model again',
+      'info provider: The provider "p" has an active model again',
     ]);
     assertEquals(critical.taken.length, 1);
   });
@@ -98,7 +105,9 @@ describe("A sink", () => {
     const outages = taken.taken.map(({ record }) => record).filter(({ type }) => type === "event");
     assertEquals(outages.map(({ pool, from, to, reason }) => [pool, from, to, reason]), [
       ["chat", "up", "down", "retry_limit"],
+      [undefined, "up", "down", "retry_limit"],
       ["chat", "down", "up", "manual"],
+      [undefined, "down", "up", "manual"],
     ]);
   });
 

@@ -133,9 +133,13 @@ Deno.test("standby, failures in a row and their time are carried over, and come 
       "deactivation retry_limit",
       "outage retry_limit",
       'The pool "chat" has no active model left',
+      "outage retry_limit",
+      'The provider "a" has no active model left',
       "recovery retry_limit",
       "outage retry_limit",
       'The pool "chat" has an active model again',
+      "outage retry_limit",
+      'The provider "a" has an active model again',
     ],
     "each reported once, by one mesh",
   );
@@ -305,7 +309,13 @@ Deno.test("a pool that is removed while its model is in standby leaves nothing b
   upstream.follow(answer({ text: "good" }));
   await started.renew(over(upstream, { pools: { other: { models: ["a"] } } }));
   await started.clock.advance(3_600_000);
-  const down = ["deactivation retry_limit", "outage retry_limit", 'The pool "chat" has no active model left'];
+  const down = [
+    "deactivation retry_limit",
+    "outage retry_limit",
+    'The pool "chat" has no active model left',
+    "outage retry_limit",
+    'The provider "a" has no active model left',
+  ];
   assertEquals(started.reported, down);
   assertEquals(await textOf(await started.ask({ model: "other" })), "good");
   await started.renew(over(upstream, {}, noRetry));
