@@ -4,9 +4,9 @@
  */
 import { toBase64 } from "../util/base64.ts";
 
-/** Forms that well-known keys have, and header values that carry one. */
+/** Forms that well-known keys and tokens of clients made at runtime have, and header values that carry one. */
 const keyForms =
-  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bBearer\s+[^\s"',;]+/g;
+  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\bBearer\s+[^\s"',;]+/g;
 
 /** Values shorter than this are words, not secrets. */
 const minSecretLength = 6;
