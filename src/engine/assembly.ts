@@ -12,7 +12,7 @@ import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { MeshState } from "../state/mesh_state.ts";
-import { reportBudget } from "./records.ts";
+import { reportBudgets } from "./records.ts";
 
 /** Settings, and the pools they do not name. */
 export interface AssemblyPlan {
@@ -77,7 +77,7 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
       hub.trace({ severity: "error", component: "pool", message });
     },
     onBudgetSteps: (steps, provider) => {
-      for (const step of steps) reportBudget(step, { provider, hub });
+      reportBudgets(steps, { provider, hub, replication: state.replicator.replication });
     },
     before: context.stateBefore(settings),
   });

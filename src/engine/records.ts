@@ -6,6 +6,7 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { BudgetStep } from "../state/limits/budget.ts";
+import type { Replication } from "../state/replication/counter_replicator.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 
 /**
@@ -33,15 +34,29 @@ export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition):
   };
 }
 
-/**
- * Emits the event of a budget that has reached one of its steps, and a trace.
- *
- * @param step What was reached.
- * @param parts The provider whose call did it, and where records go.
- */
-export function reportBudget(
+interface BudgetReportParts {
+  /** The provider whose call did it. */
+  readonly provider: string;
+  readonly hub: Hub;
+  /** There where other processes spend the same money: the first one that sees a step reports it. */
+  readonly replication: Replication | undefined;
+}
+
+/** Reports the steps that budgets have reached. */
+export function reportBudgets(steps: readonly BudgetStep[], { provider, hub, replication }: BudgetReportParts): void {
+  for (const step of steps) {
+    if (replication === undefined) reportBudget(step, { provider, hub });
+    else {
+      const name = `budget ${step.id} ${step.window} ${step.end} ${step.step}`;
+      void replication.claim(name, step.end).then((isFirst) => isFirst && reportBudget(step, { provider, hub }));
+    }
+  }
+}
+
+/** Emits the event of a budget that has reached one of its steps, and a trace. */
+function reportBudget(
   { id, window, step, spent, limit, end }: BudgetStep,
-  { provider, hub }: { readonly provider: string; readonly hub: Hub },
+  { provider, hub }: Pick<BudgetReportParts, "provider" | "hub">,
 ): void {
   const [scope = id] = id.split(" ", 1);
   const name = id.slice(scope.length + 1);

@@ -35,6 +35,22 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals(a.calls, 20);
   });
 
+  it("report each step of a budget once, whichever of them sees it first", async () => {
+    await using a = await startUpstream(answer);
+    const config = { models: models(["a"]), budget: { daily_limit: 10 } };
+    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config });
+    for (const index of times(10)) {
+      assertEquals((await proxies[index % 2]!.chat()).status, 200);
+      await proxies.hear();
+    }
+    const steps = () =>
+      proxies.flatMap(({ records }) =>
+        records.flatMap((one) => one.type === "event" && one.event === "budget" ? [one.metadata.step] : [])
+      );
+    await until(() => steps().includes(1), "the last step is reported");
+    assertEquals(steps().toSorted(), [0.5, 0.8, 1]);
+  });
+
   it("go on to models outside a provider's budget, and know of it from each other", async () => {
     await using a = await startUpstream(answer);
     await using b = await startUpstream(answer);

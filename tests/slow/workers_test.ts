@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { until } from "../support/patience.ts";
 import { tally } from "../support/_tuned.ts";
-import { Gate, startUpstream } from "../support/upstream.ts";
+import { Gate, json, startUpstream } from "../support/upstream.ts";
 
 import { admin, answer, atOnce, isLinux, killOne, token, withWorkers } from "../support/_workers.ts";
 
@@ -28,6 +28,18 @@ import { admin, answer, atOnce, isLinux, killOne, token, withWorkers } from "../
       assertEquals(await atOnce(60, () => workers.chat()), { 200: 20, budget_exceeded: 40 });
       assertEquals(upstream.calls, 30);
     });
+  });
+
+  it("report each step of a budget once, by webhook", async () => {
+    await using upstream = await startUpstream(answer);
+    await using hook = await startUpstream(json({}));
+    const routing = { connector: "mesh.webhook.v1", url: hook.url };
+    const observability = { routing, events: { filter: ["budget"] } };
+    await withWorkers({ upstream, config: { budget: { daily_limit: 20 }, observability } }, async (workers) => {
+      for (let asked = 0; asked < 20; asked++) assertEquals((await workers.chat()).status, 200);
+    });
+    const steps = hook.requests.map(({ body }) => JSON.parse(body).metadata.step);
+    assertEquals(steps.toSorted(), [0.5, 0.8, 1]); // those that end have sent what they had
   });
 
   it("give back what a killed one had reserved of a budget", async () => {

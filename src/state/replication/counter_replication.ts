@@ -183,6 +183,12 @@ export class CounterReplication implements Replication {
     this.#windowOf(rate).giveBack(this.#target.shared, slice).catch(() => this.#setUnavailable(true));
   }
 
+  async claim(name: string, expiresAt: number): Promise<boolean> {
+    if (this.#isUnavailable) return true;
+    const asked = this.#target.shared.reserve([{ key: `claim ${name}`, expiresAt, amount: 1, limit: 1 }]);
+    return await asked.then(({ isGranted }) => isGranted, () => true);
+  }
+
   #windowOf(rate: SharedRate): SharedWindow {
     const known = this.#windows.get(rate.name);
     if (known !== undefined) return known;

@@ -97,6 +97,14 @@ export interface Replication {
   admit(rate: SharedRate): Promise<RateGrant | undefined>;
   /** An admitted request was not sent. */
   giveBack(rate: SharedRate, grant: RateGrant): void;
+  /**
+   * Whether this process is the first of all that claims something, such as the report of a fact that each of them sees.
+   *
+   * @param name Of what is claimed.
+   * @param expiresAt From when it can be claimed again: wall clock, ms.
+   * @returns True, too, while the store is unavailable: better reported twice than never.
+   */
+  claim(name: string, expiresAt: number): Promise<boolean>;
   /** Asks for room in sums, for all of it or none: undefined when there is room, else why not. */
   reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
 }
