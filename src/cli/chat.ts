@@ -11,6 +11,7 @@ import { SseParser } from "../util/sse_parse.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
 import { LocalProxy } from "./local_proxy.ts";
 import { listOf } from "./pools.ts";
+import { ProgressLine } from "./progress.ts";
 import { chunksOf, remoteHelp, RemoteProxy, remoteValues, textOf } from "./remote.ts";
 import { counted, paintFor, printable } from "./table.ts";
 
@@ -108,8 +109,13 @@ interface ChatBody {
 const path = "/v1/chat/completions";
 
 async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts): Promise<void> {
-  const response = await proxy.send(path, { method: "POST", body });
-  const { choices, usage, model: id } = JSON.parse(await textOf(response));
+  const progress = waiting(shell);
+  const send = async () => {
+    const response = await proxy.send(path, { method: "POST", body });
+    return { response, text: await textOf(response) };
+  };
+  const { response, text } = await send().finally(() => progress.end());
+  const { choices, usage, model: id } = JSON.parse(text);
   const header = (name: string) => response.headers.get(name);
   const cost = header("x-mesh-cost-usd");
   const answer = {
@@ -130,7 +136,8 @@ async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts
 async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: CommandParts): Promise<void> {
   const startedAt = runtime.clock.monotonic();
   const streamed = { ...body, stream: true, stream_options: { include_usage: true } };
-  const response = await proxy.send(path, { method: "POST", body: streamed });
+  const progress = waiting(shell);
+  const response = await proxy.send(path, { method: "POST", body: streamed }).finally(() => progress.end());
   const { isTerminal } = shell.stdout;
   const safe = (text: string) => isTerminal ? text.split("\n").map(printable).join("\n") : text;
   let last = "\n";
@@ -141,6 +148,13 @@ async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: 
   if (!last.endsWith("\n")) shell.stdout.write("\n");
   const ms = Math.round(runtime.clock.monotonic() - startedAt);
   shell.stderr.write(`${paintFor(shell.stderr, runtime).dim(servedBy(response, { tokens, ms }))}\n`);
+}
+
+/** Several models may be tried before the first words come. */
+function waiting({ stderr }: CommandParts["shell"]): ProgressLine {
+  const progress = new ProgressLine(stderr);
+  progress.show("Waiting for the answer");
+  return progress;
 }
 
 interface Tokens {

@@ -5,6 +5,8 @@
 import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import type { Shell } from "../contracts/shell.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
@@ -12,6 +14,7 @@ import { problemsOfCertificate } from "../proxy/certificate.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { probeAll, probeText } from "./probes.ts";
+import { ProgressLine } from "./progress.ts";
 import { missingRequirements, resolveSecrets, unfitSettings } from "./requirements.ts";
 import { counted } from "./table.ts";
 
@@ -53,7 +56,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const { tls } = settings.proxy ?? {};
     const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
     refuse((await Promise.all([missingRequirements(settings, mesh), certificate ?? []])).flat());
-    const secrets = has("secrets") ? await resolveSecrets(document, { settings, mesh }) : undefined;
+    const secrets = has("secrets") ? await lookUp(document, { settings, mesh, shell }) : undefined;
     if (secrets !== undefined) refuse(await unfitSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
     const warnings = [...(secrets?.settings ?? settings).warnings, ...retired];
@@ -72,3 +75,13 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     return ok ? 0 : 1;
   },
 };
+
+/** Looks up every secret that is named, which stores in a cloud take their time for. */
+function lookUp(
+  document: unknown,
+  { settings, mesh, shell }: { readonly settings: Settings; readonly mesh: Engine; readonly shell: Shell },
+): ReturnType<typeof resolveSecrets> {
+  const progress = new ProgressLine(shell.stderr);
+  progress.show(`Looking secrets up in ${settings.secrets!.store}`);
+  return resolveSecrets(document, { settings, mesh }).finally(() => progress.end());
+}

@@ -9,6 +9,7 @@ import type { Shell } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { resolveSettings } from "../engine/resolve.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
+import { ProgressLine } from "./progress.ts";
 import { counted, printable } from "./table.ts";
 
 /** Longest wait for a provider, ms. */
@@ -37,12 +38,11 @@ export async function probeAll(
   await loadConnectors(resolved, mesh.catalogue);
   mesh.configure(resolved);
   const { registry: { instances }, runtime, redact } = mesh;
+  const progress = new ProgressLine(stderr);
   let done = 0;
-  const say = () => {
-    if (stderr.isTerminal) stderr.write(`\rAsked ${done} of ${counted(instances.length, "provider")}`);
-  };
+  const say = () => progress.show(`Asked ${done} of ${counted(instances.length, "provider")}`);
   say();
-  const probes = await Promise.all(instances.map(async (instance): Promise<Probe> => {
+  return await Promise.all(instances.map(async (instance): Promise<Probe> => {
     await openProvider(instance, mesh);
     const startedAt = runtime.clock.monotonic();
     const result = await probe(instance, { runtime, redact, timeoutMs: limitMs });
@@ -52,9 +52,7 @@ export async function probeAll(
     if ("models" in result) return { ...facts, ok: true, models: result.models.length };
     const { status, message } = result.failure;
     return { ...facts, ok: false, ...(status === undefined ? {} : { status }), error: redact(message) };
-  }));
-  if (stderr.isTerminal) stderr.write("\n");
-  return probes;
+  })).finally(() => progress.end());
 }
 
 /** One as a line. */

@@ -12,6 +12,9 @@ const defaultUrl = "http://127.0.0.1:8080";
 /** Longest wait for a whole answer, ms. */
 const limitMs = 30_000;
 
+/** Marks an error by which a proxy is not there, or not in time. */
+const unreachable = { code: "unreachable" };
+
 /** The options by which a proxy is found. */
 export const remoteValues: readonly ["url", "token"] = ["url", "token"];
 
@@ -25,7 +28,7 @@ export interface RemoteCall {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Calls of a proxy. */
@@ -73,7 +76,8 @@ export class RemoteProxy {
     );
     if (response.status < 300) return response;
     const text = await this.#reached(() => textOf(response));
-    throw new MeshError(this.#refusal(response.status, text), { code: "refused" });
+    const code = response.status === 503 ? unreachable : { code: "refused" }; // it is about to end
+    throw new MeshError(this.#refusal(response.status, text), code);
   }
 
   /**
@@ -81,15 +85,27 @@ export class RemoteProxy {
    *
    * @throws {MeshError} When it fails, or takes longer.
    */
-  async text(path: string, call: RemoteCall = {}): Promise<string> {
+  text(path: string, call: RemoteCall = {}): Promise<string> {
+    return this.read(path, call, textOf);
+  }
+
+  /** The same, read as it arrives: `read` may leave an answer that has no end. */
+  async read<Result>(
+    path: string,
+    { signal, ...call }: RemoteCall,
+    read: (response: UpstreamResponse) => Promise<Result>,
+  ): Promise<Result> {
     const late = new AbortController();
     const cancel = this.#runtime.clock.after(limitMs, () => {
-      late.abort(new MeshError(`The proxy at ${this.url} has not answered within ${limitMs / 1000} s`));
+      late.abort(new MeshError(`The proxy at ${this.url} has not answered within ${limitMs / 1000} s`, unreachable));
     }, true);
+    const giveUp = () => late.abort(signal?.reason);
+    signal?.addEventListener("abort", giveUp);
     try {
       const response = await this.send(path, { ...call, signal: late.signal });
-      return await this.#reached(() => textOf(response));
+      return await this.#reached(() => read(response));
     } finally {
+      signal?.removeEventListener("abort", giveUp);
       cancel();
     }
   }
@@ -112,7 +128,7 @@ export class RemoteProxy {
       const message = error.neverSent
         ? `No proxy answers at ${this.url}: start one with "modelmesh proxy", or give another --url`
         : `The connection to ${this.url} broke: see whether the proxy still runs, and try again`;
-      throw new MeshError(message, { code: "unreachable", cause: error });
+      throw new MeshError(message, { ...unreachable, cause: error });
     }
   }
 

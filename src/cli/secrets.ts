@@ -7,7 +7,9 @@ import type { SecretStore } from "../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { formatProblems, keyVariables, readDotenv } from "./env_files.ts";
+import { ProgressLine } from "./progress.ts";
 import { type NamedStore, openStore } from "./secret_store.ts";
+import { counted } from "./table.ts";
 
 /** The longest value that every store takes, bytes. */
 const maxSecretBytes = 64 * 1024;
@@ -84,20 +86,34 @@ async function importFile([path]: readonly string[], context: TaskContext) {
   const { found, blank, duplicates } = await readImport(path!, parts);
   for (const name of duplicates) stderr.write(`Warning: "${name}" is given more than once: the last one counts\n`);
   for (const name of blank) stderr.write(`Warning: "${name}" is blank and left out\n`);
-  const put = writable(store.set, id);
+  const names = await storeAll(found, { put: writable(store.set, id).bind(store), progress: new ProgressLine(stderr) });
+  const message = `Stored ${counted(names.length, "secret")} in ${id}${
+    names.length === 0 ? "" : `: ${names.join(", ")}`
+  }`;
+  return done(context, { names, message });
+}
+
+interface Storing {
+  readonly put: (name: string, value: string) => Promise<void>;
+  readonly progress: ProgressLine;
+}
+
+/** Stores one after the other, and says how far it is. */
+async function storeAll(found: ReadonlyMap<string, string>, { put, progress }: Storing): Promise<string[]> {
   const names: string[] = [];
   for (const [name, value] of found) {
+    progress.show(`Stored ${names.length} of ${counted(found.size, "secret")}`);
     try {
-      await put.call(store, name, value);
+      await put(name, value);
     } catch (error) {
+      progress.end();
       if (!MeshError.isInstance(error) || names.length === 0) throw error;
       throw new MeshError(`${error.message}\nStored before that: ${names.join(", ")}`, { cause: error });
     }
     names.push(name);
   }
-  const count = `${names.length} secret${names.length === 1 ? "" : "s"}`;
-  const message = `Stored ${count} in ${id}${names.length === 0 ? "" : `: ${names.join(", ")}`}`;
-  return done(context, { names, message });
+  progress.end();
+  return names;
 }
 
 async function list(_args: readonly string[], context: TaskContext) {

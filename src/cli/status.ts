@@ -2,10 +2,12 @@
  * `modelmesh status`: what a running proxy does, once or again and again.
  * @module
  */
+import type { UpstreamResponse } from "../contracts/runtime.ts";
+import { MeshError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
 import { SseParser } from "../util/sse_parse.ts";
 import { parseDuration } from "../config/schema/units.ts";
-import { type Command, type Flags, UsageError } from "./command.ts";
+import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
 import { chunksOf, remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { type ProxyStatus, type RecentRecord, statusText } from "./status_text.ts";
 import { paintFor } from "./table.ts";
@@ -45,28 +47,49 @@ Exit code: 0 done, 1 failed, 2 usage error
     const intervalMs = intervalOf(flags);
     const proxy = new RemoteProxy(flags, runtime);
     const paint = paintFor(shell.stdout, runtime);
-    const show = async (isAgain: boolean) => {
-      const now = await proxy.json<ProxyStatus>("/mesh/status");
-      const recent = await recentOf(proxy);
+    const show = async (isAgain: boolean, signal?: AbortSignal) => {
+      const now = await proxy.json<ProxyStatus>("/mesh/status", { signal });
+      const recent = await recentOf(proxy, signal);
       if (flags.json) return shell.stdout.write(`${JSON.stringify({ ...now, recent })}\n`);
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
       return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
     };
-    if (!flags.has("watch")) {
-      await show(false);
-      return 0;
-    }
-    const end = new AbortController();
-    const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
-    if (shell.stdout.isTerminal) shell.stdout.write(clear);
-    for (let isAgain = false; !end.signal.aborted; isAgain = true) {
-      if (!await show(isAgain)) break; // its reader is gone
-      await runtime.clock.sleep(intervalMs, end.signal).catch(() => {}); // ended
-    }
-    cancel();
+    if (flags.has("watch")) await watch(show, { intervalMs, shell, runtime });
+    else await show(false);
     return 0;
   },
 };
+
+/** Shows it; false when nobody reads it any more. */
+type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
+
+interface WatchParts extends Pick<CommandParts, "shell" | "runtime"> {
+  readonly intervalMs: number;
+}
+
+/** Shows it until a signal ends it. A proxy that was there and does not answer is waited for: it may be restarting. */
+async function watch(show: Show, { intervalMs, shell, runtime: { clock } }: WatchParts): Promise<void> {
+  const end = new AbortController();
+  const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
+  if (shell.stdout.isTerminal) shell.stdout.write(clear);
+  let isAway = false;
+  try {
+    for (let isAgain = false; !end.signal.aborted; isAgain = true) {
+      try {
+        if (!await show(isAgain, end.signal)) break;
+        isAway = false;
+      } catch (error) {
+        if (end.signal.aborted) break;
+        if (!isAgain || !MeshError.isInstance(error) || error.code !== "unreachable") throw error;
+        if (!isAway) shell.stderr.write(`${error.message}. Waiting for it\n`);
+        isAway = true;
+      }
+      await clock.sleep(intervalMs, end.signal).catch(() => {}); // ended
+    }
+  } finally {
+    cancel();
+  }
+}
 
 function intervalOf(flags: Flags): number {
   const text = flags.value("interval");
@@ -78,8 +101,11 @@ function intervalOf(flags: Flags): number {
 }
 
 /** The last decisions and events, the oldest first. The stream has a comment after what is kept. */
-async function recentOf(proxy: RemoteProxy): Promise<readonly RecentRecord[]> {
-  const response = await proxy.send("/mesh/events", { headers: { "last-event-id": "0" } });
+function recentOf(proxy: RemoteProxy, signal: AbortSignal | undefined): Promise<readonly RecentRecord[]> {
+  return proxy.read("/mesh/events", { headers: { "last-event-id": "0" }, signal }, recentIn);
+}
+
+async function recentIn(response: UpstreamResponse): Promise<readonly RecentRecord[]> {
   const parser = new SseParser();
   const records: RecentRecord[] = [];
   let end = "";

@@ -1,6 +1,7 @@
 /** Commands about a running proxy, and those that write and check a configuration. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { serverConnectors } from "../../connectors/server.ts";
 import { readFlags } from "../../src/cli/args.ts";
 import { chat } from "../../src/cli/chat.ts";
 import { check } from "../../src/cli/check.ts";
@@ -11,7 +12,10 @@ import { pools } from "../../src/cli/pools.ts";
 import { proxy } from "../../src/cli/proxy.ts";
 import { secrets } from "../../src/cli/secrets.ts";
 import { status } from "../../src/cli/status.ts";
-import { type CommandSetup, runCommand, startCommand } from "../support/_cli.ts";
+import { isProvider } from "../../src/config/settings/known.ts";
+import type { Detection } from "../../src/contracts/connector.ts";
+import { Chance } from "../simulation/chance.ts";
+import { type CommandSetup, runCommand } from "../support/_cli.ts";
 import { assertOutput } from "../support/_cli_outputs.ts";
 import {
   adminToken,
@@ -21,7 +25,6 @@ import {
   tempFolder,
 } from "../support/_runtime_clients.ts";
 import { testConfig } from "../support/proxy.ts";
-import { happens } from "../support/patience.ts";
 import { json, ok, startUpstream, status as answerStatus, stream } from "../support/upstream.ts";
 
 const all = { proxy, init, check, chat, status, pools, models, clients, secrets };
@@ -106,63 +109,6 @@ describe("modelmesh clients", () => {
   });
 });
 
-describe("modelmesh status", () => {
-  it("shows models with state, reason and return, budgets, clients and the last decisions", async () => {
-    await using good = await startUpstream(ok());
-    await using bad = await startUpstream(answerStatus(429, { headers: { "retry-after": "300" } }));
-    await using proxy = await startClientsProxy(testConfig({
-      upstreams: { bad: bad.url, good: good.url },
-      config: {
-        models: Object.fromEntries(["bad", "good"].map((provider) => [provider, {
-          provider,
-          capabilities: ["chat-completion"],
-          pricing: { input: 0, output: 0, per_request: 1 },
-        }])),
-        budget: { daily_limit: 4 },
-        proxy: { auth: { tokens: [adminToken, { token: "t-team-0123456789", name: "team", rpm: 10 }] } },
-      },
-    }));
-    assertEquals(await proxy.chat("t-team-0123456789"), 200);
-    const env = { MODELMESH_URL: proxy.url, MODELMESH_TOKEN: adminToken };
-    const now = Date.now();
-    const { code, out, err } = await runCommand(["status"], { env, now });
-    assertEquals([code, err], [0, ""]);
-    assertMatch(out, /^ModelMesh \d\S* at http:\/\/127\.0\.0\.1:\d+, up \ds?, 0 requests in flight\n\nPools\n/);
-    assertMatch(out, /\n {2}chat {2}ok {2}1 of 2 models active {2}\S+\n/);
-    assertMatch(
-      out,
-      /\n {4}bad {3}standby {2}bad: rate_limited, back in (5m|4m \d+s) \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)\n/,
-    );
-    assertMatch(out, /\n {4}good {2}active {3}good\n/);
-    assertMatch(out, /\nBudgets\n.*\n {2}all +day +\$1\.00 +\$4\.00 +25 % +in /);
-    assertMatch(out, /\nClients\n.*\n {2}team +1 +10 +5 +\$1\.00\n/);
-    assertMatch(out, /\n {2}\d\d:\d\d:\d\d chat: bad \S+ -> good \S+ \(200, \d+ ms, \$1\.00, by team\)\n/);
-    const value = assertOutput("status", (await runCommand(["status", "--json"], { env })).out);
-    assertEquals(value.recent.at(-1).type, "routing");
-    const colored = await runCommand(["status"], { env, isTerminal: true });
-    assertStringIncludes(colored.out, "\x1b[31mstandby\x1b[0m");
-    assertFalse(
-      (await runCommand(["status"], { env: { ...env, NO_COLOR: "1" }, isTerminal: true })).out.includes("\x1b["),
-    );
-  });
-
-  it("--watch shows it again and again until a signal ends it", async () => {
-    await withProxy(async (_run, { url }) => {
-      const env = { MODELMESH_URL: url, MODELMESH_TOKEN: adminToken };
-      const watching = startCommand(["status", "--watch", "--json"], { env });
-      while (watching.shell.out.split("\n").length < 4) {
-        await happens(
-          "it shows more",
-          new Promise((go) => setTimeout(go, 5)),
-        );
-      }
-      watching.shell.signal("SIGINT");
-      assertEquals(await happens("it ends", watching.code), 0);
-      for (const line of watching.shell.out.trimEnd().split("\n")) assertOutput("status", `${line}\n`);
-    });
-  });
-});
-
 describe("modelmesh models and pools", () => {
   it("list what a running proxy has", async () => {
     await withProxy(async (run) => {
@@ -217,6 +163,16 @@ describe("modelmesh chat", () => {
   });
 });
 
+/** The variables by which a provider is detected, as the environment has them. */
+function variablesOf({ keys, host = [], requires = {} }: Detection): Readonly<Record<string, string>> {
+  const key = keys.slice(0, 1).map((name) => [name, `key-of-${name}`] as const);
+  const address = host.slice(0, 1).map((name) => [name, "127.0.0.1"] as const);
+  const required = Object.entries(requires).map(([setting, [name = ""]]) =>
+    [name, setting === "endpoint" ? "https://mesh.openai.azure.com" : "eastus"] as const
+  );
+  return Object.fromEntries([...key, ...address, ...required]);
+}
+
 describe("modelmesh init", () => {
   const keys = {
     OPENAI_API_KEY: "sk-0123456789abcdef0123",
@@ -224,29 +180,41 @@ describe("modelmesh init", () => {
     OLLAMA_HOST: "127.0.0.1",
   };
 
+  /** Writes a configuration in an environment, and checks it in there: what it has. */
+  async function written(env: Readonly<Record<string, string>>, checkedIn = env): Promise<string> {
+    const { code, out, err, files } = await runCommand(["init"], { env });
+    const about = Object.keys(env).join();
+    assertEquals(code, 0, `${about}: ${err}`);
+    assertStringIncludes(out, "Wrote modelmesh.yaml. ");
+    const text = files.get("modelmesh.yaml")!;
+    for (const value of Object.values(env)) if (value.length > 15) assertFalse(text.includes(value), about);
+    assert(text.split("\n").filter((line) => line.includes("#")).length > 15, text);
+    assert(text.split("\n").every((line) => line.length <= 130), text);
+    const given = { files: { "modelmesh.yaml": text }, env: checkedIn };
+    const checked = await runCommand(["check", "modelmesh.yaml", "--secrets"], given);
+    assertEquals([checked.code, checked.err], [0, ""], `${about}: ${text}`);
+    return text;
+  }
+
   it("writes a commented configuration for the providers detected, which validates, and no key", async () => {
-    for (
-      const env of [{}, keys, {
-        ...keys,
-        AZURE_OPENAI_API_KEY: "azure-0123456789abcdef",
-        COHERE_API_KEY: "co-0123456789abcdef",
-      }]
-    ) {
-      const { code, out, err, files } = await runCommand(["init"], { env });
-      assertEquals(code, 0, err);
-      const text = files.get("modelmesh.yaml")!;
-      for (const key of Object.values<string>(env).filter((value) => value.length > 15)) {
-        assertFalse(text.includes(key));
-      }
-      assert(text.split("\n").filter((line) => line.includes("#")).length > 15, text);
-      assert(text.split("\n").every((line) => line.length <= 130), text);
-      const given = Object.keys(env).length === 0 ? keys : env;
-      const checked = await runCommand(["check", "modelmesh.yaml", "--secrets"], {
-        env: given,
-        files: { "modelmesh.yaml": text },
-      });
-      assertEquals([checked.code, checked.err], [0, ""], text);
-      assertStringIncludes(out, "Wrote modelmesh.yaml. ");
+    const text = await written(keys);
+    for (const id of ["openai.llm.v1", "anthropic.claude.v1", "ollama.local.v1"]) {
+      assertStringIncludes(text, `  ${id}:`);
+    }
+    await written({}, keys); // the one to fill in
+  });
+
+  it("validates for each provider there is alone, for all together, and for any of them together", async () => {
+    const each = serverConnectors.filter(isProvider).flatMap(({ detection }) =>
+      detection === undefined ? [] : [variablesOf(detection)]
+    );
+    assert(each.length > 25);
+    for (const env of each) await written(env);
+    await written(Object.assign({}, ...each));
+    const chance = new Chance(7, "init");
+    for (let time = 0; time < 40; time++) {
+      const some = each.filter(() => chance.whole(0, 3) === 0);
+      await written(Object.assign({}, keys, ...some));
     }
   });
 

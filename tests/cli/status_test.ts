@@ -1,0 +1,100 @@
+/** `modelmesh status`, once and again and again. */
+import { assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { serve } from "../../proxy.ts";
+import { runCommand, startCommand } from "../support/_cli.ts";
+import { assertOutput } from "../support/_cli_outputs.ts";
+import { happens, until } from "../support/patience.ts";
+import { testConfig } from "../support/proxy.ts";
+import { adminToken, clientsConfig, startClientsProxy } from "../support/_runtime_clients.ts";
+import { ok, startUpstream, status as answerStatus } from "../support/upstream.ts";
+
+describe("modelmesh status", () => {
+  it("shows models with state, reason and return, budgets, clients and the last decisions", async () => {
+    await using good = await startUpstream(ok());
+    await using bad = await startUpstream(answerStatus(429, { headers: { "retry-after": "300" } }));
+    await using proxy = await startClientsProxy(testConfig({
+      upstreams: { bad: bad.url, good: good.url },
+      config: {
+        models: Object.fromEntries(["bad", "good"].map((provider) => [provider, {
+          provider,
+          capabilities: ["chat-completion"],
+          pricing: { input: 0, output: 0, per_request: 1 },
+        }])),
+        budget: { daily_limit: 4 },
+        proxy: { auth: { tokens: [adminToken, { token: "t-team-0123456789", name: "team", rpm: 10 }] } },
+      },
+    }));
+    assertEquals(await proxy.chat("t-team-0123456789"), 200);
+    const env = { MODELMESH_URL: proxy.url, MODELMESH_TOKEN: adminToken };
+    const now = Date.now();
+    const { code, out, err } = await runCommand(["status"], { env, now });
+    assertEquals([code, err], [0, ""]);
+    assertMatch(
+      out,
+      /^ModelMesh \d\S* at http:\/\/127\.0\.0\.1:\d+, up \d+\S*( \S+)?, 0 requests in flight\n\nPools\n/,
+    );
+    assertMatch(out, /\n {2}chat {2}ok {2}1 of 2 models active {2}\S+\n/);
+    assertMatch(
+      out,
+      /\n {4}bad {3}standby {2}bad: rate_limited, back in \dm( \d+s)? \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)\n/,
+    );
+    assertMatch(out, /\n {4}good {2}active {3}good\n/);
+    assertMatch(out, /\nBudgets\n.*\n {2}all +day +\$1\.00 +\$4\.00 +25 % +in /);
+    assertMatch(out, /\nClients\n.*\n {2}team +1 +10 +5 +\$1\.00\n/);
+    assertMatch(out, /\n {2}\d\d:\d\d:\d\d chat: bad \S+ -> good \S+ \(200, \d+ ms, \$1\.00, by team\)\n/);
+    const value = assertOutput("status", (await runCommand(["status", "--json"], { env })).out);
+    assertEquals(value.recent.at(-1).type, "routing");
+    const colored = await runCommand(["status"], { env, isTerminal: true });
+    assertStringIncludes(colored.out, "\x1b[31mstandby\x1b[0m");
+    assertFalse(
+      (await runCommand(["status"], { env: { ...env, NO_COLOR: "1" }, isTerminal: true })).out.includes("\x1b["),
+    );
+  });
+});
+
+describe("modelmesh status --watch", () => {
+  const config = () => clientsConfig({ url: "http://127.0.0.1:9/v1" }, undefined);
+  const shown = ({ shell }: ReturnType<typeof startCommand>) => shell.out.split("\n").length - 1;
+
+  it("shows it again and again until a signal ends it", async () => {
+    await using proxy = await startClientsProxy(config());
+    const env = { MODELMESH_URL: proxy.url, MODELMESH_TOKEN: adminToken };
+    const watching = startCommand(["status", "--watch", "--json"], { env });
+    await until(() => shown(watching) >= 3, "it shows more");
+    watching.shell.signal("SIGINT");
+    assertEquals(await happens("it ends", watching.code), 0);
+    for (const line of watching.shell.out.trimEnd().split("\n")) assertOutput("status", `${line}\n`);
+  });
+
+  it("waits for a proxy that is restarted, says so once, and shows it again", async () => {
+    const first = await startClientsProxy(config());
+    const env = { MODELMESH_URL: first.url, MODELMESH_TOKEN: adminToken };
+    const watching = startCommand(["status", "--watch", "--json"], { env });
+    await until(() => shown(watching) > 0, "it shows the proxy");
+    await first[Symbol.asyncDispose]();
+    await until(() => watching.shell.err !== "", "it says that the proxy is away");
+    const before = shown(watching);
+    const again = await serve({ config: config(), port: Number(new URL(first.url).port) });
+    await until(() => shown(watching) > before, "it shows the proxy again");
+    watching.shell.signal("SIGINT");
+    assertEquals(await happens("it ends", watching.code), 0);
+    assertMatch(watching.shell.err, /^[^\n]+\. Waiting for it\n$/);
+    await again.stop();
+  });
+
+  it("ends at once by a signal while the proxy keeps it waiting", async () => {
+    await using silent = await startUpstream({ play: () => new Promise(() => {}) });
+    const watching = startCommand(["status", "--watch"], { env: { MODELMESH_URL: silent.url } });
+    await until(() => silent.calls === 1, "it has asked");
+    watching.shell.signal("SIGINT");
+    assertEquals(await happens("it ends", watching.code), 0);
+    assertEquals([watching.shell.err, watching.clock.pending], ["", 0]);
+  });
+
+  it("fails at once where no proxy answers from the start", async () => {
+    const { code, err } = await runCommand(["status", "--watch", "--url", "http://127.0.0.1:9"]);
+    assertEquals(code, 1);
+    assertMatch(err, /^No proxy answers at http:\/\/127\.0\.0\.1:9: start one with/);
+  });
+});
