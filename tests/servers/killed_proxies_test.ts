@@ -1,6 +1,7 @@
 /** Proxies on one real Redis, killed and started again under load: what they share holds to the cent and the call. */
 import { assert, assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { type ChildCommand, spawnCommand } from "../support/_cli.ts";
 import { childrenOf } from "../support/_children.ts";
@@ -62,6 +63,16 @@ class Proxy implements AsyncDisposable {
     return /"code":\s*"(\w+)"/.exec(raw)?.[1] ?? raw.split(" ")[1] ?? "lost";
   }
 
+  /** Open files and sockets of its processes, and the memory of all, MB. */
+  get use(): { readonly files: number; readonly mb: number } {
+    const pids = [this.#child.pid, ...childrenOf(this.#child.pid)];
+    const kb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+    return {
+      files: pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0),
+      mb: pids.reduce((sum, pid) => sum + kb(pid), 0) / 1024,
+    };
+  }
+
   [Symbol.asyncDispose]() {
     return this.#child[Symbol.asyncDispose]();
   }
@@ -77,9 +88,9 @@ interface Setup {
   readonly args?: readonly string[];
 }
 
-/** Four clients ask two proxies, one of which is killed again and again, until both refuse all. */
-async function exhaust({ name, upstream, client, config, limits, args = [] }: Setup): Promise<Seen[]> {
-  const document = testConfig({
+/** What the proxies serve: requests of a cent each, counted in Redis. */
+function documentOf({ name, upstream, client, config, limits }: Setup) {
+  return testConfig({
     upstreams: { a: upstream.url },
     config: {
       models: {
@@ -95,8 +106,12 @@ async function exhaust({ name, upstream, client, config, limits, args = [] }: Se
       ...config,
     },
   });
+}
+
+/** Four clients ask two proxies, one of which is killed again and again, until both refuse all. */
+async function exhaust({ name, upstream, client, config, limits, args = [] }: Setup): Promise<Seen[]> {
   await using folder = await makeFolder();
-  const path = await folder.write("mesh.json", JSON.stringify(document));
+  const path = await folder.write("mesh.json", JSON.stringify(documentOf({ name, upstream, client, config, limits })));
   await using one = new Proxy(["--config", path, ...args]);
   await using other = new Proxy(["--config", path]);
   await Promise.all([one.start(), other.start()]);
@@ -149,6 +164,44 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
       assertEquals(new Set(seen.filter((one) => one !== "lost")), new Set(["200", "rate_limit_exceeded"]));
     });
   }
+
+  it("leave nothing behind: sockets and memory of those that go on, and connections of Redis, stay as they are", async () => {
+    await using upstream = await startUpstream(answer);
+    await using folder = await makeFolder();
+    const path = await folder.write("mesh.json", JSON.stringify(documentOf({ name: "level", upstream })));
+    await using one = new Proxy(["--config", path, "--workers", "2"]);
+    await using other = new Proxy(["--config", path]);
+    await using killed = new Proxy(["--config", path]);
+    await Promise.all([one, other, killed].map((proxy) => proxy.start()));
+    const connections = async () => Number(/connected_clients:(\d+)/.exec(await redis.command("info clients"))![1]);
+    /** 600 requests, meanwhile a worker and a proxy are killed. */
+    const round = async () => {
+      const seen: Seen[] = [];
+      const ask = async (proxy: Proxy) => {
+        while (seen.length < 600) seen.push(await proxy.chat());
+      };
+      const clients = Promise.all([one, one, other, other, killed].map(ask));
+      for (const [proxy, at] of [[one, 100], [killed, 300]] as const) {
+        await until(() => seen.length > at);
+        await proxy.kill();
+      }
+      await clients;
+      assert(countOf(seen, "lost") <= 2 * maxLost, `${countOf(seen, "lost")} requests were lost`);
+    };
+    await round();
+    const uses = () => [one, other].map(({ use }) => use);
+    const before = { uses: uses(), connections: await connections() };
+    for (let rounds = 0; rounds < 4; rounds++) await round();
+    await until(async () => await connections() <= before.connections, "Redis has as many connections as before");
+    await until(
+      () => uses().every(({ files }, index) => files <= before.uses[index]!.files + 4),
+      () => `files: ${JSON.stringify([before.uses, uses()])}`,
+    );
+    uses().forEach(({ mb }, index) => {
+      const then = before.uses[index]!.mb;
+      assert(mb <= then * 1.25 + 30, `${mb} MB, ${then} before`);
+    });
+  });
 
   const limits: Readonly<Record<string, Omit<Setup, "name" | "upstream">>> = {
     "requests a minute": { limits: { rpm: 150 } },

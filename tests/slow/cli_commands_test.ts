@@ -86,6 +86,7 @@ describe("A command as a process of its own", () => {
         [["chat", "Hi"], "chat"],
         [["clients", "create", "app"], "client"],
         [["clients", "list"], "clients"],
+        [["clients", "update", "app", "--rpm", "9"], "client"],
         [["clients", "rotate", "app"], "client"],
         [["clients", "usage", "app"], "usage"],
         [["clients", "revoke", "app"], "revoked"],
@@ -93,6 +94,8 @@ describe("A command as a process of its own", () => {
         [["models", "--catalogue"], "catalogue"],
         [["check", "mesh.json"], "check"],
         [["check", "mesh.json", "--probe"], "check"],
+        [["check", "mesh.json", "--secrets"], "check"],
+        [["check", "wrong.json"], "failure"],
         [["check", "absent.json"], "failure"],
         [["init"], "init"],
         [["secrets", "list", "--store", "mesh.env.v1"], "secrets"],
@@ -103,6 +106,7 @@ describe("A command as a process of its own", () => {
         [["secrets", "delete", "KEY", ...store], "failure"],
       ];
       await writeFile(join(options.cwd!, "more.env"), "OTHER=sk-two\n");
+      await writeFile(join(options.cwd!, "wrong.json"), '{"polls":{}}');
       for (const [args, name] of rows) {
         const { code, out, err } = await run([...args, "--json"], options);
         assertEquals(code, name === "failure" ? 1 : 0, `${args.join(" ")}: ${err}`);
@@ -154,9 +158,12 @@ describe("A command as a process of its own", () => {
       const plain = await runOnTerminal(["status"], { ...options, env: { ...options.env, NO_COLOR: "1" } });
       assertFalse(plain.out.includes("\x1b["), plain.out);
       const { out } = await runOnTerminal(["chat", "Hi"], options);
-      assert(out.startsWith("Hello world\n\x1b[2mServed by a of a (pool chat, "), out);
-      const checked = await runOnTerminal(["check", "mesh.json", "--probe"], options);
-      assertStringIncludes(checked.out, "Asked 1 of 1 provider");
+      assertStringIncludes(out, "\r\x1b[KHello world\n\x1b[2mServed by a of a (pool chat, ");
+      assertStringIncludes(out, "Waiting for the answer\r\x1b[K");
+      const checked = await runOnTerminal(["check", "mesh.json", "--probe", "--secrets"], options);
+      assertStringIncludes(checked.out, "Looking secrets up in mesh.env.v1\r\x1b[K");
+      assertStringIncludes(checked.out, "Asked 1 of 1 provider\r\x1b[K");
+      assertStringIncludes(checked.out, "mesh.json is valid: ");
       const asked = await runOnTerminal(["chat"], options);
       assertEquals([asked.code, asked.out.split("\n").length], [2, 2], asked.out);
     });

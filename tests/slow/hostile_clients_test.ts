@@ -28,6 +28,8 @@ interface Target {
   /** Others' requests, one after the other; each has to be answered. */
   othersGoOn(count: number): Promise<void>;
   readonly upstream: Upstream;
+  /** Whether its server gives up heads that take too long. */
+  readonly hasTimeout: boolean;
 }
 
 interface HostileClient {
@@ -90,6 +92,23 @@ const attacks: Readonly<Record<string, (target: Target) => Promise<void>>> = {
     }
     await target.othersGoOn(10);
     assertEquals(clients.filter(({ text }) => text.includes(" 200 ")).length, 0);
+    if (target.hasTimeout) {
+      await happens("each is cut off, for it takes too long", Promise.all(clients.map(({ closed }) => closed)));
+      await target.othersGoOn(2);
+    }
+    await leave(clients);
+  },
+  "300 bodies that come byte by byte, and answers that nobody reads": async (target) => {
+    const before = target.upstream.calls;
+    const clients = await crowd(target, 300);
+    const [goodHead = "", body = ""] = good.replace("Connection: close", "Connection: keep-alive").split("\r\n\r\n");
+    for (const { socket } of clients) socket.pause().write(`${goodHead}\r\n\r\n`);
+    for (const byte of body.slice(0, -1)) for (const { socket } of clients) socket.write(byte);
+    await target.othersGoOn(20);
+    assertEquals(target.upstream.calls - before, 20, "none of them is a request before its end");
+    for (const { socket } of clients) socket.write(body.slice(-1));
+    await target.othersGoOn(20);
+    await until(() => target.upstream.calls - before === 340, "each is answered in the end");
     await leave(clients);
   },
   "10,000 connections without a word": async (target) => {
@@ -153,6 +172,7 @@ for (const [name, options] of Object.entries(servers)) {
         const isTls = "tls" in options;
         await attack({
           upstream,
+          hasTimeout: name !== "Deno.serve",
           connect: () => connected(port, isTls),
           async othersGoOn(count) {
             for (let done = 0; done < count; done++) {
