@@ -60,7 +60,7 @@ Exit code: 0 done, 1 failed, 2 usage error
   },
 };
 
-/** Shows it; false when nobody reads it any more. */
+/** Shows it; false when its output is not read any more. */
 type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
 
 interface WatchParts extends Pick<CommandParts, "shell" | "runtime"> {
