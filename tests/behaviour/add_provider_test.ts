@@ -98,7 +98,8 @@ describe("addProvider()", () => {
     await scene.askTimes(2);
     assertEquals(members(scene), ["a active", "late standby"]);
     const reported = scene.proxy.records.filter((record): record is MeshEvent => record.type === "event");
-    assertEquals(reported.map(({ event, provider }) => `${event} ${provider}`), ["deactivation late", "rotation a"]);
+    const names = reported.map(({ event, provider }) => `${event} ${provider}`);
+    assertEquals(names, ["deactivation late", "outage late", "rotation a"]);
   });
 
   it("is probed from now on, like those that were there", async () => {

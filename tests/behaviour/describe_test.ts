@@ -241,9 +241,11 @@ describe("ModelMesh", () => {
     await one.clock.advance(60_000);
     assertEquals(reported, [
       "deactivation alpha retry_limit",
+      "outage undefined retry_limit",
       "rotation beta auth",
       "routed beta",
       "recovery alpha retry_limit",
+      "outage undefined retry_limit",
     ]);
   });
 });

