@@ -1,12 +1,13 @@
 /**
- * What several processes share, in the memory of the one that owns it, and the line by which the others reach it.
+ * Shared counters of the worker processes of one proxy: in memory of the owner process, which the workers reach by
+ * messages.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
 
-/** Sums whose time is over are deleted so often, ms. */
+/** Interval of deleting expired counters, ms. */
 const sweepMs = 60_000;
 
 interface Sum {
@@ -14,28 +15,28 @@ interface Sum {
   expiresAt: number;
 }
 
-/** A sum as it is kept beyond all processes. */
+/** A persisted counter. */
 export interface KeptSum {
   readonly key: string;
   readonly value: number;
-  /** Wall clock, ms. */
+  /** Expiry time, wall-clock ms. */
   readonly expiresAt: number;
 }
 
-/** What the processes of one proxy share, which ends with them unless they keep it. */
+/** The shared facet of worker processes. Counters end with the processes unless they are persisted. */
 export interface LocalShared extends Shared {
-  /** Whether this process is the first of them, which does what one of them has to do. */
+  /** Whether this is the first worker, which does what only one of them must do. */
   readonly isFirst: boolean;
-  /** Gives the owner what was kept, unless it was given that before. */
+  /** Sets persisted counters at the owner, once. */
   seed(sums: readonly KeptSum[]): Promise<void>;
-  /** All sums, without what processes lease. */
+  /** Returns all counters, without leased amounts. */
   sums(): Promise<readonly KeptSum[]>;
 }
 
-/** Sums in memory. Every call is one turn of the event loop, and of one process. */
+/** Counters in memory. Calls are synchronous, and therefore atomic. */
 export class SharedSums {
   readonly #sums = new Map<string, Sum>();
-  /** By process and key: what ends with the process. */
+  /** Leased amounts by process and key, released when the process ends. */
   readonly #leases = new Map<number, Map<string, number>>();
   readonly #clock: Pick<Clock, "now">;
   #sweptAt: number;
@@ -46,12 +47,12 @@ export class SharedSums {
     this.#sweptAt = clock.now();
   }
 
-  /** How many there are. */
+  /** Number of counters. */
   get size(): number {
     return this.#sums.size;
   }
 
-  /** As {@linkcode Shared.add}. */
+  /** Implements {@linkcode Shared.add}. */
   add(changes: readonly SharedChange[], process: number): number[] {
     this.#sweep();
     return changes.map((change) => {
@@ -60,7 +61,7 @@ export class SharedSums {
     });
   }
 
-  /** As {@linkcode Shared.reserve}. */
+  /** Implements {@linkcode Shared.reserve}. */
   reserve(claims: readonly SharedReservation[], process: number): SharedGrant {
     this.#sweep();
     const isGranted = claims.every((claim) => this.#value(claim) + claim.amount <= claim.limit);
@@ -71,7 +72,7 @@ export class SharedSums {
     };
   }
 
-  /** As {@linkcode LocalShared.seed}. */
+  /** Implements {@linkcode LocalShared.seed}. */
   seed(sums: readonly KeptSum[]): void {
     if (this.#isSeeded) return;
     this.#isSeeded = true;
@@ -80,7 +81,7 @@ export class SharedSums {
     }
   }
 
-  /** As {@linkcode LocalShared.sums}. */
+  /** Implements {@linkcode LocalShared.sums}. */
   list(): KeptSum[] {
     this.#sweep();
     const all = [...this.#leases.values()];
@@ -90,7 +91,7 @@ export class SharedSums {
     });
   }
 
-  /** A process has ended: what it leased is subtracted. */
+  /** Releases the leases of a process that has ended. */
   end(process: number): void {
     for (const [key, amount] of this.#leases.get(process) ?? []) {
       const sum = this.#sums.get(key);
@@ -133,7 +134,7 @@ export class SharedSums {
   }
 }
 
-/** What a process asks the owner for. */
+/** A call of a worker to the owner. */
 export type SharedCall =
   | { readonly id: number; readonly add: readonly SharedChange[] }
   | { readonly id: number; readonly reserve: readonly SharedReservation[] }
@@ -141,7 +142,7 @@ export type SharedCall =
   | { readonly id: number; readonly seed: readonly KeptSum[] }
   | { readonly id: number; readonly list: true };
 
-/** A message that was published. */
+/** A published message. */
 interface SharedNews {
   readonly channel: string;
   readonly message: string;
@@ -152,7 +153,7 @@ interface Answer extends SharedGrant {
   readonly kept?: readonly KeptSum[];
 }
 
-/** What the owner says: an answer, or news for all. */
+/** A message of the owner to workers: the response to a call, or a published message. */
 export type SharedReply =
   | Answer
   | { readonly news: SharedNews };
@@ -162,13 +163,13 @@ export class SharedOwner {
   readonly #sums: SharedSums;
   readonly #tellAll: (reply: SharedReply) => void;
 
-  /** @param tellAll Sends to every process there is. */
+  /** @param tellAll Sends to every worker. */
   constructor(sums: SharedSums, tellAll: (reply: SharedReply) => void) {
     this.#sums = sums;
     this.#tellAll = tellAll;
   }
 
-  /** The answer to a call of a process. */
+  /** Returns the response to a call of a worker. */
   answer(call: SharedCall, process: number): SharedReply {
     const { id } = call;
     if ("add" in call) return { id, sums: this.#sums.add(call.add, process), isGranted: true };
@@ -184,7 +185,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The side of a process that does not own it. */
+/** The worker's side. */
 export class LinkedShared implements LocalShared {
   readonly isFirst: boolean;
   readonly #send: (call: SharedCall) => void;
@@ -194,8 +195,8 @@ export class LinkedShared implements LocalShared {
   #isClosed = false;
 
   /**
-   * @param send To the owner.
-   * @param isFirst Whether this process is the first one.
+   * @param send Sends a call to the owner.
+   * @param isFirst Whether this is the first worker.
    */
   constructor(send: (call: SharedCall) => void, isFirst = false) {
     this.#send = send;
@@ -234,7 +235,7 @@ export class LinkedShared implements LocalShared {
     });
   }
 
-  /** Takes what the owner says. */
+  /** Handles a message of the owner. */
   receive(reply: SharedReply): void {
     if ("news" in reply) {
       const { channel, message } = reply.news;
@@ -246,7 +247,7 @@ export class LinkedShared implements LocalShared {
     waiting?.resolve(reply);
   }
 
-  /** The owner is gone: every call fails. */
+  /** Handles the end of the owner: every call fails. */
   close(): void {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.values()) reject(gone());
@@ -264,5 +265,5 @@ export class LinkedShared implements LocalShared {
 }
 
 function gone(): ConnectorError {
-  return new ConnectorError("The process that owns the counts is gone", undefined, "unavailable");
+  return new ConnectorError("The process that owns the shared counters has ended", undefined, "unavailable");
 }
