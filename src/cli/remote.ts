@@ -1,5 +1,5 @@
 /**
- * A running proxy, as commands talk to it: `--url` and `--token`.
+ * Client of a running proxy, for commands with `--url` and `--token`.
  * @module
  */
 import type { Runtime, UpstreamResponse } from "../contracts/runtime.ts";
@@ -9,43 +9,41 @@ import { type Flags, UsageError } from "./command.ts";
 
 const defaultUrl = "http://127.0.0.1:8080";
 
-/** Longest wait for a whole answer, ms. */
+/** Timeout of a whole response, ms. */
 const limitMs = 30_000;
 
-/** The options by which a proxy is found. */
+/** Options that locate a proxy. */
 export const remoteValues: readonly ["url", "token"] = ["url", "token"];
 
 /** Their lines in a help. */
 export const remoteHelp: string = `  --url <address>      URL of the proxy (${defaultUrl}), or MODELMESH_URL
   --token <token>      Bearer token, or MODELMESH_TOKEN, which stays out of the shell's history`;
 
-/** One call. */
+/** Options of a call. */
 export interface RemoteCall {
   readonly method?: string;
-  /** Sent as JSON. */
+  /** Body, sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Calls of a proxy. */
+/** Calls a proxy. */
 export class RemoteProxy {
-  /** Without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly #token: string | undefined;
   readonly #runtime: Runtime;
 
-  /**
-   * @throws {UsageError} When the address is none.
-   */
+  /** @throws {UsageError} When the URL is invalid. */
   constructor(flags: Flags, runtime: Runtime) {
     const given = flags.value("url") ?? runtime.env("MODELMESH_URL") ?? defaultUrl;
     if (!/^https?:\/\/[^/]/.test(given) || !URL.canParse(given)) {
-      throw new UsageError(`The option "--url" takes an address such as ${defaultUrl}`);
+      throw new UsageError(`The option "--url" takes a URL such as ${defaultUrl}`);
     }
     const { username, password, origin, pathname } = new URL(given);
     if (username !== "" || password !== "") {
-      throw new UsageError('The option "--url" takes no user and password: give the token by "--token"');
+      throw new UsageError('The option "--url" takes no user name and password: pass the token with "--token"');
     }
     this.url = origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#token = flags.value("token") ?? runtime.env("MODELMESH_TOKEN");
@@ -55,7 +53,7 @@ export class RemoteProxy {
   /**
    * Sends a request.
    *
-   * @throws {MeshError} When nothing answers there, or the answer is an error.
+   * @throws {MeshError} When the proxy is not reachable, or the response is an error.
    */
   async send(path: string, { method = "GET", body, headers = {}, signal }: RemoteCall = {}): Promise<UpstreamResponse> {
     const response = await this.#reached(() =>
@@ -77,14 +75,14 @@ export class RemoteProxy {
   }
 
   /**
-   * Sends a request and reads its answer, within 30 s.
+   * Sends a request and reads the response, with a timeout of 30 s.
    *
-   * @throws {MeshError} When it fails, or takes longer.
+   * @throws {MeshError} When it fails or times out.
    */
   async text(path: string, call: RemoteCall = {}): Promise<string> {
     const late = new AbortController();
     const cancel = this.#runtime.clock.after(limitMs, () => {
-      late.abort(new MeshError(`The proxy at ${this.url} has not answered within ${limitMs / 1000} s`));
+      late.abort(new MeshError(`The proxy at ${this.url} did not respond within ${limitMs / 1000} s`));
     }, true);
     try {
       const response = await this.send(path, { ...call, signal: late.signal });
@@ -94,13 +92,13 @@ export class RemoteProxy {
     }
   }
 
-  /** The same for an answer in JSON. */
+  /** Sends a request and parses the JSON response. */
   async json<Body>(path: string, call: RemoteCall = {}): Promise<Body> {
     const text = await this.text(path, call);
     try {
       return JSON.parse(text);
     } catch {
-      throw new MeshError(`What answers at ${this.url} is no ModelMesh proxy: ${path} is not JSON. Check --url`);
+      throw new MeshError(`The server at ${this.url} is not a ModelMesh proxy: ${path} is not JSON. Check --url`);
     }
   }
 
@@ -110,8 +108,8 @@ export class RemoteProxy {
     } catch (error) {
       if (!NetworkError.isInstance(error)) throw error;
       const message = error.neverSent
-        ? `No proxy answers at ${this.url}: start one with "modelmesh proxy", or give another --url`
-        : `The connection to ${this.url} broke: see whether the proxy still runs, and try again`;
+        ? `No proxy is listening at ${this.url}: start one with "modelmesh proxy", or use another --url`
+        : `The connection to ${this.url} was lost: check that the proxy is running, and try again`;
       throw new MeshError(message, { code: "unreachable", cause: error });
     }
   }
@@ -119,15 +117,15 @@ export class RemoteProxy {
   #refusal(status: number, text: string): string {
     const message = errorMessageIn(text);
     if (message === undefined) {
-      return `What answers at ${this.url} is no ModelMesh proxy, or an older one: it says ${status}. Check --url`;
+      return `The server at ${this.url} is not a ModelMesh proxy, or an older one: its status is ${status}. Check --url`;
     }
-    if (status === 401) return `${message}. Give the proxy's token by --token or MODELMESH_TOKEN`;
-    if (status === 403) return `${message}. Give an administrator's token by --token or MODELMESH_TOKEN`;
-    return `The proxy says: ${message}`;
+    if (status === 401) return `${message}. Pass the proxy's token with --token or MODELMESH_TOKEN`;
+    if (status === 403) return `${message}. Pass an administrator's token with --token or MODELMESH_TOKEN`;
+    return `The proxy responded: ${message}`;
   }
 }
 
-/** The message of an error's body; undefined where it is no such body. */
+/** Returns the message in an error body; undefined for any other body. */
 export function errorMessageIn(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -138,14 +136,14 @@ export function errorMessageIn(text: string): string | undefined {
   }
 }
 
-/** The whole of an answer. */
+/** Reads a response body as a string. */
 export async function textOf(response: UpstreamResponse): Promise<string> {
   let text = "";
   for await (const chunk of chunksOf(response)) text += chunk;
   return text;
 }
 
-/** An answer as it arrives. */
+/** Reads a response body in chunks. */
 export async function* chunksOf(response: UpstreamResponse): AsyncGenerator<string> {
   const reader = response.reader();
   if (reader === null) return;
@@ -156,6 +154,6 @@ export async function* chunksOf(response: UpstreamResponse): AsyncGenerator<stri
     }
     yield decoder.decode();
   } finally {
-    await reader.cancel().catch(() => {}); // it is read, or not wanted any more
+    await reader.cancel().catch(() => {}); // no effect once it is read
   }
 }

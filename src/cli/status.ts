@@ -1,5 +1,5 @@
 /**
- * `modelmesh status`: what a running proxy does, once or again and again.
+ * `modelmesh status`: shows the status of a running proxy, once or repeatedly.
  * @module
  */
 import { isObject } from "../util/is_object.ts";
@@ -12,10 +12,10 @@ import { paintFor } from "./table.ts";
 
 const defaultIntervalMs = 2_000;
 
-/** Decisions and events that are shown. */
+/** Number of decisions and events shown. */
 const maxRecent = 8;
 
-/** Clears a terminal: the cursor to its corner, and everything after it. */
+/** Clears a terminal: moves the cursor home and erases the screen below. */
 const clear = "\x1b[H\x1b[J";
 
 export const status: Command = {
@@ -60,8 +60,8 @@ Exit code: 0 done, 1 failed, 2 usage error
     const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
     if (shell.stdout.isTerminal) shell.stdout.write(clear);
     for (let isAgain = false; !end.signal.aborted; isAgain = true) {
-      if (!await show(isAgain)) break; // its reader is gone
-      await runtime.clock.sleep(intervalMs, end.signal).catch(() => {}); // ended
+      if (!await show(isAgain)) break; // the reader of standard output has closed it
+      await runtime.clock.sleep(intervalMs, end.signal).catch(() => {}); // aborted by a signal
     }
     cancel();
     return 0;
@@ -72,12 +72,12 @@ function intervalOf(flags: Flags): number {
   const text = flags.value("interval");
   if (text === undefined) return defaultIntervalMs;
   const ms = parseDuration(text);
-  if (!flags.has("watch")) throw new UsageError('"--interval" is for "--watch"');
+  if (!flags.has("watch")) throw new UsageError('"--interval" needs "--watch"');
   if (ms !== undefined && ms > 0) return ms;
   throw new UsageError(`The option "--interval" takes a duration such as 5s, not "${text}"`);
 }
 
-/** The last decisions and events, the oldest first. The stream has a comment after what is kept. */
+/** Returns the latest decisions and events, oldest first. A comment in the stream marks the end of the stored ones. */
 async function recentOf(proxy: RemoteProxy): Promise<readonly RecentRecord[]> {
   const response = await proxy.send("/mesh/events", { headers: { "last-event-id": "0" } });
   const parser = new SseParser();

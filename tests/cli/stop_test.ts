@@ -228,7 +228,7 @@ describe("modelmesh proxy, stopped by a signal", () => {
     });
     const { responses } = await openStreams(await child.url(), upstream, 2, "chat-completion");
     child.kill("SIGINT");
-    await child.says("once more to stop at once");
+    await child.says("send it again to stop immediately");
     child.kill("SIGTERM");
     const code = await happens("it ends, its streams unfinished", child.code);
     assertEquals([code, child.out], [1, ""]);

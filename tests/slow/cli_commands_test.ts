@@ -156,7 +156,7 @@ describe("A command as a process of its own", () => {
       const { out } = await runOnTerminal(["chat", "Hi"], options);
       assert(out.startsWith("Hello world\n\x1b[2mServed by a of a (pool chat, "), out);
       const checked = await runOnTerminal(["check", "mesh.json", "--probe"], options);
-      assertStringIncludes(checked.out, "Asked 1 of 1 provider");
+      assertStringIncludes(checked.out, "Probed 1 of 1 provider");
       const asked = await runOnTerminal(["chat"], options);
       assertEquals([asked.code, asked.out.split("\n").length], [2, 2], asked.out);
     });

@@ -76,7 +76,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
       const before = files();
       for (let kills = 0; kills < 3; kills++) await killOne(workers);
       await until(() => files() <= before + 2, () => `${files()} files are open, ${before} were`);
-      assertMatch(workers.child.err, /Worker \d has ended by a signal: another one starts in 0 ms/);
+      assertMatch(workers.child.err, /Worker \d exited by a signal: restarting in 0 ms/);
     });
   });
 

@@ -95,9 +95,9 @@ export const atOnce = (
 /** Ends a worker the hard way, and waits until another one listens in its place. */
 export async function killOne({ pids, child }: Workers): Promise<void> {
   const [victim] = pids();
-  const times = child.err.split("listens again").length;
+  const times = child.err.split("is listening again").length;
   process.kill(victim!, "SIGKILL");
-  await until(() => child.err.split("listens again").length > times, () => `another worker listens: ${child.err}`);
+  await until(() => child.err.split("is listening again").length > times, () => `another worker listens: ${child.err}`);
 }
 
 /** Where `/proc` is. */
