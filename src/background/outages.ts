@@ -18,12 +18,15 @@ export class Outages {
     this.#clock = clock;
   }
 
-  /** Takes pools as they are: those that a process before this one, or another configuration, left without an active model. */
+  /**
+   * Initializes with the current state of pools, which an earlier process or configuration may have left without an
+   * active model.
+   */
   begin(pools: readonly Pool[]): void {
     for (const one of pools) if (this.#isDown(one)) this.#down.add(one.name);
   }
 
-  /** Looks at the pools that a transition affects, once it is complete: a breaker reports it before it is open. */
+  /** Checks the pools that a transition affects, after it is complete: a breaker reports it before it opens. */
   check(registry: Pick<Registry, "pools">, transition: Transition): void {
     Promise.resolve().then(() => this.#check(registry, transition));
   }

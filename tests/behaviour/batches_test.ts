@@ -210,7 +210,7 @@ describe("The money of a batch", () => {
     a!.instead = (method, path) => method === "POST" && path === "batches" ? { status: 200, cut: true } : undefined;
     const lost = await submitted(proxy, requestLines(1, { max_tokens: 1000 }));
     assertEquals([lost.status, lost.headers.get("x-should-retry")], [502, "false"]);
-    assertMatch(lost.json.error.message, /may have been carried out all the same/);
+    assertMatch(lost.json.error.message, /may have been carried out, so it was not retried/);
     assertEquals(a!.requests.filter((one) => one === "POST /v1/batches").length, 1);
     assertEquals(recordsOf(proxy).map(({ possibly_billed }) => possibly_billed), [true]);
     const { budgets: [budget] } = await (await fetch(`${proxy.url}/mesh/status`)).json();

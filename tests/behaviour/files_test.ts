@@ -154,7 +154,7 @@ describe("An id of a file", () => {
     const rest = { models: { b: { provider: "b" } }, pools: { chat: { models: ["b"] } } };
     const gone = await ask(await stage.another({ providers, ...rest }), `files/${id}`, { token: one });
     assertEquals(gone.status, 404);
-    assertMatch(gone.json.error.message, /provider "a" .* configured no more/);
+    assertMatch(gone.json.error.message, /provider "a" .* no longer configured/);
   });
 
   it("shows nothing of another client's files in lists", async () => {
@@ -186,7 +186,7 @@ describe("An id of a file", () => {
     const other = await stage.another(renewed({ proxy: { id_secret: "another-secret-that-signs" } }));
     assertEquals((await ask(other, `files/${id}/content`)).status, 404);
     const without = await ask(await stage.another(renewed({ proxy: {} })), `files/${id}`);
-    assertMatch(without.json.error.message, /key of the provider "a" .* configured no more/);
+    assertMatch(without.json.error.message, /key of the provider "a" .* no longer configured/);
   });
 });
 
