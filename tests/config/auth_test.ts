@@ -86,7 +86,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     auth({ method: "service_account", credentials: "account.json" }),
-    `${at}.auth.credentials: is not the JSON key of a service account: its text is not valid JSON`,
+    `${at}.auth.credentials: is not the JSON key of a service account: it is not valid JSON`,
   ],
   [
     auth({ method: "service_account", credentials: "[]" }),
@@ -96,7 +96,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [auth(account({ private_key: undefined })), `${at}.auth.credentials: has no "private_key"`],
   [
     auth(account({ private_key: "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----" })),
-    `${at}.auth.credentials: has a "private_key" that is no PEM text of PKCS#8 ("-----BEGIN PRIVATE KEY-----")`,
+    `${at}.auth.credentials: has a "private_key" that is not PKCS#8 in PEM ("-----BEGIN PRIVATE KEY-----")`,
   ],
   [
     auth(account({ private_key: "-----BEGIN PRIVATE KEY-----\nA!A\n-----END PRIVATE KEY-----" })),
@@ -165,7 +165,7 @@ Deno.test("resolveSettings() looks at credentials once they are known, and shows
   const error = await resolveSettings(settings, (name) => Promise.resolve(values[name])).catch((error) => error);
   if (!ConfigError.isInstance(error)) throw error;
   assertEquals(error.problems.map(({ path, message }) => `${path}: ${message}`), [
-    "providers.acme.llm.v1.auth.credentials: is not the JSON key of a service account: its text is not valid JSON",
+    "providers.acme.llm.v1.auth.credentials: is not the JSON key of a service account: it is not valid JSON",
     'providers.zeta.api.v1.auth.token_url: expected an http or https address such as "https://api.example.com/v1"',
     "providers.zeta.api.v1.auth.client_secret: has a space, a control or a non-ASCII character at position 7: a key has none",
   ]);
