@@ -9,7 +9,9 @@ import { type ModelStatus, statusOf } from "../registry/status.ts";
 export interface Description {
   /** The capability the client serves; null when it is configured with more than one. */
   readonly capability: string | null;
+  /** The pools. */
   readonly pools: readonly DescribedPool[];
+  /** The providers. */
   readonly providers: readonly DescribedProvider[];
   /** Returns the description as a readable tree. */
   toString(): string;
@@ -17,6 +19,7 @@ export interface Description {
 
 /** A pool of a description. */
 export interface DescribedPool {
+  /** Name of the pool. */
   readonly name: string;
   /** The capability node it targets; null when its models share none. */
   readonly capability: string | null;

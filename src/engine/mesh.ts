@@ -14,6 +14,7 @@ export const engineKey: symbol = /* @__PURE__ */ Symbol.for("modelmesh.engine");
 
 /** Name and capability of a pool. */
 export interface ListedPool {
+  /** Name of the pool. */
   readonly name: string;
   /** The capability node it targets; null when its models share none. */
   readonly capability: string | null;

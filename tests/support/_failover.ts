@@ -1,6 +1,6 @@
 /**
- * A proxy over scripted providers, looked at from all sides: what the client sees, what each provider was asked, which
- * state its model was left in, and which events were emitted.
+ * A proxy over scripted providers, with everything tests inspect: responses, upstream requests, state of models, and
+ * events.
  * @module
  */
 import { assertMatch } from "@std/assert";

@@ -1,5 +1,5 @@
 /**
- * Clients over scripted providers, files that vanish, and programs in a process of their own.
+ * Clients over scripted providers, temporary files, and programs in child processes.
  * @module
  */
 import { assert } from "@std/assert";

@@ -5,7 +5,7 @@
 import { freePort, output, startProgram, untilListening } from "./process.ts";
 import { scriptCommand } from "./runtimes.ts";
 
-/** Behavior of the mock. Missing members are unchanged. */
+/** Behaviour of the mock. Missing members are unchanged. */
 export interface UpstreamMode {
   /** Size of whole responses, bytes. */
   readonly bytes?: number;
@@ -36,13 +36,13 @@ export interface Upstream {
   readonly certificate: string;
   /** Returns its base URL, with `/v1`. */
   url(isSecure: boolean): string;
-  /** Configures its behavior, and resets its records. */
+  /** Configures its behaviour, and resets its records. */
   set(mode: UpstreamMode): Promise<void>;
   /** Returns the recorded requests. */
   seen(): Promise<Seen>;
 }
 
-/** Default behavior. */
+/** Default behaviour. */
 export const usualMode: Required<UpstreamMode> = { bytes: 1024, delayMs: 0, events: 50, paceMs: 0, firstMs: 0 };
 
 /**

@@ -29,7 +29,7 @@ const maxResponseMs = 500;
 
 type Reason = CounterRequest["reason"];
 
-/** The shared store, and behavior while it is unavailable. */
+/** The shared store, and behaviour while it is unavailable. */
 interface ReplicationTarget {
   /** The shared store. */
   readonly shared: Shared;
