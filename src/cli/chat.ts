@@ -70,7 +70,7 @@ async function promptOf(flags: Flags, { shell }: CommandParts): Promise<string> 
     throw new UsageError('Give the prompt, in quotes: modelmesh chat "…"');
   }
   const prompt = given === undefined || given === "-" ? await shell.readInput() : given;
-  if (prompt.trim() === "") throw new UsageError("The prompt is empty");
+  if (prompt.trim() === "") throw new UsageError("The prompt is blank");
   return prompt;
 }
 

@@ -152,7 +152,7 @@ function checkName(name: string): void {
 }
 
 function checkValue(value: string): void {
-  if (value.trim() === "") throw new UsageError("The value is empty, and an empty secret counts as missing");
+  if (value.trim() === "") throw new UsageError("The value is blank, and a blank secret counts as missing");
   if (bytesOf(value) > maxSecretBytes) throw new UsageError(`The value is over ${maxSecretBytes} bytes`);
 }
 

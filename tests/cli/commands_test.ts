@@ -90,7 +90,7 @@ describe("modelmesh clients", () => {
         ["clients rotate other", /^There is no client "other"\. List clients with "modelmesh clients list"/],
         ["clients usage app --from tomorrow", /"from" has to be a day such as/],
         ["clients list --token wrong", /not accepted. Pass the proxy's token with --token or MODELMESH_TOKEN/],
-        ["clients list --token t-team-0123456789", /for administrators.*Give an administrator's token/],
+        ["clients list --token t-team-0123456789", /for administrators.*Pass an administrator's token/],
         [
           "clients list --url http://127.0.0.1:9",
           /^No proxy is listening at http:\/\/127\.0\.0\.1:9: start one with "modelmesh/,

@@ -195,10 +195,10 @@ describe("modelmesh proxy, stopped by a signal", () => {
         assertEquals(shell.listeners, 2, "to end, and to read the configuration again");
         shell.signal(signal);
         assertEquals([shell.exits, shell.listeners], [[], 2]);
-        return shell.says("finishing open responses");
+        return shell.says("finishing responses in flight");
       });
       assertEquals(ended.code, 0);
-      assertStringIncludes(ended.err, `${signal}: finishing open responses`);
+      assertStringIncludes(ended.err, `${signal}: finishing responses in flight`);
     }
   });
 

@@ -53,7 +53,8 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["secrets", "set", "KEY", "x".repeat(65_537), "--store", "mesh.dotenv.v1"], "over 65536 bytes"],
   [["secrets", "set", "KEY", "value", "--store", "mesh.memory.v1"], "keeps nothing"],
   ...["", "../x", "a b", "a/../b", "x".repeat(257), "a\nb", "é", "a;b", "."].map(
-    (name) => [["secrets", "set", name, "value", "--store", "mesh.dotenv.v1"], "The name of a secret consists of"] as const,
+    (name) =>
+      [["secrets", "set", name, "value", "--store", "mesh.dotenv.v1"], "The name of a secret consists of"] as const,
   ),
   [["status", "extra"], 'Unexpected argument "extra"'],
   [["status", "--interval", "5s"], '"--interval" is for "--watch"'],

@@ -56,7 +56,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
       const open = Promise.all([chat(), chat(), chat()]);
       await until(() => upstream.calls === 3);
       child.kill("SIGTERM");
-      await child.says("finishing open responses");
+      await child.says("finishing responses in flight");
       await until(
         async () => (await sendBytes(port, "GET /live HTTP/1.1\r\n\r\n").catch(() => "")) === "",
         "no new ones",

@@ -147,7 +147,7 @@ describe("a record that cannot be read", () => {
     await one.store.close();
     assertEquals([await spentOf(storage), (await storage.list("state.unreadable-")).length], [8, 1]);
     assertEquals(one.traces.length, 1);
-    assertStringIncludes(one.traces[0]!, "it is not JSON. It is kept as");
+    assertStringIncludes(one.traces[0]!, "it is not JSON. A copy is kept as");
   });
 
   it("and cannot be kept aside, since the storage is full, is left as it is until it can be", async () => {

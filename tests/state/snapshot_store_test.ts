@@ -270,7 +270,7 @@ describe("the lock of the record", () => {
     one.serve(3);
     await settle();
     assertEquals(await spentOf(storage), 0);
-    assertStringIncludes(one.traces[0]!, "the lock was lost");
+    assertStringIncludes(one.traces[0]!, "the lock expired");
     storage.load = load;
     await one.store.close();
     assertEquals(await spentOf(storage), 3);
