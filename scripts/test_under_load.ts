@@ -18,7 +18,7 @@ export interface Runs {
   readonly runs: number;
   /** Runs the tests once. */
   readonly run: () => Promise<Run>;
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /**
@@ -26,14 +26,14 @@ export interface Runs {
  *
  * @returns Whether all runs have passed.
  */
-export async function runAll({ runs, run, tell }: Runs): Promise<boolean> {
+export async function runAll({ runs, run, report }: Runs): Promise<boolean> {
   for (let number = 1; number <= runs; number++) {
     const from = performance.now();
     const { isGood, output } = await run();
     const seconds = ((performance.now() - from) / 1000).toFixed(1);
-    tell(`run ${number} of ${runs}: ${output.trimEnd().split("\n").at(-1)}, ${seconds} s`);
+    report(`run ${number} of ${runs}: ${output.trimEnd().split("\n").at(-1)}, ${seconds} s`);
     if (isGood) continue;
-    tell(output.slice(Math.max(0, output.indexOf("\n ERRORS "))));
+    report(output.slice(Math.max(0, output.indexOf("\n ERRORS "))));
     return false;
   }
   return true;
@@ -89,7 +89,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const others = args.filter((arg) => !arg.startsWith("--runs="));
   await using _load = startLoad(navigator.hardwareConcurrency);
-  const areGood = await runAll({ runs, run: () => runTests(others), tell: console.log });
+  const areGood = await runAll({ runs, run: () => runTests(others), report: console.log });
   return areGood ? 0 : 1;
 }
 

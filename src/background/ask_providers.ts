@@ -25,16 +25,16 @@ export async function askProviders(
   registry: Registry,
   parts: QueryParts,
 ): Promise<ProviderAnswers | undefined> {
-  const asked = instances.map((instance) => new Inquiry(instance, registry, parts));
+  const asked = instances.map((instance) => new ModelQueries(instance, registry, parts));
   await Promise.all(asked.map((inquiry) => inquiry.run()));
-  if (!asked.some(({ hasNews }) => hasNews)) return undefined;
+  if (!asked.some(({ hasChanges }) => hasChanges)) return undefined;
   return new Map(instances.map(({ entry, answers = new Map() }) => [entry.id, answers]));
 }
 
 /** The queries to one provider. */
-class Inquiry {
+class ModelQueries {
   /** Whether any answer differs from the catalogue. */
-  hasNews = false;
+  hasChanges = false;
   readonly #instance: ProviderInstance;
   readonly #registry: Registry;
   readonly #parts: QueryParts;
@@ -79,7 +79,7 @@ class Inquiry {
     const described = this.#described.get(id);
     const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))
       .flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
-    this.hasNews ||= described !== undefined || limits !== undefined ||
+    this.hasChanges ||= described !== undefined || limits !== undefined ||
       info !== undefined && !models.includes(info as ModelInfo) ||
       leaves.length > 0 && !models.some(({ capabilities }) => capabilities === names) ||
       pricing !== undefined && !models.some((model) => model.pricing === pricing);

@@ -6,7 +6,7 @@ import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
-import { KeptSums } from "../state/replication/kept_sums.ts";
+import { SavedSums } from "../state/replication/saved_sums.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
@@ -167,7 +167,7 @@ export class ConfiguredStore implements StateStore {
       hub,
       intervalMs: policy === "immediate" ? immediateMs : intervalMs,
     };
-    return new KeptSums(sums).around(store);
+    return new SavedSums(sums).around(store);
   }
 
   /** Opens the store. Shared state is shared under every policy. */

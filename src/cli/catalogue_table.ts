@@ -42,7 +42,7 @@ const abilities = [
   ["audio_input", "audio"],
 ] as const;
 
-const heads = ["  MODEL", "SERVES", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "OTHER PRICES", "AS OF"];
+const headers = ["  MODEL", "SERVES", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "OTHER PRICES", "AS OF"];
 /** Columns of numbers, aligned right. */
 const numeric: readonly number[] = [2, 3, 4, 5, 6];
 
@@ -54,8 +54,8 @@ const numeric: readonly number[] = [2, 3, 4, 5, 6];
  */
 export function catalogueTable(models: readonly CatalogueModel[], now: number): string {
   const rows = models.map((model) => rowsOf(model, now));
-  const cells = [heads, ...rows.flat()];
-  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const cells = [headers, ...rows.flat()];
+  const widths = headers.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
     numeric.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
   const lineOf = (row: readonly string[]) => row.map(pad).join("  ").trimEnd();
@@ -63,7 +63,7 @@ export function catalogueTable(models: readonly CatalogueModel[], now: number): 
     ...(provider === models[index - 1]?.provider ? [] : [provider]),
     ...rows[index]!.map(lineOf),
   ]);
-  return `${[lineOf(heads), ...lines].join("\n")}\n`;
+  return `${[lineOf(headers), ...lines].join("\n")}\n`;
 }
 
 /** Returns a row for the model, one for its retirement date, and one for each higher price of long prompts. */

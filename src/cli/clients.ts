@@ -115,7 +115,7 @@ async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<vo
   if (data.length === 0) {
     return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
   }
-  const heads = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "EXPIRES"];
+  const headers = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "EXPIRES"];
   const rows = data.map(({ name, id, pools, budget = {}, rpm, expires_at }) => [
     name,
     id,
@@ -125,7 +125,7 @@ async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<vo
     rpm === undefined ? "-" : String(rpm),
     expires_at ?? "-",
   ]);
-  shell.stdout.write(table([heads, ...rows], [3, 4, 5]));
+  shell.stdout.write(table([headers, ...rows], [3, 4, 5]));
 }
 
 async function update(context: TaskContext): Promise<void> {
@@ -166,14 +166,14 @@ async function usage(context: TaskContext): Promise<void> {
   const answer = await proxy.json<{ data: readonly UsageRow[] }>(`${path}?${query}`);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(answer)}\n`);
   if (answer.data.length === 0) return void shell.stderr.write("No requests in that period\n");
-  const heads = ["DAY", "POOL", "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"];
+  const headers = ["DAY", "POOL", "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"];
   const rows = answer.data.map(({ day, pool, requests, tokens_in, tokens_out, cost_usd }) => [
     day,
     pool,
     ...[requests, tokens_in, tokens_out].map(String),
     usd(cost_usd),
   ]);
-  shell.stdout.write(table([heads, ...rows], [2, 3, 4, 5]));
+  shell.stdout.write(table([headers, ...rows], [2, 3, 4, 5]));
 }
 
 function clientsOf(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {

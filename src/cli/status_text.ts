@@ -116,14 +116,14 @@ function lineOf(record: RecentRecord): string {
     return `${event}${pool === undefined ? "" : ` ${pool}`}: ${model ?? provider}${change} (${reason})`;
   }
   const { pool, model, fallback_chain, status, duration_ms, cost_usd, client } = record;
-  const road = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || (model ?? "no model");
+  const path = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || (model ?? "no model");
   const facts = [
     status === undefined ? [] : String(status),
     duration_ms === undefined ? [] : `${duration_ms} ms`,
     cost_usd === undefined ? [] : usd(cost_usd),
     client === undefined ? [] : `by ${client}`,
   ].flat();
-  return `${pool}: ${road}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  return `${pool}: ${path}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
 /** Formats a duration by its two largest units. */

@@ -101,7 +101,7 @@ export const mockProvider: GivenProvider = {
   operations,
   complete: (request) => Promise.resolve(scriptedAnswer(request)),
   async *stream(request) {
-    yield* piecesOf(scriptedAnswer(request).body);
+    yield* chunksOf(scriptedAnswer(request).body);
   },
   getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
@@ -127,10 +127,10 @@ function scriptedAnswer({ body, operation }: CompletionRequest): CompletionRespo
 }
 
 /** Splits a completion into chunks of one word each, as a provider would stream it. */
-function* piecesOf({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
+function* chunksOf({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
   const head = { id, object: "chat.completion.chunk", created, model } as const;
   for (const { index, message: { content, tool_calls, ...rest }, finish_reason } of choices) {
-    const calls = tool_calls?.map((call, place) => ({ index: place, ...call }));
+    const calls = tool_calls?.map((call, position) => ({ index: position, ...call }));
     yield {
       value: {
         ...head,

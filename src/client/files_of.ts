@@ -80,7 +80,7 @@ function factsOf(value: unknown, field: string): Pick<FileStream, "name" | "type
 
 async function* chunksOf(value: unknown, field: string): AsyncGenerator<Uint8Array> {
   const stream = value instanceof Blob ? value.stream() : value instanceof Response ? value.body : value;
-  if (stream instanceof ReadableStream) return yield* piecesOf(stream.getReader());
+  if (stream instanceof ReadableStream) return yield* chunksFrom(stream.getReader());
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return yield await bytesOf(value, field);
   if (typeof Object(value)[Symbol.asyncIterator] !== "function") throw noFile(field);
   for await (const chunk of value as AsyncIterable<unknown>) {
@@ -90,7 +90,7 @@ async function* chunksOf(value: unknown, field: string): AsyncGenerator<Uint8Arr
 }
 
 /** Reads a stream through its reader, since not every browser can iterate over a `ReadableStream`. */
-async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* chunksFrom(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } finally {

@@ -66,7 +66,7 @@ export interface CreateOptions {
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
 /** Routing constraints of a request. Names are models, provider ids or vendors of the pool. */
-export interface RouteWishes {
+export interface RouteConstraints {
   /** Allows only these. */
   only?: readonly string[];
   /** Excludes these. */
@@ -88,7 +88,7 @@ export interface CallSettings {
   /** Session id, for session stickiness. */
   sessionId?: string;
   /** Routing constraints of the call, on servers. `mesh` in the request takes precedence. */
-  route?: RouteWishes;
+  route?: RouteConstraints;
   /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
   headers?: Readonly<Record<string, string>>;
 }

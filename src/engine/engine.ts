@@ -11,7 +11,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
-import type { ObjectBook } from "../infrastructure/object_book.ts";
+import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { InfrastructureServices } from "../infrastructure/services.ts";
 import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
@@ -52,7 +52,7 @@ export class Engine implements Mesh {
   /** Creation time, monotonic ms. */
   readonly startedAt: number;
   /** Records of files, batches and fine-tuning jobs, once any was requested. */
-  readonly objects: { book?: ObjectBook };
+  readonly objects: { records?: ObjectRecords };
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;

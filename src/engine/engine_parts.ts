@@ -5,7 +5,7 @@
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { ObjectBook } from "../infrastructure/object_book.ts";
+import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
@@ -30,7 +30,7 @@ export interface EngineParts {
    * Files, batches and fine-tuning jobs of an earlier engine, to be continued.
    * @default none
    */
-  readonly objects?: { book?: ObjectBook };
+  readonly objects?: { records?: ObjectRecords };
   /** Returns the earlier state whose counters continue under these settings. */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
 }

@@ -5,7 +5,7 @@
 import type { Infrastructure } from "../contracts/infrastructure.ts";
 import { ObjectNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, ProviderInstance } from "../registry/registry.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { fingerprintOf, idOf, isSignedBy, type ObjectKind, type ObjectRef, readId } from "./object_id.ts";
 
 /** A provider with one of its API keys. */
@@ -21,7 +21,7 @@ export interface Account {
 export type Ability = "files" | "batch" | "fineTuning";
 
 /** Whether an account provides a service, according to its configuration and connector. */
-export function canDo(instance: ProviderInstance, ability: Ability): boolean {
+export function hasAbility(instance: ProviderInstance, ability: Ability): boolean {
   const { provider, entry: { infrastructure = {} } } = instance;
   if (provider?.infrastructure === undefined) return false;
   return infrastructure[ability] ?? provider.infrastructure.facts[ability] !== undefined;
@@ -55,7 +55,7 @@ export async function newAccount(instance: ProviderInstance, { state, runtime }:
 /** Returns the infrastructure methods of an account's connector. */
 export function infrastructureOf({ instance }: Pick<Account, "instance">, ability: Ability): Infrastructure {
   const { infrastructure } = instance.provider ?? {};
-  if (infrastructure !== undefined && canDo(instance, ability)) return infrastructure;
+  if (infrastructure !== undefined && hasAbility(instance, ability)) return infrastructure;
   const what = { files: "files", batch: "batches", fineTuning: "fine-tuning" }[ability];
   throw new UnsupportedRequestError(`The provider "${instance.entry.id}" has no ${what}`, {
     code: "unsupported_by_pool",
@@ -129,7 +129,7 @@ async function accountOf(
 }
 
 function secretFor(key: string | undefined, { settings, objects }: InfrastructureMesh): string {
-  return settings.proxy?.idSecret ?? key ?? bookOf({ objects }).processSecret;
+  return settings.proxy?.idSecret ?? key ?? objectRecordsOf({ objects }).processSecret;
 }
 
 function keyGone({ provider, kind }: ObjectRef): ObjectNotFoundError {

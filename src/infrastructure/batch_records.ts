@@ -83,7 +83,7 @@ export function emitFailure(
 }
 
 /** Emits the event of a batch that has ended. */
-export function announce({ ref, object, member, requestId }: EndedBatch, { hub }: InfrastructureMesh): void {
+export function emitBatchEvent({ ref, object, member, requestId }: EndedBatch, { hub }: InfrastructureMesh): void {
   const { id, status, endpoint, request_counts } = object;
   const owner = ref.owner === "" ? {} : { client: ref.owner };
   hub.event({

@@ -9,13 +9,13 @@ import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_bo
 import type { Member } from "../registry/registry.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
-import { announce, emitFailure, emitRecord } from "./batch_records.ts";
+import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
 import { charge, reserve, usageOf } from "./batch_money.ts";
 import type { BudgetShare } from "./budget_share.ts";
 import { openContent } from "./file_content.ts";
 import { pageOf, resultFileId } from "./files.ts";
 import { isOver, joined } from "./joined_batch.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, tryProvider } from "./provider_call.ts";
 
@@ -67,8 +67,8 @@ export class Batches {
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
     const { id, ref } = await mintId(made, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
-    if (share !== undefined) bookOf(mesh).reserved.set(id, share);
-    await bookOf(mesh).save(ref, { id, object, isOver: false, requestId: call.requestId });
+    if (share !== undefined) objectRecordsOf(mesh).reserved.set(id, share);
+    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false, requestId: call.requestId });
     return { object, pool: facts.pool, model: facts.model, provider: account.instance.entry.id };
   }
 
@@ -106,7 +106,7 @@ export class Batches {
     call: ObjectCall,
   ): Promise<ObjectPage> {
     const mesh = this.#mesh;
-    const { records, hasMore } = await bookOf(mesh).page({
+    const { records, hasMore } = await objectRecordsOf(mesh).page({
       kind: "batch",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref,
@@ -120,7 +120,7 @@ export class Batches {
   /** Polls unfinished batches of models with polling, to detect their end. */
   async poll(): Promise<void> {
     const mesh = this.#mesh;
-    const open = await bookOf(mesh).open("batch");
+    const open = await objectRecordsOf(mesh).open("batch");
     await Promise.allSettled(open.map(async ({ id, requestId = "" }) => {
       const call: ObjectCall = { requestId, timeoutMs: pollMs };
       const located = await locate(id, { kind: "batch", call, isOurs: true }, mesh);
@@ -184,12 +184,12 @@ export class Batches {
 
   /** Stores the state of a batch, and settles it once when it has ended. */
   async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
-    const book = bookOf(this.#mesh);
-    const known = await book.load(located.ref);
+    const records = objectRecordsOf(this.#mesh);
+    const known = await records.load(located.ref);
     const shown = await this.#shown(id, parts, located);
     const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
     if (isOver(object)) await this.#finish(object, parts, { located, call });
-    else if (known !== undefined) await book.save(located.ref, { ...known, object });
+    else if (known !== undefined) await records.save(located.ref, { ...known, object });
     return object;
   }
 
@@ -200,12 +200,12 @@ export class Batches {
   ): Promise<void> {
     const mesh = this.#mesh;
     const { runtime: { clock } } = mesh;
-    const book = bookOf(mesh);
+    const records = objectRecordsOf(mesh);
     const { id } = object;
-    await book.inTurn(ref, async () => {
-      const known = await book.load(ref);
-      const share = book.reserved.get(id);
-      book.reserved.delete(id);
+    await records.inTurn(ref, async () => {
+      const known = await records.load(ref);
+      const share = records.reserved.get(id);
+      records.reserved.delete(id);
       if (known?.isOver) return share?.settle(known.costNano ?? undefined); // another process has settled it
       const member = memberOf(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
@@ -219,9 +219,9 @@ export class Batches {
         charge(costNano, member, { client: call.client, wall: clock.now() });
       }
       const { requestId = call.requestId } = known ?? {};
-      await book.save(ref, { id, object, isOver: true, requestId, costNano });
+      await records.save(ref, { id, object, isOver: true, requestId, costNano });
       emitRecord({ ref, object, member, requestId, used, attempts: parts.length }, mesh);
-      if (member.model.batch?.isAnnounced) announce({ ref, object, member, requestId }, mesh);
+      if (member.model.batch?.isAnnounced) emitBatchEvent({ ref, object, member, requestId }, mesh);
     });
   }
 

@@ -7,7 +7,7 @@ import { applyStrategy } from "../pipeline/apply_strategy.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import { selectionContext } from "../pipeline/selection_context.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import { type Ability, canDo } from "./account.ts";
+import { type Ability, hasAbility } from "./account.ts";
 import type { BatchOpening } from "./batch_file.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
@@ -29,7 +29,7 @@ export function namedPool(
 /** Returns the client's first pool that supports it, in configured order. */
 export function firstPoolFor(ability: Ability, { client }: ObjectCall, { registry }: InfrastructureMesh): Pool {
   const pools = registry.pools.filter(({ name }) => client?.pools?.has(name) ?? true);
-  const pool = pools.find(({ members }) => members.some(({ model }) => canDo(model.instance, ability)));
+  const pool = pools.find(({ members }) => members.some(({ model }) => hasAbility(model.instance, ability)));
   if (pool !== undefined) return pool;
   throw new UnsupportedRequestError(`No pool has a provider that supports ${words[ability]}${advice[ability]}`, {
     code: "unsupported_by_pool",
@@ -50,7 +50,7 @@ const advice: Readonly<Record<Ability, string>> = {
  */
 export function membersFor(ability: Ability, pool: Pool, opening?: BatchOpening): readonly Member[] {
   const members = pool.members.filter(({ model }) =>
-    canDo(model.instance, ability) && (ability !== "fineTuning" || model.info.features?.fine_tunable !== false) &&
+    hasAbility(model.instance, ability) && (ability !== "fineTuning" || model.info.features?.fine_tunable !== false) &&
     (opening === undefined || answers(model, opening))
   );
   if (members.length > 0) return members;

@@ -9,7 +9,7 @@ import { type Line, LineSplitter, objectIn } from "./json_lines.ts";
 const maxLineBytes = 32 * 1024 * 1024;
 
 /** A stream whose beginning can be read in advance. */
-export class Peeked implements AsyncIterable<Uint8Array> {
+export class PeekableContent implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   #held: Uint8Array[] = [];
 
@@ -104,7 +104,7 @@ export class JsonLinesCheck implements AsyncIterable<Uint8Array> {
 }
 
 /** A stream that records whether reading has begun, after which it cannot be sent to another provider. */
-export class WatchedContent implements AsyncIterable<Uint8Array> {
+export class TrackedContent implements AsyncIterable<Uint8Array> {
   isBegun = false;
   readonly #source: AsyncIterable<Uint8Array>;
 

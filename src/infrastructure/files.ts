@@ -5,7 +5,7 @@
 import type { FileObject, FilePurpose, ObjectPage } from "../contracts/infrastructure.ts";
 import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
 
@@ -52,7 +52,7 @@ export class Files {
     const [first] = files;
     const { filename = source.name, status = "processed" } = first!;
     const object = { ...first!, id: made.id, bytes, purpose: purpose as FilePurpose, filename, status };
-    await bookOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
+    await objectRecordsOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
 
@@ -79,7 +79,7 @@ export class Files {
 
   /** Returns a page of the caller's files, with the metadata from their upload. */
   async list({ purpose, after, limit = defaultLimit, order }: FileQuery, call: ObjectCall): Promise<ObjectPage> {
-    const { records, hasMore } = await bookOf(this.#mesh).page({
+    const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "file",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref,
@@ -105,7 +105,7 @@ export class Files {
       const send = { account, call, send: deleting(one) };
       await callProvider(send, this.#mesh);
     }
-    await bookOf(this.#mesh).delete(ref);
+    await objectRecordsOf(this.#mesh).delete(ref);
     return { id, object: "file", deleted: true };
 
     function deleting(one: string) {

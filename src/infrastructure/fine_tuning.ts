@@ -9,7 +9,7 @@ import { poolFor } from "../pipeline/select_pool.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { pageOf, resultFileId } from "./files.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 
 const defaultLimit = 20;
@@ -66,7 +66,7 @@ export class FineTuningJobs {
     );
     const files = { training_file: request.training_file, ...(validation ? { validation_file: validation } : {}) };
     const object = { ...await this.#shown(id, job, { ref, account }), ...files } as FineTuningJob;
-    await bookOf(mesh).save(ref, { id, object, isOver: false });
+    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false });
     return object;
   }
 
@@ -109,7 +109,7 @@ export class FineTuningJobs {
     { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
     call: ObjectCall,
   ): Promise<ObjectPage> {
-    const { records, hasMore } = await bookOf(this.#mesh).page({
+    const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "fine-tuning job",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "fine-tuning job", call }, this.#mesh)).ref,
@@ -121,12 +121,12 @@ export class FineTuningJobs {
   }
 
   async #seen(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const book = bookOf(this.#mesh);
-    const known = await book.load(located.ref);
+    const records = objectRecordsOf(this.#mesh);
+    const known = await records.load(located.ref);
     const { training_file, validation_file } = known?.object ?? {};
     const files = known === undefined ? {} : { training_file, validation_file };
     const object = { ...await this.#shown(id, job, located), ...files } as FineTuningJob;
-    await book.save(located.ref, { id, object, isOver: ends.has(object.status) });
+    await records.save(located.ref, { id, object, isOver: ends.has(object.status) });
     return object;
   }
 

@@ -8,7 +8,7 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { ObjectBook } from "./object_book.ts";
+import type { ObjectRecords } from "./object_records.ts";
 
 /** A mesh. Its registry may grow. */
 export interface InfrastructureMesh extends RouteDeps {
@@ -17,12 +17,12 @@ export interface InfrastructureMesh extends RouteDeps {
   /** Storage of object records; undefined for memory. */
   readonly storage: Storage | undefined;
   /** The record of created objects, once the services exist. */
-  readonly objects: { book?: ObjectBook };
+  readonly objects: { records?: ObjectRecords };
 }
 
 /** Returns the record of created objects. */
-export function bookOf({ objects }: Pick<InfrastructureMesh, "objects">): ObjectBook {
-  return objects.book!;
+export function objectRecordsOf({ objects }: Pick<InfrastructureMesh, "objects">): ObjectRecords {
+  return objects.records!;
 }
 
 /** A call of a program, or of a client of the proxy. */

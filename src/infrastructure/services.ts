@@ -6,7 +6,7 @@ import { Batches } from "./batches.ts";
 import { Files } from "./files.ts";
 import { FineTuningJobs } from "./fine_tuning.ts";
 import type { InfrastructureMesh } from "./mesh.ts";
-import { ObjectBook } from "./object_book.ts";
+import { ObjectRecords } from "./object_records.ts";
 
 /** Polling interval of unfinished batches, ms. */
 const pollIntervalMs = 60_000;
@@ -19,8 +19,8 @@ export class InfrastructureServices {
 
   /** @param mesh The mesh. Its unfinished batches are polled if configured. */
   constructor(mesh: InfrastructureMesh & { onClose(task: () => Promise<void>): void }) {
-    const book = mesh.objects.book ??= new ObjectBook();
-    book.use(mesh.storage);
+    const records = mesh.objects.records ??= new ObjectRecords();
+    records.use(mesh.storage);
     this.files = new Files(mesh);
     this.batches = new Batches(mesh);
     this.jobs = new FineTuningJobs(mesh);

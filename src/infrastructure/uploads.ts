@@ -10,7 +10,7 @@ import type { Member, Pool, ProviderInstance } from "../registry/registry.ts";
 import { type Account, infrastructureOf, maxFileBytes, newAccount } from "./account.ts";
 import { BatchFile } from "./batch_file.ts";
 import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
-import { CountedContent, JsonLinesCheck, looksLikeRequests, Peeked, WatchedContent } from "./content.ts";
+import { CountedContent, JsonLinesCheck, looksLikeRequests, PeekableContent, TrackedContent } from "./content.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, type FailedCall, tryProvider } from "./provider_call.ts";
@@ -49,7 +49,7 @@ const maxPeekBytes = 64 * 1024;
  */
 export async function upload(source: FileSource, call: ObjectCall, mesh: InfrastructureMesh): Promise<Uploaded> {
   const { purpose } = source.fields;
-  const content = new Peeked(source.content);
+  const content = new PeekableContent(source.content);
   try {
     const isBatch = purpose === undefined ? looksLikeRequests(await content.peek(maxPeekBytes)) : purpose === "batch";
     const parts = { source: { ...source, content }, call, mesh };
@@ -211,7 +211,7 @@ async function sendTo(account: Account, sending: Sending & UploadParts): Promise
 async function trySending(account: Account, sending: Sending & UploadParts) {
   const { source: { name, type, fields: given }, call, mesh, laterFields } = sending;
   const { "mesh[pool]": _pool, ...fields } = given;
-  const content = new WatchedContent(sending.content());
+  const content = new TrackedContent(sending.content());
   const upload = { name, type, content, fields, laterFields };
   const send = (options: CallOptions) => infrastructureOf(account, "files").uploadFile(upload, options);
   const end = await tryProvider({ account, call, send }, mesh);

@@ -32,7 +32,7 @@ const rateHeaders = [
 ];
 
 /** Usage of a failed or unsent call. */
-const nothing: Usage = { tokens: 0, costNano: 0 };
+const noUsage: Usage = { tokens: 0, costNano: 0 };
 
 /** Reservations of the individual limits. */
 interface CallReservationParts {
@@ -136,14 +136,14 @@ export class CallReservation {
 
   /** Releases the reservation: the call was not sent. */
   cancel(): void {
-    this.#end(nothing, (rate, now) => rate.release(now, this.#parts.rate));
+    this.#end(noUsage, (rate, now) => rate.release(now, this.#parts.rate));
   }
 
   /** Ends the reservation of a failed call, which costs nothing. */
   fail(wasSent: boolean): void {
     if (!wasSent) this.cancel();
     // vendors count failed requests as well
-    else this.#end(nothing, (rate, now) => rate.settle(now, this.#parts.rate));
+    else this.#end(noUsage, (rate, now) => rate.settle(now, this.#parts.rate));
     const { outages, facts } = this.#tracker;
     if (!this.#isAnswered) outages.unanswered(facts.info.id);
   }

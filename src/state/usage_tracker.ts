@@ -158,7 +158,7 @@ export class UsageTracker {
     const { ms, output, estimated = false } = end;
     const { latency, outputTokens } = this.#parts.shared;
     if (outcome === "success" && ms !== undefined) latency.observe(now, ms);
-    if (outcome === "failure") latency.punish(now);
+    if (outcome === "failure") latency.addFailure(now);
     if (outcome === "success" && output !== undefined && !estimated) outputTokens.add(output);
     return this.#providerDecision(end, now) ?? this.limitReached() ?? this.#errorRateDecision(outcome, now);
   }

@@ -34,20 +34,20 @@ export interface Cron {
 
 interface Field {
   readonly name: string;
-  readonly least: number;
-  readonly greatest: number;
-  /** Names of the values from `least` on. */
+  readonly min: number;
+  readonly max: number;
+  /** Names of the values from `min` on. */
   readonly names?: readonly string[];
 }
 
 const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-const weekday: Field = { name: "day of the week", least: 0, greatest: 7, names: weekdayNames };
+const weekday: Field = { name: "day of the week", min: 0, max: 7, names: weekdayNames };
 const fields: readonly Field[] = [
-  { name: "minute", least: 0, greatest: 59 },
-  { name: "hour", least: 0, greatest: 23 },
-  { name: "day of the month", least: 1, greatest: 31 },
-  { name: "month", least: 1, greatest: 12, names: monthNames },
+  { name: "minute", min: 0, max: 59 },
+  { name: "hour", min: 0, max: 23 },
+  { name: "day of the month", min: 1, max: 31 },
+  { name: "month", min: 1, max: 12, names: monthNames },
   weekday,
 ];
 
@@ -106,25 +106,25 @@ function valuesOfPart(part: string, field: Field): number[] | string {
   if (match === null) return `the ${field.name} "${part}" is not a number, name, range or "*"`;
   const [, all, first, last, every] = match;
   if (every !== undefined && all === undefined && last === undefined) {
-    return `the ${field.name} "${part}" has a step after a single value: write "${first}-${field.greatest}/${every}"`;
+    return `the ${field.name} "${part}" has a step after a single value: write "${first}-${field.max}/${every}"`;
   }
   const step = Number(every ?? 1);
   if (step === 0) return `the ${field.name} "${part}" has a step of 0`;
-  const from = all === undefined ? valueOf(first!, field) : field.least;
-  let to = all === undefined ? valueOf(last ?? first!, field) : field.greatest;
+  const from = all === undefined ? valueOf(first!, field) : field.min;
+  let to = all === undefined ? valueOf(last ?? first!, field) : field.max;
   // A range that ends on Sunday: "sat-sun", "5-0".
   if (field === weekday && to === 0 && from !== undefined && from > 0) to = 7;
   if (from === undefined || to === undefined) {
-    return `the ${field.name} "${part}" is not between ${field.least} and ${field.greatest}`;
+    return `the ${field.name} "${part}" is not between ${field.min} and ${field.max}`;
   }
   if (from > to) return `the ${field.name} "${part}" runs backwards`;
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, count) => from + count * step);
 }
 
-function valueOf(text: string, { least, greatest, names = [] }: Field): number | undefined {
+function valueOf(text: string, { min, max, names = [] }: Field): number | undefined {
   const name = names.indexOf(text.toLowerCase());
-  const value = name === -1 ? Number(text) : least + name;
-  return value >= least && value <= greatest ? value : undefined;
+  const value = name === -1 ? Number(text) : min + name;
+  return value >= min && value <= max ? value : undefined;
 }
 
 /**

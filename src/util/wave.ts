@@ -9,7 +9,7 @@
  * @param bytes Size of the samples, bytes.
  * @param rate Samples per second.
  */
-export function waveHead(bytes: number, rate: number): Uint8Array {
+export function waveHeader(bytes: number, rate: number): Uint8Array {
   const head = new Uint8Array(44);
   const view = new DataView(head.buffer);
   const write = (at: number, text: string) => head.set(new TextEncoder().encode(text), at);

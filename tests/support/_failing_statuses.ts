@@ -42,15 +42,15 @@ const limitedFor = (seconds: number, calls: number): Alone => {
 };
 
 /** State after as many failures as the pool allows. */
-export const voted = "retry_limit for 60s";
+export const tripped = "retry_limit for 60s";
 const hinted = (headers: AnswerHeaders) => status(429, { headers });
 const tomorrow = "quota_exhausted for 21600s";
-const server = { calls: 3, outcome: "server", state: voted, alone: failed };
-const auth = { calls: 1, outcome: "auth", state: voted, alone: refused };
+const server = { calls: 3, outcome: "server", state: tripped, alone: failed };
+const auth = { calls: 1, outcome: "auth", state: tripped, alone: refused };
 const quota = { calls: 1, outcome: "quota_exhausted", state: tomorrow, alone: noQuota };
-const misconfigured = { calls: 1, outcome: "misconfigured", state: voted, alone: failed };
+const misconfigured = { calls: 1, outcome: "misconfigured", state: tripped, alone: failed };
 const missing = { calls: 1, outcome: "model_not_found", state: "model_not_found for 60s", alone: failed };
-const unhinted = { calls: 3, outcome: "rate_limited", state: voted, alone: limitedFor(60, 3) };
+const unhinted = { calls: 3, outcome: "rate_limited", state: tripped, alone: limitedFor(60, 3) };
 const restsFor = (seconds: number, calls = 1, callsAlone = calls) => ({
   calls,
   outcome: "rate_limited",

@@ -110,24 +110,24 @@ export function changes(records: Stage["proxy"]["records"]): unknown[] {
 }
 
 /** The owner of a state, as in events. */
-export type Whose = { readonly pool: string; readonly model: string; readonly provider: string } | {
+export type EventOwner = { readonly pool: string; readonly model: string; readonly provider: string } | {
   readonly provider: string;
 };
 
 /** The model `a` in the pool `chat`. */
-export const modelA: Whose = { pool: "chat", model: "a", provider: "a" };
+export const modelA: EventOwner = { pool: "chat", model: "a", provider: "a" };
 
 /** The provider `a`. */
-export const providerA: Whose = { provider: "a" };
+export const providerA: EventOwner = { provider: "a" };
 
 /** Event of a deactivation, for a number of seconds or indefinitely. */
-export function asideEvent(whose: Whose, reason: string, seconds?: number, metadata: object = {}): unknown {
+export function deactivationEvent(whose: EventOwner, reason: string, seconds?: number, metadata: object = {}): unknown {
   const rest = seconds === undefined ? {} : { standby_ms: seconds * 1000 };
   return { event: "deactivation", ...whose, from: "active", to: "standby", reason, metadata: { ...rest, ...metadata } };
 }
 
 /** Event of a recovery. */
-export function backEvent(whose: Whose, reason: string): unknown {
+export function recoveryEvent(whose: EventOwner, reason: string): unknown {
   return { event: "recovery", ...whose, from: "standby", to: "active", reason, metadata: {} };
 }
 

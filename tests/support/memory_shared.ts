@@ -11,7 +11,7 @@ export class MemoryShared implements Shared {
   /** Responses wait for this promise. */
   gate: Promise<void> = Promise.resolve();
   /** Whether every call fails. */
-  isAway = false;
+  isUnavailable = false;
 
   async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
     this.#check();
@@ -37,7 +37,7 @@ export class MemoryShared implements Shared {
   }
 
   #check(): void {
-    if (this.isAway) throw new Error("away");
+    if (this.isUnavailable) throw new Error("away");
   }
 
   #sum({ key, atLeast = -Infinity }: SharedSum): number {

@@ -23,19 +23,19 @@ const resolutions = {
   bundler: { module: "esnext", moduleResolution: "bundler" },
 };
 
-interface Surroundings {
+interface Environment {
   readonly lib: readonly string[];
   readonly packages: readonly string[];
 }
 
 /** Environments of the program: the types of a page, or of the oldest and newest Node. */
-const surroundings: Readonly<Record<string, Surroundings>> = {
+const environments: Readonly<Record<string, Environment>> = {
   "a page's types alone": { lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"], packages: [] },
   [versions.nodeTypesOldest]: { lib: ["es2022"], packages: [versions.nodeTypesOldest] },
   [versions.nodeTypes]: { lib: ["es2022"], packages: [versions.nodeTypes] },
 };
 
-async function compile(workshop: Workshop, { lib, packages }: Surroundings, compiler: string): Promise<void> {
+async function compile(workshop: Workshop, { lib, packages }: Environment, compiler: string): Promise<void> {
   const types = packages.length > 0 ? ["node"] : [];
   const project = await workshop.project(`${compiler}-${packages[0] ?? "page"}`.replaceAll(/[@/]+/g, "-"), [
     workshop.tarball,
@@ -77,7 +77,7 @@ const openAiTypes = versions.openAis.map((openAi): Proof => ({
 
 /** The tests. */
 export const types: readonly Proof[] = compilers.flatMap((compiler) =>
-  Object.entries(surroundings).map(([name, around]): Proof => ({
+  Object.entries(environments).map(([name, around]): Proof => ({
     name: `strict TypeScript (${compiler}, ${Object.keys(resolutions).join(" and ")}) with ${name}`,
     prove: (workshop) => compile(workshop, around, compiler),
   }))

@@ -10,7 +10,7 @@ import { SlidingWindow } from "../../util/sliding_window.ts";
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** Requests sent within this time of each other, ms, may reach the vendor out of order. */
-const overtakingMs = 500;
+const reorderingMs = 500;
 /** How long a reading without a reset time is valid, ms. */
 const defaultResetMs = 60_000;
 
@@ -42,7 +42,7 @@ export class RateCounter {
   readonly #limits: RateCounterLimits;
   readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, forgetsLate: true });
   readonly #day: SlidingWindow | undefined;
-  readonly #recent = new SlidingWindow({ windowMs: overtakingMs, slices: 1, forgetsLate: true });
+  readonly #recent = new SlidingWindow({ windowMs: reorderingMs, slices: 1, forgetsLate: true });
   /** Cached headroom, since strategies read it with every request. A `limit` of 0 means that no limit is known. */
   readonly #headroom: { limit: number; left: number } = { limit: 0, left: 0 };
   /** What remains of the tightest limit. */

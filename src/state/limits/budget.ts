@@ -9,7 +9,7 @@ import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replic
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
-const afterlifeMs = 86_400_000;
+const retentionMs = 86_400_000;
 
 /**
  * Properties of requests for shared budget: it is released when the process ends, and a denial has the reason `budget`.
@@ -146,7 +146,7 @@ export class Budget implements CounterSource {
     const { start, end, spent, reserved, unconfirmed, reached } = window;
     return {
       key: `budget ${this.#name} ${span} ${dayOf(start)} ${what}`,
-      expiresAt: end + afterlifeMs,
+      expiresAt: end + retentionMs,
       isPresent: true,
       atLeast: reached,
       own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),

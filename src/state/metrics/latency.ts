@@ -57,7 +57,7 @@ export class Latency {
   }
 
   /** Records a failure. */
-  punish(now: number): void {
+  addFailure(now: number): void {
     this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, maxLatencyMs));
   }
 

@@ -35,7 +35,7 @@ export async function copyUnreadable(storage: CodedStorage, key: string, now: nu
  *
  * @param error The error thrown while reading. An error with another cause is rethrown.
  */
-export function unreadableBy(error: unknown): string {
+export function unreadableReason(error: unknown): string {
   if (error instanceof SyntaxError) return "Cannot restore the saved state: it is not JSON";
   const isDamaged = ConnectorError.isInstance(error) && error.problem === "unreadable";
   if (isDamaged || MeshError.isInstance(error) && error.code === "invalid_state") return error.message;

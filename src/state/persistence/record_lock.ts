@@ -34,7 +34,7 @@ export class RecordLock {
   readonly #parts: RecordLockParts;
   readonly #owner = crypto.randomUUID();
   /** Whether to wait while another process owns the lock. */
-  isPatient = true;
+  waitsForOwner = true;
 
   constructor(parts: RecordLockParts) {
     this.#parts = parts;
@@ -55,7 +55,7 @@ export class RecordLock {
 
   async #try(work: (isOurs: () => boolean) => Promise<boolean>): Promise<boolean> {
     const { storage, clock, locking } = this.#parts;
-    let lock = await this.#acquire(this.isPatient ? locking : { timeoutMs: 0 });
+    let lock = await this.#acquire(this.waitsForOwner ? locking : { timeoutMs: 0 });
     let beat = Promise.resolve();
     const stop = clock.every(heartbeatMs, () =>
       beat = this.#acquire({ timeoutMs: 0 }).then((renewed) => {

@@ -10,7 +10,7 @@ import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshSnapshot } from "./snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { leftOutOf } from "./snapshot_codec.ts";
-import { copyUnreadable, unreadableBy } from "./_unreadable.ts";
+import { copyUnreadable, unreadableReason } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
 
@@ -158,9 +158,9 @@ export class SnapshotStore implements StateStore {
    * of another process is waited for later.
    */
   async #begin(): Promise<void> {
-    if (this.#lock !== undefined) this.#lock.isPatient = false;
+    if (this.#lock !== undefined) this.#lock.waitsForOwner = false;
     await this.write();
-    if (this.#lock !== undefined) this.#lock.isPatient = true;
+    if (this.#lock !== undefined) this.#lock.waitsForOwner = true;
     const failure = this.#failure;
     if (problemOf(failure) === "locked") void this.write();
     if (problemOf(failure) !== "forbidden") return; // a retry may succeed
@@ -260,7 +260,7 @@ export class SnapshotStore implements StateStore {
       if (bytes !== undefined) use(new TextDecoder().decode(bytes));
       return undefined;
     } catch (error) {
-      return unreadableBy(error);
+      return unreadableReason(error);
     }
   }
 
@@ -276,7 +276,7 @@ export class SnapshotStore implements StateStore {
       this.#failure = undefined;
     } catch (error) {
       const failure = errorOf(error, "save");
-      if (problemOf(failure) === "locked" && this.#lock?.isPatient === false) this.#trace("info", laterMessage);
+      if (problemOf(failure) === "locked" && this.#lock?.waitsForOwner === false) this.#trace("info", laterMessage);
       else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;

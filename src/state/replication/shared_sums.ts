@@ -16,7 +16,7 @@ interface Sum {
 }
 
 /** A persisted counter. */
-export interface KeptSum {
+export interface SavedSum {
   readonly key: string;
   readonly value: number;
   /** Expiry time, wall-clock ms. */
@@ -28,9 +28,9 @@ export interface LocalShared extends Shared {
   /** Whether this is the first worker, which does what only one of them must do. */
   readonly isFirst: boolean;
   /** Sets persisted counters at the owner, once. */
-  seed(sums: readonly KeptSum[]): Promise<void>;
+  seed(sums: readonly SavedSum[]): Promise<void>;
   /** Returns all counters, without leased amounts. */
-  sums(): Promise<readonly KeptSum[]>;
+  sums(): Promise<readonly SavedSum[]>;
 }
 
 /** Counters in memory. Calls are synchronous, and therefore atomic. */
@@ -73,7 +73,7 @@ export class SharedSums {
   }
 
   /** Implements {@linkcode LocalShared.seed}. */
-  seed(sums: readonly KeptSum[]): void {
+  seed(sums: readonly SavedSum[]): void {
     if (this.#isSeeded) return;
     this.#isSeeded = true;
     for (const { key, value, expiresAt } of sums) {
@@ -82,7 +82,7 @@ export class SharedSums {
   }
 
   /** Implements {@linkcode LocalShared.sums}. */
-  list(): KeptSum[] {
+  list(): SavedSum[] {
     this.#sweep();
     const all = [...this.#leases.values()];
     return [...this.#sums].flatMap(([key, { value, expiresAt }]) => {
@@ -138,35 +138,35 @@ export class SharedSums {
 export type SharedCall =
   | { readonly id: number; readonly add: readonly SharedChange[] }
   | { readonly id: number; readonly reserve: readonly SharedReservation[] }
-  | { readonly id: number; readonly publish: SharedNews }
-  | { readonly id: number; readonly seed: readonly KeptSum[] }
+  | { readonly id: number; readonly publish: SharedMessage }
+  | { readonly id: number; readonly seed: readonly SavedSum[] }
   | { readonly id: number; readonly list: true };
 
 /** A published message. */
-interface SharedNews {
+interface SharedMessage {
   readonly channel: string;
   readonly message: string;
 }
 
 interface Answer extends SharedGrant {
   readonly id: number;
-  readonly kept?: readonly KeptSum[];
+  readonly kept?: readonly SavedSum[];
 }
 
 /** A message of the owner to workers: the response to a call, or a published message. */
 export type SharedReply =
   | Answer
-  | { readonly news: SharedNews };
+  | { readonly news: SharedMessage };
 
 /** The owner's side. */
 export class SharedOwner {
   readonly #sums: SharedSums;
-  readonly #tellAll: (reply: SharedReply) => void;
+  readonly #broadcast: (reply: SharedReply) => void;
 
-  /** @param tellAll Sends to every worker. */
-  constructor(sums: SharedSums, tellAll: (reply: SharedReply) => void) {
+  /** @param broadcast Sends to every worker. */
+  constructor(sums: SharedSums, broadcast: (reply: SharedReply) => void) {
     this.#sums = sums;
-    this.#tellAll = tellAll;
+    this.#broadcast = broadcast;
   }
 
   /** Returns the response to a call of a worker. */
@@ -174,13 +174,13 @@ export class SharedOwner {
     const { id } = call;
     if ("add" in call) return { id, sums: this.#sums.add(call.add, process), isGranted: true };
     if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve, process) };
-    if ("publish" in call) this.#tellAll({ news: call.publish });
+    if ("publish" in call) this.#broadcast({ news: call.publish });
     if ("seed" in call) this.#sums.seed(call.seed);
     return { id, sums: [], isGranted: true, ...("list" in call ? { kept: this.#sums.list() } : {}) };
   }
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
@@ -189,7 +189,7 @@ interface Waiting {
 export class LinkedShared implements LocalShared {
   readonly isFirst: boolean;
   readonly #send: (call: SharedCall) => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingCall>();
   readonly #receivers = new Map<string, Set<(message: string) => void>>();
   #calls = 0;
   #isClosed = false;
@@ -218,11 +218,11 @@ export class LinkedShared implements LocalShared {
     await this.#call((id) => ({ id, publish: { channel, message } }));
   }
 
-  async seed(sums: readonly KeptSum[]): Promise<void> {
+  async seed(sums: readonly SavedSum[]): Promise<void> {
     await this.#call((id) => ({ id, seed: sums }));
   }
 
-  async sums(): Promise<readonly KeptSum[]> {
+  async sums(): Promise<readonly SavedSum[]> {
     return (await this.#call((id) => ({ id, list: true }))).kept ?? [];
   }
 
@@ -242,28 +242,28 @@ export class LinkedShared implements LocalShared {
       for (const receive of this.#receivers.get(channel) ?? []) receive(message);
       return;
     }
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
+    const waiting = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
     waiting?.resolve(reply);
   }
 
   /** Handles the end of the owner: every call fails. */
   close(): void {
     this.#isClosed = true;
-    for (const { reject } of this.#waiting.values()) reject(gone());
-    this.#waiting.clear();
+    for (const { reject } of this.#pending.values()) reject(ownerEnded());
+    this.#pending.clear();
   }
 
   #call(callOf: (id: number) => SharedCall): Promise<Answer> {
-    if (this.#isClosed) return Promise.reject(gone());
+    if (this.#isClosed) return Promise.reject(ownerEnded());
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject });
       this.#send(callOf(id));
     });
   }
 }
 
-function gone(): ConnectorError {
+function ownerEnded(): ConnectorError {
   return new ConnectorError("The process that owns the shared counters has ended", undefined, "unavailable");
 }

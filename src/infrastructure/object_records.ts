@@ -51,10 +51,10 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Key prefix of object records. */
-const room = "objects/";
+const keyPrefix = "objects/";
 
 /** The objects of one proxy, across configurations. */
-export class ObjectBook {
+export class ObjectRecords {
   /** Reservations of unfinished batches, by batch id. */
   readonly reserved: Map<string, BudgetShare> = new Map();
   /** Signs ids of providers without an API key when no secret is configured. */
@@ -83,7 +83,7 @@ export class ObjectBook {
 
   /** Returns the objects of all owners that are not in a terminal state. */
   async open(kind: ObjectKind): Promise<ObjectRecord[]> {
-    const keys = await this.#all.list(`${room}${kind}/`);
+    const keys = await this.#all.list(`${keyPrefix}${kind}/`);
     const records = await Promise.all(keys.map((key) => this.#read(key)));
     return records.filter((record) => record !== undefined && !record.isOver) as ObjectRecord[];
   }
@@ -139,7 +139,7 @@ export class ObjectBook {
 }
 
 function folderOf(kind: ObjectKind, owner: string): string {
-  return `${room}${kind}/${owner === "" ? "-" : encodeURIComponent(owner)}/`;
+  return `${keyPrefix}${kind}/${owner === "" ? "-" : encodeURIComponent(owner)}/`;
 }
 
 /** Returns a key that sorts by time. The hash of the ids makes keys of the same time unique. */

@@ -8,7 +8,7 @@ import { MeshError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 import { RecordLock } from "../persistence/record_lock.ts";
-import type { KeptSum, LocalShared } from "./shared_sums.ts";
+import type { LocalShared, SavedSum } from "./shared_sums.ts";
 
 /** Key of the record. */
 const key = "sums";
@@ -16,8 +16,8 @@ const key = "sums";
 /** How to wait for a write of another process, ms. */
 const locking = { timeoutMs: 5_000, retryIntervalMs: 50 };
 
-/** Dependencies of {@linkcode KeptSums}. */
-interface KeptSumsParts {
+/** Dependencies of {@linkcode SavedSums}. */
+interface SavedSumsParts {
   readonly storage: Storage;
   readonly shared: LocalShared;
   /** Interval of writes when counters have changed, ms. */
@@ -31,14 +31,14 @@ interface KeptSumsParts {
  * Restores the persisted counters before any process counts. The first process writes them periodically, and each
  * process at its end, so that the last write has the final totals.
  */
-export class KeptSums {
-  readonly #parts: KeptSumsParts;
+export class SavedSums {
+  readonly #parts: SavedSumsParts;
   readonly #lock: RecordLock;
   #cancel: Cancel = () => {};
   #written = "[]";
   #failure: string | undefined;
 
-  constructor(parts: KeptSumsParts) {
+  constructor(parts: SavedSumsParts) {
     this.#parts = parts;
     this.#lock = new RecordLock({ storage: parts.storage, key, clock: parts.clock, locking });
   }
@@ -103,9 +103,9 @@ export class KeptSums {
 }
 
 /** Parses persisted counters, and skips invalid ones. */
-function sumsIn(value: unknown): KeptSum[] {
+function sumsIn(value: unknown): SavedSum[] {
   if (!Array.isArray(value)) return [];
-  return value.filter((sum): sum is KeptSum =>
+  return value.filter((sum): sum is SavedSum =>
     isObject(sum) && typeof sum.key === "string" && Number.isSafeInteger(sum.value) && Number.isFinite(sum.expiresAt)
   );
 }
