@@ -93,7 +93,7 @@ export interface CallSettings {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Context passed to middleware beside the request. */
+/** Context passed to middleware in addition to the request. */
 export interface MiddlewareContext {
   /** The request's id. */
   readonly requestId: string;

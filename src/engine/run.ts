@@ -1,5 +1,5 @@
 /**
- * A run of an engine: its start, and the background work beside requests. Imported when the engine starts.
+ * A run of an engine: its start, and the background work apart from requests. Imported when the engine starts.
  * @module
  */
 import { askProviders } from "../background/ask_providers.ts";

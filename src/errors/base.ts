@@ -30,7 +30,7 @@ const kindsOf = Symbol.for("modelmesh.error.kinds");
  * ```ts
  * import { MeshError } from "@modelmesh/core";
  *
- * const error = new MeshError("Cannot go on", { code: "internal_error" });
+ * const error = new MeshError("Cannot continue", { code: "internal_error" });
  * console.log(MeshError.isInstance(error)); // true
  * ```
  */

@@ -166,7 +166,7 @@ export interface EndedCommand {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Runs a command that exits by itself. */
+/** Runs a command until it exits. */
 export async function runCommand(args: readonly string[], setup: CommandSetup = {}): Promise<EndedCommand> {
   const { shell, code, files } = startCommand(args, { listens: false, ...setup });
   const listens = shell.says("listens on").then(() => Promise.reject(new Error(`It listens: ${args.join(" ")}`)));
@@ -224,7 +224,7 @@ export interface ChildCommand extends AsyncDisposable {
 
 /** Options of a child process. */
 export interface ChildOptions {
-  /** Environment variables beside those the runtime needs; none by default. */
+  /** Environment variables in addition to those that the runtime needs; none by default. */
   readonly env?: Readonly<Record<string, string>>;
   /** The entry. @default {"cli"} */
   readonly entry?: "cli" | "proxy";

@@ -122,7 +122,7 @@ export class WindowCounter {
     return sum(spent, othersSpent) >= this.limit;
   }
 
-  /** Whether an amount fits beside what is settled and reserved. */
+  /** Whether an amount fits in addition to what is settled and reserved. */
   fits({ spent, reserved, othersTaken }: WindowSums, amount: number): boolean {
     return sum(sum(sum(spent, reserved), othersTaken), amount) <= this.limit;
   }
