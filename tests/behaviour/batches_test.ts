@@ -177,7 +177,7 @@ describe("The money of a batch", () => {
     assertEquals([reserved > 0.002, reserved < 0.0021], [true, true]);
     const refused = await submitted(proxy, requestLines(2, { max_tokens: 1000 }));
     assertEquals([refused.status, refused.json.error.code], [429, "budget_exceeded"]);
-    assertMatch(refused.json.error.message, /budget is too little/);
+    assertMatch(refused.json.error.message, /budget is too small/);
     move(stage, "completed");
     await ask(proxy, `batches/${id}`);
     const { reserved_usd, spent_usd } = await budget();

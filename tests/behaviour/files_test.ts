@@ -62,7 +62,7 @@ describe("A file", () => {
     assertEquals([unknown.status, unknown.json.error.code], [404, "model_not_found"]);
     const late = await ask(proxy, "files", { body: fileForm("6", notes, { later: { "mesh[pool]": "second" } }) });
     assertEquals(late.status, 400);
-    assertMatch(late.json.error.message, /before "file"/);
+    assertMatch(late.json.error.message, /precede "file"/);
   });
 
   it("goes to the next provider where the first is not reached, and nowhere else once it was begun", async () => {
@@ -254,7 +254,7 @@ describe("An upload is refused", () => {
       "over the provider's limit",
       () => fileForm("x".repeat(2_000_001), notes),
       413,
-      /over the 2000000 bytes .*files\.max_size/,
+      /exceeds the 2000000 bytes .*files\.max_size/,
     ],
     ["over the proxy's limit", () => fileForm("x".repeat(3_000_001), notes), 413, /proxy\.upload_limit/],
   ];

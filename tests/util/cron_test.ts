@@ -100,7 +100,7 @@ Deno.test("parseCron says which field is wrong, and why", () => {
     ["0 0 * * jan", 'the day of the week "jan" is not between 0 and 7'],
     ["mon 0 * * *", 'the minute "mon" is not between 0 and 59'],
     ["0 0 * * monday", 'the day of the week "monday" is not a number, name, range or "*"'],
-    ["0 0 1,,2 * *", 'the day of the month "" is no number'],
+    ["0 0 1,,2 * *", 'the day of the month "" is not a number, name, range or "*"'],
     ["5-1 * * * *", 'the minute "5-1" runs backwards'],
     ["0 0 * dec-jan *", 'the month "dec-jan" runs backwards'],
     ["*/0 * * * *", 'the minute "*/0" has a step of 0'],
