@@ -1,13 +1,13 @@
 /**
- * The sources of the dashboard, without what builds it.
+ * Source files of the dashboard. Separate from the build, which needs a bundler.
  * @module
  */
 import { toBase64 } from "../src/util/base64.ts";
 
-/** Their folder. */
+/** The folder of the sources. */
 export const folder: URL = new URL("../ui/", import.meta.url);
 
-/** A digest of all of them: it says whether a page was built from these. */
+/** Returns a digest of all source files, which identifies what a page was built from. */
 export async function digestOfSources(): Promise<string> {
   const names: string[] = [];
   for await (const { name, isFile } of Deno.readDir(folder)) if (isFile && name !== "deno.json") names.push(name);
@@ -18,9 +18,9 @@ export async function digestOfSources(): Promise<string> {
 }
 
 /**
- * The SHA-256 of a text, as a Content-Security-Policy names it.
+ * Returns the SHA-256 of a text in the form of a Content-Security-Policy source.
  *
- * @param text UTF-8.
+ * @param text Encoded as UTF-8.
  */
 export async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

@@ -1,5 +1,5 @@
 /**
- * Builds the npm package into `npm/` and prints what it weighs. Fails when the least a page can load weighs too much.
+ * Builds the npm package into `npm/` and prints its size. Fails when the smallest possible page exceeds its limit.
  * @module
  */
 import { bundleForPage, callLimitBytes, gzipSize, limitBytes, oneProvider, wholeEntry } from "./npm/browser_size.ts";
@@ -22,7 +22,7 @@ function sized(bytes: number): string {
   return `${bytes.toLocaleString("en")} bytes`.padStart(14);
 }
 
-/** Prints what pages of the built package load, minified and gzipped. */
+/** Prints the size of pages that use the built package, minified and gzipped. */
 async function checkPages(built: URL): Promise<boolean> {
   const folder = fromFileUrl(built).replace(/\/$/, "");
   const [least, whole] = [await bundleForPage(oneProvider, { folder }), await bundleForPage(wholeEntry, { folder })];

@@ -1,5 +1,5 @@
 /**
- * Builds the dashboard: `ui/` becomes one page without any further file, packed, in `src/proxy/_ui_page.ts`.
+ * Builds the dashboard: bundles `ui/` into a self-contained, compressed page in `src/proxy/_ui_page.ts`.
  * @module
  */
 import { toBase64 } from "../src/util/base64.ts";
@@ -8,11 +8,11 @@ import { build, stop, transform } from "./npm/esbuild.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
 import { downloaded } from "./npm/std.ts";
 
-/** What draws the charts, in the version that `ui/uplot.ts` names. */
+/** The chart library, in the version that `ui/uplot.ts` names. */
 const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
 const target = new URL("src/proxy/_ui_page.ts", root);
 
-/** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
+/** The page, and the hashes of its inline code for a Content-Security-Policy. */
 interface Page {
   readonly html: string;
   readonly scriptHash: string;
@@ -33,7 +33,7 @@ export async function buildPage(): Promise<Page> {
   return { html, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
 }
 
-/** The text of the module that the proxy serves the page from. */
+/** Returns the module that the proxy serves the page from. */
 async function moduleText(): Promise<string> {
   const { html, scriptHash, styleHash } = await buildPage();
   const packed = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
@@ -62,9 +62,9 @@ async function bundle(library: string): Promise<string> {
     format: "esm",
     platform: "browser",
     target: "es2022",
-    legalComments: "none", // the whole license stands in the page
+    legalComments: "none", // the page contains the full license
     write: false,
-    logLevel: "silent", // what fails is thrown
+    logLevel: "silent", // failures are thrown
     plugins: [{
       name: "uplot",
       setup: (build) => build.onResolve({ filter: /^npm:uplot@/ }, () => ({ path: library })),

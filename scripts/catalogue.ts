@@ -1,6 +1,6 @@
 /**
- * Compares the built-in catalogue with public price lists, and takes what these agree on into it. Run by hand only:
- * `deno task catalogue --help`.
+ * Compares the built-in catalogue with public price lists, and updates it where they agree. Run manually: `deno task
+ * catalogue --help`.
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
@@ -14,7 +14,7 @@ import { report } from "./catalogue/report.ts";
 import type { Source, SourceModels } from "./catalogue/source.ts";
 import { type VendorList, vendorLists, vendorOf } from "./catalogue/vendors.ts";
 
-/** The sources, by their flags. */
+/** Sources by flag. */
 const sources: Readonly<Record<string, Source>> = {
   "models-dev": modelsDev,
   "genai-prices": genaiPrices,
@@ -37,25 +37,25 @@ Options:
   --help                        Show this help
 `;
 
-/** What {@linkcode refresh} is given. */
+/** Options of {@linkcode refresh}. */
 export interface RefreshOptions {
-  /** Where each source is, by its flag: a path or an address; "none" leaves it out. */
+  /** Location of each source by flag: a path or a URL; "none" skips it. */
   readonly places?: Readonly<Record<string, string>>;
   /** ISO date on which the sources were read. */
   readonly date: string;
-  /** The only lists to compare; all, when empty. */
+  /** Names of the lists to compare; all if empty. */
   readonly files?: readonly string[];
   /** Whether to write what the sources agree on. */
   readonly write?: boolean;
-  /** Where the lists are. */
+  /** Folder of the lists. */
   readonly folder?: URL;
 }
 
 /**
- * Compares the lists of the catalogue, and updates them when asked to.
+ * Compares the lists of the catalogue, and optionally updates them.
  *
- * @param options Sources, date, lists.
- * @throws {Error} When a source cannot be read; it is named.
+ * @param options Sources, date and lists.
+ * @throws {Error} When a source cannot be read; the message names it.
  */
 export async function refresh({ places = {}, date, files = [], write, folder }: RefreshOptions): Promise<Comparison[]> {
   const all = await vendorLists(folder);
@@ -109,7 +109,7 @@ async function main(): Promise<void> {
   });
   if (flags.help) return console.log(help);
   const date = String(flags.date ?? new Date().toISOString().slice(0, 10));
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new Error(`"${date}" is no date such as 2026-11-22`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new Error(`"${date}" is not a date such as 2026-11-22`);
   const places = Object.fromEntries(
     Object.keys(sources).flatMap((flag) => {
       const place = flags[flag];

@@ -1,7 +1,8 @@
 /**
- * Makes the executable and tries it. `deno compile` fetches its base runtime; where it cannot, the file is made over the
- * `deno` at hand, which shows what would be in it: such a file cannot be run, and is thrown away.
- * Prints a line for each thing that has to hold; the last one says how they went: `5 passed, 0 failed`.
+ * Compiles the executable and tests it. `deno compile` downloads its base runtime. If that is not possible, it is
+ * compiled over the installed `deno`, which shows its content; such a file cannot be run, and is deleted.
+ *
+ * Prints a line per check; the last line is the summary: `5 passed, 0 failed`.
  * @module
  */
 import { fromFileUrl, root } from "./npm/files.ts";
@@ -12,7 +13,7 @@ import { must } from "./npm/workshop.ts";
 const folder = fromFileUrl(root);
 const executable = `${folder}modelmesh${Deno.build.os === "windows" ? ".exe" : ""}`;
 
-/** What has to be in the list that `deno compile` prints, and what must not be. */
+/** Patterns that must or must not occur in the list printed by `deno compile`. */
 const embedded: readonly (readonly [name: string, line: RegExp, isWanted: boolean])[] = [
   ["the command line", /─ cli\.ts \(/, true],
   ["its commands and the proxy", /[─┬] cli(?:\/\*)? \((?=[^]*[─┬] proxy(?:\/\*)? \()/, true],
@@ -21,14 +22,14 @@ const embedded: readonly (readonly [name: string, line: RegExp, isWanted: boolea
   ["no test, no script", /[─┬] (?:tests|(?:test|build_npm|check_layers)\.ts)\b/, false],
 ];
 
-/** One thing that has to hold. */
+/** A check. */
 type Check = readonly [name: string, hold: () => void | Promise<void>];
 
 async function compile(env: Record<string, string>): Promise<Ended> {
   return await start([Deno.execPath(), "task", "compile"], { folder, limitSeconds: 300, env }).ended;
 }
 
-/** What holds of a file that can be run. */
+/** Checks of an executable that can be run. */
 const runs: readonly Check[] = [
   ["it says its version", async () => {
     const { out } = await run([executable, "--version"], { folder });
@@ -47,21 +48,21 @@ const runs: readonly Check[] = [
   ["its demo serves, fails over, stops on SIGTERM with code 0", () => proveDemo(executable, folder)],
 ];
 
-/** What holds of the list of a file. */
+/** Checks of the file list. */
 function lists(text: string): Check[] {
   return embedded.map(([name, line, isWanted]) => [`embedded: ${name}`, () => {
     must(line.test(text) === isWanted, `The list of embedded files says otherwise:\n${text}`);
   }]);
 }
 
-/** Compiles, for real where that is possible. */
+/** Compiles, with the base runtime if possible. */
 async function checksOf(): Promise<Check[]> {
   const real = await compile({});
   if (real.code === 0) return [...lists(real.out + real.err), ...runs];
-  const isFetching = /\/denort-/.test(real.err); // all the rest has gone well by then
+  const isFetching = /\/denort-/.test(real.err); // everything before it has succeeded
   must(isFetching, `deno compile failed:\n${real.out}${real.err}`);
   const listed = await compile({ DENORT_BIN: Deno.execPath() });
-  await Deno.remove(executable).catch(() => {}); // there is none when this failed too
+  await Deno.remove(executable).catch(() => {}); // absent when this failed too
   must(listed.code === 0, `deno compile failed:\n${listed.out}${listed.err}`);
   console.log(listed.out.match(/^Embedded Files[^]*/m)?.[0] ?? listed.err);
   console.log(

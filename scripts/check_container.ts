@@ -1,10 +1,10 @@
 /**
- * Proves the container's image as far as a machine without an engine can: `Dockerfile` and `deploy/modelmesh.service` are
- * linted where `hadolint` and `systemd-analyze` are there, and the steps of the `Dockerfile` are done by hand: the package is
- * built and installed, the image's folders become an empty root, and its own ENTRYPOINT, CMD and HEALTHCHECK run in there as
- * its USER. What is not proven: the base image, the engine, and `compose.yaml` beyond its syntax.
+ * Tests the container image without a container engine: lints `Dockerfile` and `deploy/modelmesh.service` if `hadolint`
+ * and `systemd-analyze` are installed, and executes the steps of the `Dockerfile` directly. The package is built and
+ * installed, the image's folders form a root directory, and ENTRYPOINT, CMD and HEALTHCHECK run in it as USER. Not
+ * tested: the base image, the engine, and `compose.yaml` beyond its syntax.
  *
- * It needs root, for `chroot`; without, that part is skipped. The last line says how it went.
+ * Requires root for `chroot`; otherwise that part is skipped. The last line is the summary.
  * @module
  */
 import { readDockerfile } from "./container/dockerfile.ts";
@@ -12,7 +12,7 @@ import { buildRoot, type ImageRoot } from "./container/image_root.ts";
 import { proofs } from "./container/proofs.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
 
-/** Runs a linter, where it is there. */
+/** Runs a linter, if it is installed. */
 async function lint(command: readonly [string, ...string[]]): Promise<"ok" | "FAILED" | "skipped"> {
   const [program, ...args] = command;
   try {

@@ -1,18 +1,18 @@
 /**
- * Keeps what a file shows to what others use: an export of `src` or `connectors` that no file imports is refused, and
- * so is one that only tests import and its own file does not use. The four entries import what is public.
+ * Checks exports: an export of `src` or `connectors` must be imported by another file, and by one outside of tests
+ * unless its own file uses it. The entries export what is public.
  * @module
  */
 
-/** One file, and its text. */
+/** A file and its text. */
 export interface SourceText {
-  /** Its path in this repository. */
+  /** Path in this repository. */
   readonly path: string;
-  /** Formatted by `deno fmt`. */
+  /** Text, formatted by `deno fmt`. */
   readonly text: string;
 }
 
-/** Support for tests: nothing else has to import it. */
+/** Files for tests, exempt from the check. */
 const forTests: readonly string[] = ["src/runtime/test.ts"];
 const declared = /^export (?:declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/gm;
 const named = /^(?:import|export)(?: type)? (?:\w+, )?\{([^}]*)\} from "([^"]+)";/gm;
@@ -20,10 +20,10 @@ const whole = /^(?:import|export)(?: type)? \* (?:as \w+ )?from "([^"]+)";|\bimp
 const ofType = /\bimport\("([^"]+)"\)\.(\w+)/g;
 
 /**
- * The exports without a use.
+ * Returns the unused exports.
  *
- * @param files All of the repository, tests and scripts too.
- * @returns One line for each.
+ * @param files All files of the repository, including tests and scripts.
+ * @returns A line for each.
  */
 export function checkExports(files: readonly SourceText[]): string[] {
   const importers = new Map<string, string[]>();
@@ -54,7 +54,7 @@ function problemOf(users: readonly string[], ownUses: number): string | undefine
   return "only tests use it; remove it";
 }
 
-/** How often a file uses a name of its own, its declaration and comments aside. */
+/** Returns how often a file uses one of its names, not counting the declaration and comments. */
 function usesIn(text: string, name: string): number {
   const code = text.replace(/\/\*[^]*?\*\//g, "");
   return [...code.matchAll(new RegExp(`\\b${name}\\b`, "g"))].length - 1;

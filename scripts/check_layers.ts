@@ -1,18 +1,18 @@
 /**
- * Keeps the rooms of this repository apart: imports point down only, and only `src/runtime` touches the machine.
- * Prints everything that breaks the rules, and why.
+ * Checks the layers of the repository: imports only point down, and only `src/runtime` uses APIs of the platform.
+ * Prints every violation.
  * @module
  */
 
-/** One file's import of another, both as paths in this repository, or a package. */
+/** An import between files, or of a package. */
 export interface Edge {
-  /** Who imports. */
+  /** The importing file. */
   readonly from: string;
-  /** What is imported. */
+  /** The imported file or package. */
   readonly to: string;
 }
 
-/** The rooms from the top down; a room may import its own layer, as long as that makes no circle, and all below. */
+/** Rooms from top to bottom. A room may import rooms of its own layer without cycles, and all rooms below. */
 const layers: readonly (readonly string[])[] = [
   ["mod.ts", "browser.ts", "browser", "proxy.ts", "ai_sdk.ts", "cli.ts"],
   ["src/exports.ts"],
@@ -27,7 +27,7 @@ const layers: readonly (readonly string[])[] = [
 const shells = layers[0]!;
 const forConnectors = ["src/contracts", "src/util", "src/errors.ts"];
 
-/** What only `src/runtime` may touch, as it looks in code without comments. */
+/** Platform APIs that only `src/runtime` may use, as they occur in code without comments. */
 const machine: readonly (readonly [text: RegExp, name: string])[] = [
   [/(?<![.\w"'`])Deno\b/, "Deno"],
   [/(?<![.\w"'`-])process\./, "process"],
@@ -40,10 +40,10 @@ const machine: readonly (readonly [text: RegExp, name: string])[] = [
 ];
 
 /**
- * What is wrong with a graph of imports.
+ * Returns the violations of an import graph.
  *
- * @param edges Who imports what; packages count as allowed.
- * @returns One line for each.
+ * @param edges The imports; packages are allowed.
+ * @returns A line for each.
  */
 export function checkImports(edges: readonly Edge[]): string[] {
   const wrong = edges.flatMap((edge) => {
@@ -78,7 +78,7 @@ function layerOf(room: string): number {
   return layers.findIndex((rooms) => rooms.includes(room));
 }
 
-/** Rooms of one layer that import each other in a circle. */
+/** Returns cyclic imports between rooms of a layer. */
 function roomCircles(edges: readonly Edge[]): string[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of edges) {
@@ -93,7 +93,7 @@ function roomCircles(edges: readonly Edge[]): string[] {
   );
 }
 
-/** Files that import each other in a circle, be it for types alone: none of them can be understood by itself. */
+/** Returns cyclic imports between files, including type-only imports. */
 function fileCircles(edges: readonly Edge[]): string[] {
   const next = new Map<string, string[]>();
   for (const { from, to } of edges) next.set(from, [...next.get(from) ?? [], to]);
@@ -115,11 +115,11 @@ function fileCircles(edges: readonly Edge[]): string[] {
 }
 
 /**
- * What of the machine a file touches.
+ * Returns the platform APIs that a file uses.
  *
- * @param path The file, as a path in this repository.
+ * @param path Path in this repository.
  * @param text Its text.
- * @returns One line for each.
+ * @returns A line for each.
  */
 export function checkText(path: string, text: string): string[] {
   if (path.startsWith("src/runtime/")) return [];
@@ -140,7 +140,7 @@ interface Graph {
   modules: { specifier: string; dependencies?: Record<"code" | "type", { specifier?: string } | undefined>[] }[];
 }
 
-/** Every import of every file, also of those no shell reaches. */
+/** Reads all imports, including those of files that no entry reaches. */
 async function readEdges(files: readonly string[]): Promise<Edge[]> {
   const root = new URL("../", import.meta.url).href;
   const pathOf = (specifier: string) => specifier.startsWith(root) ? specifier.slice(root.length) : specifier;

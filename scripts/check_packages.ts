@@ -1,8 +1,8 @@
 /**
- * Builds and packs the npm package, and proves in fresh projects outside of this repository that consumers can use it.
- * Prints a line for each proof; the last one says how they went: `12 passed, 0 failed`.
+ * Builds and packs the npm package, and tests it in new projects outside of this repository. Prints a line per test;
+ * the last line is the summary: `12 passed, 0 failed`.
  *
- * Arguments: `--filter=word` runs the proofs whose names have the word, `--keep` keeps the projects to look at.
+ * Arguments: `--filter=word` runs tests whose names contain the word; `--keep` keeps the projects.
  * @module
  */
 import { stop } from "./npm/esbuild.ts";
@@ -18,10 +18,10 @@ import { tarball } from "./npm/proofs/tarball.ts";
 import { types } from "./npm/proofs/types.ts";
 import { type Proof, Workshop } from "./npm/workshop.ts";
 
-/** How many run at a time. */
+/** Number of tests run concurrently. */
 const lanes = 2;
 
-/** The longest that one proof may take, with the packages it installs, seconds. */
+/** Timeout of a test, including package installation, seconds. */
 const limitSeconds = 420;
 
 const proofs: readonly Proof[] = [
@@ -34,7 +34,7 @@ const proofs: readonly Proof[] = [
   ...linters,
 ];
 
-/** Builds into a folder of its own: another build may be at work on `npm/`. */
+/** Builds into a separate folder, since another build may use `npm/`. */
 async function pack(folder: string): Promise<string> {
   const built = new URL("package/", `file://${folder}/`);
   await buildPackage(built);
@@ -43,7 +43,7 @@ async function pack(folder: string): Promise<string> {
   return fromFileUrl(new URL(packed!.filename, built));
 }
 
-/** Runs a proof and prints how it went. */
+/** Runs a test and prints its result. */
 async function prove({ name, prove }: Proof, workshop: Workshop): Promise<boolean> {
   const started = performance.now();
   const late = Promise.withResolvers<never>();
@@ -55,7 +55,7 @@ async function prove({ name, prove }: Proof, workshop: Workshop): Promise<boolea
   return failure === undefined;
 }
 
-/** Proves all, a few at a time. */
+/** Runs all tests, some concurrently. */
 async function proveAll(chosen: readonly Proof[], workshop: Workshop): Promise<boolean[]> {
   const results: boolean[] = [];
   const queue = [...chosen];
@@ -66,7 +66,7 @@ async function proveAll(chosen: readonly Proof[], workshop: Workshop): Promise<b
   return results;
 }
 
-/** However this ends: no process and no folder is left. */
+/** Kills processes and removes the folder at exit. */
 function cleanAtEnd(folder: string, isKept: boolean): void {
   globalThis.addEventListener("unload", () => {
     killAll();

@@ -1,13 +1,13 @@
 /**
- * Keeps one word per concept: a rule of `deno lint` (named in `deno.json`) that refuses the plainest retired words in
- * identifiers, names of files, comments and titles of tests. Other strings stay ordinary English.
+ * Lint rule (configured in `deno.json`) that rejects retired words in identifiers, file names, comments and test
+ * titles, so that each concept has one word. Other strings are not checked.
  * @module
  */
 
-/** Rooms in which retired names are left. The list only gets shorter. */
+/** Rooms that still contain retired names. The list only gets shorter. */
 const exempt: readonly string[] = [];
 
-/** What is retired, as it looks in an identifier, and the word to use. */
+/** Retired identifiers, and the words to use. */
 const retired: readonly (readonly [name: RegExp, instead: string])[] = [
   [/^rest(?=[A-Z_])|^resting|(?<![A-Z])Rest(s|ing)?(?![a-z])/, "standby, CircuitBreaker, cooldownMs"],
   [/(?<![A-Z])Hold(s|Cause)?(?![a-z])/, "ManualOverride, Reservation"],
@@ -35,7 +35,7 @@ const retired: readonly (readonly [name: RegExp, instead: string])[] = [
   [/(^|_)(whoever|somebody|nobody)|(Whoever|Somebody|Nobody)/, "caller, operator, client; none; unknown"],
 ];
 
-/** What is retired in prose, and the word to use. "The rest of" and "to hold" are ordinary English. */
+/** Retired words in prose, and the words to use. "The rest of" and "to hold" are allowed. */
 const retiredProse: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(rests|resting|at rest)\b/i, "in standby"],
   [/\bon trial\b/i, "half-open"],
@@ -51,10 +51,10 @@ const retiredProse: readonly (readonly [word: RegExp, instead: string])[] = [
 ];
 
 /**
- * Which retired word a comment or a title contains.
+ * Returns the retired word in a comment or a title.
  *
  * @param prose A comment, or the title of a test.
- * @returns What is wrong and what to use instead; `undefined` when nothing is.
+ * @returns A message with the word to use; `undefined` when there is none.
  */
 export function retiredWord(prose: string): string | undefined {
   for (const [word, instead] of retiredProse) {
@@ -65,10 +65,10 @@ export function retiredWord(prose: string): string | undefined {
 }
 
 /**
- * Which retired name an identifier contains.
+ * Returns the retired name in an identifier.
  *
- * @param identifier An identifier, or a file's name without its extension.
- * @returns What is wrong and what to use instead; `undefined` when nothing is.
+ * @param identifier An identifier, or a file name without extension.
+ * @returns A message with the word to use; `undefined` when there is none.
  */
 export function retiredName(identifier: string): string | undefined {
   const found = retired.find(([name]) => name.test(identifier));
@@ -78,10 +78,10 @@ export function retiredName(identifier: string): string | undefined {
 const root = decodeURIComponent(new URL("../", import.meta.url).pathname);
 
 /**
- * Whether retired names are refused in a file.
+ * Whether a file is checked.
  *
- * @param file Its path, absolute or in this repository.
- * @param rooms Those with exemption.
+ * @param file Path, absolute or in this repository.
+ * @param rooms Exempt rooms.
  */
 export function isChecked(file: string, rooms: readonly string[] = exempt): boolean {
   const path = file.startsWith(root) ? file.slice(root.length) : file;
@@ -136,5 +136,5 @@ const plugin: Deno.lint.Plugin = {
   },
 };
 
-/** The plugin, as `deno lint` imports it. */
+/** The plugin for `deno lint`. */
 export default plugin;

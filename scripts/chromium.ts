@@ -1,5 +1,5 @@
 /**
- * A headless Chromium that tests connect to by Chrome's DevTools protocol.
+ * Starts a headless Chromium, which tests control through the Chrome DevTools protocol.
  * @module
  */
 
@@ -12,20 +12,20 @@ const flags = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
-  "--host-resolver-rules=MAP *.example 127.0.0.1", // pages of other origins than the own machine's
+  "--host-resolver-rules=MAP *.example 127.0.0.1", // pages of other origins
   "--remote-debugging-port=0",
 ];
 
-/** Variable with the address of a Chromium that runs already; one for all test files. */
+/** Environment variable with the URL of a running Chromium, shared by all test files. */
 export const chromiumVariable = "MODELMESH_TEST_CHROMIUM";
 
-/** A Chromium that runs until it is disposed of. */
+/** A running Chromium. */
 export interface Chromium extends AsyncDisposable {
-  /** Where it listens, such as `ws://127.0.0.1:40000/devtools/browser/…`. */
+  /** URL of its DevTools endpoint, such as `ws://127.0.0.1:40000/devtools/browser/…`. */
   readonly url: string;
 }
 
-/** The path of an installed Chromium; undefined where there is none. */
+/** Returns the path of an installed Chromium; undefined if there is none. */
 export function findChromium(): string | undefined {
   const names = ["chromium", "chromium-browser", "google-chrome"];
   const folders = (Deno.env.get("PATH") ?? "").split(":");
@@ -41,9 +41,9 @@ function isFile(path: string): boolean {
 }
 
 /**
- * Starts one, with a profile of its own.
+ * Starts a Chromium with its own profile.
  *
- * @param path Its program.
+ * @param path Path of its executable.
  */
 export async function startChromium(path: string): Promise<Chromium> {
   const profile = await Deno.makeTempDir({ prefix: "modelmesh-chromium-" });
@@ -52,7 +52,7 @@ export async function startChromium(path: string): Promise<Chromium> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const drained = (async () => {
     let printed = "";
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) { // to its end, or it waits for a reader
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) { // read to its end, else Chromium blocks
       printed += text;
       const url = /DevTools listening on (ws:\S+)/.exec(printed)?.[1];
       if (url !== undefined) resolve(url);
@@ -65,7 +65,7 @@ export async function startChromium(path: string): Promise<Chromium> {
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await Promise.all([child.status, drained]);
-      // its helpers end a moment later, and may still write
+      // its child processes exit slightly later, and may still write
       await Deno.remove(profile, { recursive: true }).catch(() => {});
     },
   };

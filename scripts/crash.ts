@@ -1,7 +1,7 @@
 /**
- * What the tests do for a moment, at length: kills a process 200 times while it writes a state, and lets two processes
- * make 1 000 updates each on one file. `--kills=`, `--updates=` change that. A writer that does it as one should not
- * shows that the kills would find a torn file.
+ * Long version of the crash tests: kills a process 200 times while it writes state, and lets two processes make 1 000
+ * updates each to one file. `--kills=` and `--updates=` change the numbers. A deliberately unsafe writer shows that the
+ * test detects torn files.
  * @module
  */
 import { killAgainAndAgain, spentAt, StateProcess } from "../tests/support/_crash.ts";

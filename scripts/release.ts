@@ -1,8 +1,9 @@
 /**
- * Proves what a tag would publish, and publishes nothing: one version everywhere, a change log that has it, what JSR and npm
- * say to a dry run. It leaves the npm package in `npm/`.
+ * Checks what a tag would publish, without publishing: one version everywhere, a change log entry, and dry runs of JSR
+ * and npm. Leaves the npm package in `npm/`.
  *
- * Arguments: `--tag=v1.2.3`; without it, the version of `deno.json` is taken, and the change log may call it unreleased.
+ * Arguments: `--tag=v1.2.3`. Without it, the version of `deno.json` is used, and the change log entry may be marked
+ * unreleased.
  * @module
  */
 import { stop } from "./npm/esbuild.ts";
@@ -10,20 +11,20 @@ import { fromFileUrl, root } from "./npm/files.ts";
 import { buildPackage } from "./npm/package.ts";
 import { run } from "./npm/process.ts";
 
-/** Where a release's version stands. */
+/** Version information of a release. */
 export interface ReleaseFacts {
-  /** Such as `v1.2.3`; undefined when there is none yet. */
+  /** Such as `v1.2.3`; undefined without a tag. */
   readonly tag?: string | undefined;
-  /** Of `deno.json`. */
+  /** Version in `deno.json`. */
   readonly version: string;
-  /** The text of `CHANGELOG.md`. */
+  /** Text of `CHANGELOG.md`. */
   readonly changelog: string;
 }
 
 /**
- * What keeps a version from being released.
+ * Returns the problems that prevent a release.
  *
- * @param facts Where it stands.
+ * @param facts Version information.
  */
 export function releaseProblems({ tag, version, changelog }: ReleaseFacts): string[] {
   const problems: string[] = [];
@@ -35,14 +36,14 @@ export function releaseProblems({ tag, version, changelog }: ReleaseFacts): stri
   return problems;
 }
 
-/** What npm would publish. */
+/** Result of the npm dry run. */
 interface Packed {
   readonly name: string;
   readonly version: string;
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What has to be in the package, whatever else is. */
+/** Files that the package must contain. */
 const needed = ["README.md", "LICENSE", "schema.json", "api.md", "docs/README.md", "dist/mod.js", "types/mod.d.ts"];
 
 async function checkNpm({ name, version }: { readonly name: string; readonly version: string }): Promise<string[]> {

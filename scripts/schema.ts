@@ -1,7 +1,7 @@
 /**
- * Writes what is said of the configuration's keys elsewhere: `schema.json` for editors, the tables of
- * `docs/configuration.md`, and the types of a configuration and of the names in it. All come from `src/config/schema` and the
- * connectors; a test fails when they are stale.
+ * Generates what describes the configuration elsewhere: `schema.json` for editors, the tables of
+ * `docs/configuration.md`, and the types of a configuration and its names. The source is `src/config/schema` and the
+ * connectors. A test fails while the files are stale.
  * @module
  */
 import { jsonSchema } from "./schema/json_schema.ts";
@@ -11,15 +11,15 @@ import { documentTypes, nameTypes } from "./schema/types.ts";
 
 const root = new URL("../", import.meta.url);
 
-/** A file, and the text it has to have. */
+/** A generated file. */
 export interface WrittenFile {
-  /** Its path in this repository. */
+  /** Path in this repository. */
   readonly path: string;
   /** Its text. */
   readonly text: string;
 }
 
-/** The files as they have to be. */
+/** Returns the generated files. */
 export async function writtenFiles(): Promise<readonly WrittenFile[]> {
   const keys = readKeys();
   const path = "docs/configuration.md";
@@ -31,7 +31,7 @@ export async function writtenFiles(): Promise<readonly WrittenFile[]> {
   ];
 }
 
-/** TypeScript as the rest of the source is written; the formatter wants another round for some of what it has broken. */
+/** Formats TypeScript; the formatter needs a second pass for some code it has wrapped. */
 async function formatted(text: string): Promise<string> {
   const next = await formattedOnce(text);
   return next === text ? text : await formatted(next);

@@ -1,26 +1,26 @@
 /**
- * Lives through simulated worlds, one per seed, until one breaks a rule. The last line says how many did not:
- * `10000 passed, 0 failed`.
+ * Runs simulations, one per seed, until one violates a rule. The last line is the summary: `10000 passed, 0 failed`.
  *
- * `--seeds=10000` how many, `--from=1` the first, `--workers=2` threads; a single seed is printed line by line.
+ * `--seeds=10000`: number of seeds; `--from=1`: first seed; `--workers=2`: threads. A single seed is printed line by
+ * line.
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { simulate } from "../tests/simulation/simulation.ts";
 
-/** Seeds that a thread lives through before it reports. */
+/** Number of seeds that a thread runs before it reports. */
 const batch = 50;
 
-/** What a thread is asked for: seeds from one number up to another, without that. */
+/** A range of seeds for a thread; the end is exclusive. */
 interface Task {
   readonly from: number;
   readonly to: number;
 }
 
-/** What came of a task. */
+/** Result of a task. */
 interface Report {
   readonly passed: number;
-  /** The first seed that broke a rule, and how. */
+  /** The first seed that violated a rule, and the violation. */
   readonly failure?: { readonly seed: number; readonly violation: string };
 }
 
@@ -32,14 +32,14 @@ async function work({ from, to }: Task): Promise<Report> {
   return { passed: to - from };
 }
 
-/** Tasks in order, a batch each. */
+/** Generates tasks of one batch each. */
 function* tasks(from: number, seeds: number): Generator<Task> {
   for (let next = from; next < from + seeds; next += batch) {
     yield { from: next, to: Math.min(next + batch, from + seeds) };
   }
 }
 
-/** Has the tasks done by threads, until one fails. */
+/** Runs tasks in threads until one fails. */
 async function inThreads(queue: Iterator<Task>, threads: number, onReport: (report: Report) => boolean): Promise<void> {
   let isOver = false;
   const drive = async () => {
@@ -57,7 +57,7 @@ async function inThreads(queue: Iterator<Task>, threads: number, onReport: (repo
   await Promise.all(Array.from({ length: threads }, drive));
 }
 
-/** One world, printed line by line. */
+/** Runs one simulation, printed line by line. */
 async function follow(seed: number): Promise<number> {
   const { violation, ...counts } = await simulate(seed, { trace: (line) => console.log(line) });
   console.log(`seed ${seed}: ${JSON.stringify(counts)}`);
@@ -66,7 +66,7 @@ async function follow(seed: number): Promise<number> {
   return violation === undefined ? 0 : 1;
 }
 
-/** Lives through all of them. */
+/** Runs all seeds. */
 async function followMany(from: number, seeds: number, threads: number): Promise<number> {
   const startedAt = performance.now();
   let passed = 0;
@@ -98,7 +98,7 @@ async function main(args: readonly string[]): Promise<number> {
   return count === 1 ? await follow(first) : await followMany(first, count, Number(workers ?? 1));
 }
 
-/** A thread's side: a report for every task. */
+/** Runs in a thread: responds to each task with a report. */
 function serve(): void {
   const thread = globalThis as unknown as {
     onmessage: (event: MessageEvent<Task>) => void;
@@ -107,6 +107,6 @@ function serve(): void {
   thread.onmessage = async ({ data }) => thread.postMessage(await work(data));
 }
 
-// a thread's own module counts as main too
+// a thread's module counts as main as well
 if ("WorkerGlobalScope" in globalThis) serve();
 else if (import.meta.main) Deno.exit(await main(Deno.args));

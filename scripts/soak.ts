@@ -1,7 +1,7 @@
 /**
- * Soaks a built proxy: 500 streams at once for ten minutes, with providers and clients that fail in every way. The npm
- * package is built, and runs on Node in a process of its own. `--minutes=`, `--streams=` change that; `--deno` runs the
- * sources on Deno.
+ * Soak test of the built proxy: 500 concurrent streams for ten minutes, with failing providers and clients. The npm
+ * package is built and runs on Node in a separate process. `--minutes=` and `--streams=` change the load; `--deno` runs
+ * the sources on Deno.
  * @module
  */
 import { problemsOf, soak, type SoakSample } from "../tests/support/_soak.ts";

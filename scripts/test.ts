@@ -1,17 +1,17 @@
 /**
- * Runs the tests and says in its last line how they went: `12 passed, 0 failed`, and `, 1 skipped` if any were.
- * Without a path it runs every suite that needs nothing but this repository and a moment; `scripts/test_all.ts` runs
- * the others too. Arguments go to `deno test`: paths, `--filter=name`, `--no-parallel` to run one file at a time.
+ * Runs the tests. The last line is the summary: `12 passed, 0 failed`, with `, 1 skipped` if any were skipped. Without
+ * a path it runs every suite that needs only this repository and little time; `scripts/test_all.ts` runs the others
+ * too. Arguments are passed to `deno test`: paths, `--filter=name`, `--no-parallel` to run one file at a time.
  *
- * A file costs more to load than to run, so each worker gets one module that imports its share of the files: what they
- * have in common is loaded and compiled once. `--no-parallel` gives every file a fresh start.
+ * Loading a test file costs more than running it, so each worker gets one module that imports its share of the files;
+ * common modules are loaded and compiled once. `--no-parallel` gives every file its own isolate.
  *
- * Leaks count as failures (Deno's own default is to overlook them). Types are not checked here, `deno task check` does.
+ * Leaks count as failures, unlike in Deno's default. Types are checked by `deno task check`, not here.
  * @module
  */
 import { type Chromium, chromiumVariable, findChromium, startChromium } from "./chromium.ts";
 
-/** Where suites live that need a browser, a server, npm packages or minutes. */
+/** Folders of suites that need a browser, a server, npm packages or minutes. */
 export const outsideFolders: readonly string[] = ["tests/browser", "tests/packages", "tests/servers", "tests/slow"];
 
 /** Files run at once: one more than there are cores, since a test waits for sockets now and then. */
@@ -21,19 +21,22 @@ const encoder = new TextEncoder();
 
 const limitMs = 18 * 60_000;
 
-/** Deno says this of a test that does not end after 1, 2, 4, … minutes; none of ours takes four on a busy machine. */
+/**
+ * Message of Deno about a test that has been running for 1, 2, 4, … minutes. No test takes four, even on a busy
+ * machine.
+ */
 const stuck = /has been running for over \(4m/;
 
-/** What a run prints at most, in characters; one that says more repeats itself without end. */
+/** Maximum output of a run, characters; more means an endless loop. */
 const outputLimit = 50_000_000;
 
-/** How a run went; every `it` and every step counts, what only holds others does not. */
+/** Results of a run. Every `it` and every step counts; containers do not. */
 export interface Summary {
-  /** How many did well. */
+  /** Number of passed tests. */
   readonly passed: number;
-  /** What failed, by name. */
+  /** Names of failed tests. */
   readonly failed: readonly string[];
-  /** What was not run, by name. */
+  /** Names of skipped tests. */
   readonly skipped: readonly string[];
 }
 
@@ -43,22 +46,22 @@ interface TestCase {
 }
 
 /**
- * Reads the report of a run.
+ * Parses the report of a run.
  *
- * @param junit The report in JUnit's format.
- * @param output What the run printed: names the files that broke down outside of any test.
+ * @param junit Report in JUnit format.
+ * @param output Output of the run, which names files that failed outside of any test.
  */
 export function summarize(junit: string, output: string): Summary {
   const cases = readCases(junit);
   const holders = new Set(cases.flatMap(({ name }) => prefixesOf(name)));
   const failures = new Set(cases.filter(({ outcome }) => outcome === "failed").flatMap(({ name }) => prefixesOf(name)));
-  // a holder fails with what it holds, and by itself when its hooks do
+  // a container fails with its children, and by itself when its hooks fail
   const counted = cases.filter(({ name, outcome }) =>
     !holders.has(name) || outcome === "failed" && !failures.has(name)
   );
   const namesOf = (wanted: string) => counted.filter(({ outcome }) => outcome === wanted).map(({ name }) => name);
   const broken = new Set(output.match(/^\S+ \(uncaught error\)$/gm));
-  // the report has what a filter leaves out among the skipped; the output has not
+  // filtered tests are skipped in the report, but absent in the output
   const skipped = namesOf("skipped").filter((name) => output.includes(`${name.split(" > ").at(-1)} ... ignored`));
   return { passed: namesOf("passed").length, failed: [...namesOf("failed"), ...broken], skipped };
 }
@@ -71,7 +74,7 @@ function readCases(junit: string): TestCase[] {
   }));
 }
 
-/** `a > b > c` is held by `a` and `a > b`. */
+/** Returns the containers of a test: `a > b > c` is contained in `a` and `a > b`. */
 function prefixesOf(name: string): string[] {
   const parts = name.split(" > ");
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join(" > "));
@@ -82,7 +85,7 @@ function unescape(text: string): string {
   return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
 }
 
-/** What can be said of a run that was ended from outside: it has written no report. */
+/** Returns the results of a run that was killed, and has no report. */
 function summarizeOutput(output: string): Summary {
   const passed = output.match(/ \.\.\. ok \(/g)?.length ?? 0;
   const failed = [...output.matchAll(/^(?:\S+ => ?)?(.*) \.\.\. FAILED/gm)].map(([, name = ""]) => name);
@@ -91,13 +94,13 @@ function summarizeOutput(output: string): Summary {
   return { passed, failed: [...failed, ...unended], skipped: [] };
 }
 
-/** The last line. */
+/** Returns the last line. */
 export function lastLine({ passed, failed, skipped }: Summary): string {
   const counts = `${passed} passed, ${failed.length} failed`;
   return skipped.length === 0 ? counts : `${counts}, ${skipped.length} skipped`;
 }
 
-/** The paths among the arguments; without one, `tests/` but for what lives outside. */
+/** Returns the test files of the arguments; without a path, all of `tests/` except outside folders. */
 async function filesOf(args: readonly string[]): Promise<string[]> {
   const paths = args.filter(isPath);
   if (paths.length > 0) return (await Promise.all(paths.map((path) => testFilesIn(path)))).flat();
@@ -112,7 +115,7 @@ function isPath(arg: string): boolean {
   }
 }
 
-/** The test files in a folder and its folders, sorted; the path itself when it is a file. */
+/** Returns the test files in a folder, recursively and sorted; the path itself if it is a file. */
 async function testFilesIn(path: string, but: readonly string[] = []): Promise<string[]> {
   const folder = path.replace(/\/+$/, "");
   if (!Deno.statSync(folder).isDirectory) return [folder];
@@ -126,10 +129,10 @@ async function testFilesIn(path: string, but: readonly string[] = []): Promise<s
 }
 
 /**
- * Deals files out to modules that import them; neighbours cost alike, so each module gets every n-th.
+ * Distributes files over modules. Neighbouring files have similar costs, so each module gets every n-th file.
  *
- * @param files What to deal out.
- * @param count How many modules at most.
+ * @param files The files.
+ * @param count Maximum number of modules.
  */
 export function deal(files: readonly string[], count: number): string[][] {
   const shares = Array.from({ length: Math.min(count, files.length) }, (): string[] => []);
@@ -137,7 +140,7 @@ export function deal(files: readonly string[], count: number): string[][] {
   return shares;
 }
 
-/** Writes one module for each share of the files into a folder; a file that is alone needs none. */
+/** Writes a module for each share of the files. A share with one file needs none. */
 async function writeModules(files: readonly string[], folder: string): Promise<string[]> {
   const root = new URL("../", import.meta.url);
   const shares = deal(files, workers);
@@ -152,22 +155,22 @@ async function writeModules(files: readonly string[], folder: string): Promise<s
   }));
 }
 
-/** What a run writes to and finds. */
+/** Paths that a run uses. */
 interface Environment {
   /** Path of the report. */
   readonly report: string;
-  /** A folder for what connector packages unpack. */
+  /** Folder for unpacked connector packages. */
   readonly cache: string;
   readonly chromium: Chromium | undefined;
 }
 
-/** One Chromium for all files that drive one; undefined where there are none, or no Chromium. */
+/** Starts one Chromium for all files that need it; undefined if there are none, or no Chromium. */
 async function chromiumFor(files: readonly string[]): Promise<Chromium | undefined> {
   const path = files.some((file) => file.includes("tests/browser/")) ? findChromium() : undefined;
   return path === undefined ? undefined : await startChromium(path);
 }
 
-/** `deno test` over modules; what is neither path nor ours goes to it as it is. */
+/** Returns the `deno test` command. Unknown arguments are passed on. */
 function commandOf(
   args: readonly string[],
   modules: readonly string[],
@@ -201,7 +204,7 @@ function commandOf(
   });
 }
 
-/** Runs `deno test` and prints what it prints; `late` when it had to be stopped. */
+/** Runs `deno test` and prints its output; `late` if it had to be killed. */
 async function run(command: Deno.Command): Promise<{ code: number; output: string; late: boolean }> {
   const child = command.spawn();
   let late = false;
@@ -228,14 +231,14 @@ function withoutColours(text: string): string {
   return text.replace(/\x1b\[[\d;]*m/g, "");
 }
 
-/** The file that names a test, in brackets: a module of many files hides it. */
+/** Returns the file that defines a test, in brackets, since a shared module hides it. */
 async function whereIs(name: string, files: readonly string[]): Promise<string> {
   const [holder = name] = name.split(" > ");
   for (const file of files) if ((await Deno.readTextFile(file)).includes(`"${holder}"`)) return ` (${file})`;
   return "";
 }
 
-/** Runs the tests and prints how they went. */
+/** Runs the tests and prints the results. */
 async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const folder = await Deno.makeTempDir({ prefix: "modelmesh-tests-" });

@@ -1,11 +1,11 @@
 /**
- * Runs every suite there is: first those of `deno task test`, then those that need a browser, a server, npm packages,
- * other versions of Node or minutes. One line per part with its time; the last line is the sum: `12 passed, 0 failed`.
+ * Runs every suite: those of `deno task test`, then those that need a browser, a server, npm packages, other versions
+ * of Node or minutes. Prints a line per part with its time; the last line is the total: `12 passed, 0 failed`.
  * @module
  */
 import { outsideFolders } from "./test.ts";
 
-/** The parts: a task, its arguments, and how long it may take. */
+/** Parts: a task, its arguments, and its timeout in minutes. */
 const parts: readonly { readonly task: readonly string[]; readonly minutes: number }[] = [
   { task: ["test"], minutes: 10 },
   { task: ["test", ...outsideFolders], minutes: 20 },
@@ -15,16 +15,16 @@ const parts: readonly { readonly task: readonly string[]; readonly minutes: numb
   { task: ["test:node"], minutes: 10 },
 ];
 
-/** How many tests passed and failed. */
+/** Numbers of passed and failed tests. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
 }
 
 /**
- * Reads how a part went from what it printed; a part that failed has at least one failure.
+ * Parses the results of a part. A part with a non-zero exit code has at least one failure.
  *
- * @param output What it printed.
+ * @param output Its output.
  * @param isGood Whether its exit code was 0.
  */
 export function countsOf(output: string, isGood: boolean): Counts {
@@ -34,7 +34,7 @@ export function countsOf(output: string, isGood: boolean): Counts {
   return { passed, failed: isSound ? failed : Math.max(failed, 1) };
 }
 
-/** Runs one part, and prints what it prints. */
+/** Runs a part, and prints its output. */
 async function run(task: readonly string[], minutes: number): Promise<Counts> {
   const from = performance.now();
   const signal = AbortSignal.timeout(minutes * 60_000);

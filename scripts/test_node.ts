@@ -1,10 +1,9 @@
 /**
- * Runs the behaviour suites, which are the same files as on Deno, on Node against the packed package: it is built,
- * packed and installed into a fresh folder, and the tests are bundled beside it with our entries left to be imported
- * from there. The last line says how they went: `12 passed, 0 failed`.
+ * Runs the behaviour suites on Node, against the packed package. The package is built, packed and installed in a new
+ * folder; the tests are bundled with the entries left external. The last line is the summary: `12 passed, 0 failed`.
  *
- * Arguments: `--node=20,24` runs them all on these versions, in place of all on the one at hand and a shorter run on
- * 22 and 24; `--package=file.tgz` takes a package that is packed already; paths run these files alone.
+ * Arguments: `--node=20,24` runs all suites on these versions, instead of all on the installed one and fewer on 22 and
+ * 24; `--package=file.tgz` uses a packed package; paths select files.
  * @module
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +13,7 @@ import { buildPackage } from "./npm/package.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** Packages that tests use, as they are imported from the fresh folder. */
+/** Packages that tests import from the new folder. */
 const packages = [
   "deno-std@1.4.0",
   "openai@7.55.0",
@@ -24,7 +23,7 @@ const packages = [
   ...Object.entries(optionalPackages).map(([name, version]) => `${name}@${version}`),
 ];
 
-/** Suites that know no runtime: all of what users see, and what it stands on. */
+/** Suites that are independent of the runtime. */
 const suites = [
   "tests/behaviour",
   "tests/cli",
@@ -48,7 +47,7 @@ const suites = [
   "tests/slow/workers_test.ts",
 ];
 
-/** What has to hold on the other versions: enough to find an API that differs. */
+/** Suites for the other versions: enough to detect API differences. */
 const short = [
   "tests/behaviour/client_test.ts",
   "tests/behaviour/connector_packages_test.ts",
@@ -88,7 +87,7 @@ async function mustRun(command: string, args: readonly string[], cwd = root): Pr
   return out;
 }
 
-/** Builds the package and packs it. */
+/** Builds and packs the package. */
 async function pack(folder: string): Promise<string> {
   const files = `${folder}/package`;
   await buildPackage(pathToFileURL(`${files}/`));
@@ -96,16 +95,16 @@ async function pack(folder: string): Promise<string> {
   return `${folder}/${(packed as { filename: string }[])[0]!.filename.replace("@", "").replace("/", "-")}`;
 }
 
-/** A fresh folder with the packed package and what tests use. */
+/** Installs the packed package and the packages of tests in a new folder. */
 async function install(tarball: string, folder: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ private: true, type: "module" }));
   await mustRun("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, ...packages], folder);
 }
 
-/** What `@std/testing/bdd` is to the tests on Node. */
+/** Implementation of `@std/testing/bdd` on Node. */
 const bdd = 'export { after as afterAll, afterEach, before as beforeAll, beforeEach, describe, it } from "node:test";';
 
-/** What `@std/assert` is to them, with what it and the tests use and Node 20 lacks. */
+/** Implementation of `@std/assert` on Node, with what Node 20 lacks. */
 const assertions = `
   Array.fromAsync ??= async function (items) {
     const list = [];
@@ -117,7 +116,7 @@ const assertions = `
   };
   export * from "deno-std/assert/mod.js";`;
 
-/** Our entries and packages by the names that the fresh folder has for them. */
+/** Resolves the entries and packages to those of the new folder. */
 const names: Plugin = {
   name: "names",
   setup({ onLoad, onResolve }) {
@@ -139,7 +138,7 @@ const names: Plugin = {
       const entry = path.replace(/^[./]*|\.ts$/g, "");
       return external(entry === "mod" ? "@modelmesh/core" : `@modelmesh/core/${entry}`);
     });
-    // a class of errors that a test names has to be the one that the package throws
+    // an error class in a test must be the one that the package throws
     onResolve({ filter: /\/errors\.ts$/ }, ({ importer, path }) => {
       return new URL(path, `file://${importer}`).pathname === `${root}src/errors.ts`
         ? external("@modelmesh/core")
@@ -173,7 +172,7 @@ async function bundle(files: readonly string[], folder: string): Promise<void> {
   await mustRun("cp", [`${root}deno.json`, folder]);
 }
 
-/** One run on one version. */
+/** Runs the suites on one version. */
 async function test(
   node: string,
   files: readonly string[],
@@ -194,7 +193,7 @@ async function test(
   return { passed, failed: failed + (isBroken ? 1 : 0) };
 }
 
-/** A report in TAP without what went well. */
+/** Returns the failures of a TAP report. */
 function failuresIn(tap: string): string {
   return tap.replaceAll(/^ *ok .*\n(?: *---\n[^]*?^ *\.\.\.\n)?/gm, "").replaceAll(
     /^ *(# Subtest: .*|1\.\.\d+)\n/gm,
@@ -202,7 +201,7 @@ function failuresIn(tap: string): string {
   );
 }
 
-/** The path of a version's program: the one at hand where it is that one, else from npm. */
+/** Returns the path of a Node version: the installed one if it has this version, else one from npm. */
 async function nodeOf(version: string): Promise<string> {
   const here = (await mustRun("node", ["--version"])).trim();
   if (here.startsWith(`v${version}.`)) return "node";

@@ -1,45 +1,45 @@
 /**
- * Runs the tests again and again while every core is kept busy by other programs, as on a build machine: what passes
- * only on an idle one fails here. One line per run; the first failure ends it, with what that run said of it.
+ * Runs the tests repeatedly while every core is busy, as on a build machine, to find tests that pass only on an idle
+ * machine. Prints a line per run; the first failure ends it, with the output of that run.
  *
- * `--runs=10` how often; other arguments go to the test command, such as a path.
+ * `--runs=10`: number of runs. Other arguments are passed to the test command, such as a path.
  * @module
  */
 
-/** How one run of the tests went. */
+/** Result of one run of the tests. */
 export interface Run {
   readonly isGood: boolean;
-  /** All it printed. */
+  /** Its complete output. */
   readonly output: string;
 }
 
-/** What {@linkcode runAll} does, and where it reports. */
+/** Options of {@linkcode runAll}. */
 export interface Runs {
   readonly runs: number;
   /** Runs the tests once. */
   readonly run: () => Promise<Run>;
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /**
  * Runs the tests until a run fails.
  *
- * @returns Whether all runs were good.
+ * @returns Whether all runs have passed.
  */
-export async function runAll({ runs, run, tell }: Runs): Promise<boolean> {
+export async function runAll({ runs, run, report }: Runs): Promise<boolean> {
   for (let number = 1; number <= runs; number++) {
     const from = performance.now();
     const { isGood, output } = await run();
     const seconds = ((performance.now() - from) / 1000).toFixed(1);
-    tell(`run ${number} of ${runs}: ${output.trimEnd().split("\n").at(-1)}, ${seconds} s`);
+    report(`run ${number} of ${runs}: ${output.trimEnd().split("\n").at(-1)}, ${seconds} s`);
     if (isGood) continue;
-    tell(output.slice(Math.max(0, output.indexOf("\n ERRORS "))));
+    report(output.slice(Math.max(0, output.indexOf("\n ERRORS "))));
     return false;
   }
   return true;
 }
 
-/** Keeps a core busy, and ends with the process that started it, however that ends: then its input is closed. */
+/** Program that keeps a core busy. It exits when its standard input is closed, which happens when its parent exits. */
 const busy = `
   Deno.stdin.read(new Uint8Array(1)).then(() => Deno.exit());
   const spin = () => {
@@ -48,15 +48,15 @@ const busy = `
   };
   spin();`;
 
-/** Processes that do nothing, as fast as they can. */
+/** Busy processes. */
 export interface Load extends AsyncDisposable {
   readonly pids: readonly number[];
 }
 
 /**
- * Starts a load, which ends when it is disposed of.
+ * Starts busy processes, which exit when the load is disposed.
  *
- * @param count How many processes.
+ * @param count Number of processes.
  */
 export function startLoad(count: number): Load {
   const command = new Deno.Command(Deno.execPath(), { args: ["eval", busy], stdin: "piped", stdout: "null" });
@@ -72,7 +72,7 @@ export function startLoad(count: number): Load {
   };
 }
 
-/** The README's test command, with this very Deno. */
+/** Runs the README's test command with the current Deno. */
 async function runTests(args: readonly string[]): Promise<Run> {
   const cwd = new URL("../", import.meta.url);
   const command = new Deno.Command(Deno.execPath(), { args: ["task", "test", ...args], cwd, stdin: "null" });
@@ -89,7 +89,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const others = args.filter((arg) => !arg.startsWith("--runs="));
   await using _load = startLoad(navigator.hardwareConcurrency);
-  const areGood = await runAll({ runs, run: () => runTests(others), tell: console.log });
+  const areGood = await runAll({ runs, run: () => runTests(others), report: console.log });
   return areGood ? 0 : 1;
 }
 

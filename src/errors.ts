@@ -1,6 +1,6 @@
 /**
- * Every error ModelMesh throws. They carry facts; `src/proxy/error_body.ts` turns them into HTTP.
- * `X.isInstance(error)` also recognises errors of another copy of the package in the same process.
+ * All errors that ModelMesh throws. They carry facts; `src/proxy/error_body.ts` maps them to HTTP responses.
+ * `X.isInstance(error)` also recognizes errors created by another copy of the package in the same process.
  * @module
  */
 export * from "./errors/base.ts";

@@ -11,7 +11,7 @@ async function reported(runs: number, outcomes: readonly Run[]): Promise<[boolea
   const areGood = await runAll({
     runs,
     run: () => Promise.resolve(left.shift()!),
-    tell: (line) => lines.push(line.replace(/\d+\.\d s/, "1.0 s")),
+    report: (line) => lines.push(line.replace(/\d+\.\d s/, "1.0 s")),
   });
   return [areGood, lines];
 }

@@ -12,7 +12,7 @@ import type { OperationRequest, OperationResponse, UploadedFile } from "../../sr
 import { UpstreamError } from "../../src/errors.ts";
 import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
-import { waveHead } from "../../src/util/wave.ts";
+import { waveHeader } from "../../src/util/wave.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
@@ -135,7 +135,7 @@ function bytesOf(data: string): Uint8Array {
 }
 
 function waveOf(samples: Uint8Array, rate: number): Uint8Array {
-  const head = waveHead(samples.length, rate);
+  const head = waveHeader(samples.length, rate);
   const whole = new Uint8Array(head.length + samples.length);
   whole.set(head);
   whole.set(samples, head.length);

@@ -1,5 +1,5 @@
 /**
- * The functions that every request runs through, each by itself: `deno bench -A --no-npm scripts/bench/hot_bench.ts`.
+ * Microbenchmarks of functions in the path of every request: `deno bench -A --no-npm scripts/bench/hot_bench.ts`.
  * @module
  */
 import { ModelMesh } from "../../mod.ts";
@@ -58,7 +58,7 @@ Deno.bench("a long wait called off, one timer each", () => callAfter(30_000, () 
 Deno.bench("a long wait called off, timers shared", () => after(30_000, () => {})());
 for (const cancel of others) cancel();
 
-/** A mesh whose provider answers at once. */
+/** A mesh whose provider responds immediately. */
 const mesh = new ModelMesh({
   fetch: () => Promise.resolve(new Response(answer, { headers: { "content-type": "application/json" } })),
 });

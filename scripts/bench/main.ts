@@ -1,5 +1,5 @@
 /**
- * The side-by-side benchmark: `deno task bench`; see docs/performance.md.
+ * Side-by-side benchmark: `deno task bench`; see docs/performance.md.
  * @module
  */
 import { all, names } from "./contestants/all.ts";
@@ -18,7 +18,7 @@ async function cleanUp(): Promise<void> {
   await removeTemporary();
 }
 
-/** Ends everything also when this program is asked to end. */
+/** Cleans up when this program receives a signal. */
 function cleanUpOnSignals(): void {
   for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
     Deno.addSignalListener(signal, () => {

@@ -1,9 +1,9 @@
 /**
- * What choosing a model costs: `deno bench -A --no-npm scripts/bench/selection_bench.ts`.
+ * Cost of selecting a model: `deno bench -A --no-npm scripts/bench/selection_bench.ts`.
  *
- * Every strategy over 10, 100 and 1 000 models, with everything known of each. At most 5 µs for 10 and 50 µs for
- * 1 000 models is what the stateless ones may take. `plain` has no priorities, `ordered` names every model and every
- * provider in them, and `tied` makes all models equal besides, which is the most that there is to do.
+ * Runs every strategy over 10, 100 and 1 000 models with complete state. Stateless strategies may take at most 5 µs for
+ * 10 and 50 µs for 1 000 models. `plain` has no priorities; `ordered` names every model and provider in them; `tied`
+ * also makes all models equal, which is the worst case.
  * @module
  */
 import { costFirst } from "../../connectors/strategies/cost_first.ts";

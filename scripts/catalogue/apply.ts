@@ -1,5 +1,5 @@
 /**
- * Takes what the sources agree on into a list.
+ * Applies what the sources agree on to a list.
  * @module
  */
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
@@ -8,12 +8,12 @@ import type { Change, Comparison } from "./compare.ts";
 import type { VendorList } from "./vendors.ts";
 
 /**
- * The list as it should be: with new prices from the day on which the sources were read, and with that day where they
- * confirm what is built in; the date of another source, such as a vendor's own page, stays. Models are neither added nor
+ * Returns the updated list: changed prices start on the date the sources were read, and entries that the sources
+ * confirm get that date; entries from other sources, such as a vendor's page, keep theirs. Models are neither added nor
  * removed.
  *
  * @param list The list.
- * @param comparison What differs.
+ * @param comparison The differences.
  * @param date ISO date on which the sources were read.
  */
 export function applied(list: VendorList, comparison: Comparison, date: string): readonly CatalogueEntry[] {

@@ -1,5 +1,5 @@
 /**
- * What differs between a list of the catalogue and the public sources.
+ * Differences between a list of the catalogue and the public sources.
  * @module
  */
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
@@ -8,35 +8,38 @@ import { priceAt } from "../../src/util/cost.ts";
 import type { SourceModel, SourceModels } from "./source.ts";
 import type { VendorList } from "./vendors.ts";
 
-/** What the sources have, by their names. */
+/** Models by source. */
 export type Found = ReadonlyMap<string, SourceModels>;
 
-/** Facts that are compared. */
+/** Compared facts. */
 export type Fact = "pricing" | "window" | "maxOutput" | "retires";
 
-/** A fact that a source has otherwise. */
+/** A fact that differs in a source. */
 export interface Change {
   readonly id: string;
   readonly fact: Fact;
-  /** What is built in. */
+  /** Built-in value. */
   readonly builtIn: unknown;
-  /** What each source has instead, by its name; one that has what is built in is listed too. */
+  /** Value of each source by name, including sources with the built-in value. */
   readonly found: Readonly<Record<string, unknown>>;
-  /** What to write: given when all sources that know the fact have the same, two of them or the one that the entry is from. */
+  /**
+   * The value to write: set when all sources that know the fact agree, and there are two of them or one is the entry's
+   * own source.
+   */
   readonly agreed?: unknown;
 }
 
-/** What was found out about a list. */
+/** Result of comparing a list. */
 export interface Comparison {
   readonly file: string;
-  /** Ids that only sources have, and which. */
+  /** Ids that only sources have. */
   readonly added: readonly { readonly id: string; readonly sources: readonly string[] }[];
   readonly changed: readonly Change[];
-  /** Ids that no source has any more, though one of them is where they come from. */
+  /** Ids that no source has any more although the entry comes from one. */
   readonly gone: readonly string[];
-  /** Ids whose facts all sources confirm that have them, and which these are. */
+  /** Ids whose facts are confirmed by all sources that have them. */
   readonly confirmed: readonly { readonly id: string; readonly sources: readonly string[] }[];
-  /** Ids whose facts are newer than the sources: they were not compared. */
+  /** Ids whose facts are newer than the sources, and were not compared. */
   readonly newer: readonly string[];
 }
 
@@ -44,9 +47,9 @@ export interface Comparison {
  * Compares a list.
  *
  * @param list The list.
- * @param found What the sources have.
+ * @param found Models of the sources.
  * @param options `date`: ISO date on which the sources were read; `others`: further lists of the same provider, whose
- *   models are not new.
+ * models are not new.
  */
 export function compare(
   list: VendorList,
@@ -75,12 +78,12 @@ export function compare(
   };
 }
 
-/** An entry that has its facts elsewhere, such as from the vendor's own page, need not be in any list. */
+/** Whether an entry comes from one of the sources, and not from elsewhere, such as a vendor's page. */
 function wasListed({ source: [name] }: CatalogueEntry, found: Found): boolean {
   return name.split(", ").some((source) => found.has(source));
 }
 
-/** Every model of a provider that a source has, by id, by source. */
+/** Returns every model of a provider by id, then by source. */
 function modelsFor({ names }: VendorList, found: Found): Map<string, Map<string, SourceModel>> {
   const models = new Map<string, Map<string, SourceModel>>();
   for (const [source, providers] of Object.entries(names)) {
@@ -113,18 +116,18 @@ function changesOf(entry: CatalogueEntry, models: ReadonlyMap<string, SourceMode
   });
 }
 
-/** One source changes what it is the source of; what another one has, only two of them do. */
+/** Whether sources suffice for a change: the entry's own source, or two others. */
 function isEnough({ source: [name] }: CatalogueEntry, sources: readonly string[]): boolean {
   return sources.length > 1 || sources.some((source) => name.split(", ").includes(source));
 }
 
-/** Sources round sizes, or count in thousands of 1,024: what differs by less than a twentieth is the same. */
+/** Returns the built-in size if it differs by less than 5 %: sources round sizes, or count in units of 1,024. */
 function closeTo(own: number | undefined, found: number | undefined): number | undefined {
   if (own === undefined || found === undefined) return undefined;
   return Math.abs(own - found) < own / 20 ? own : found;
 }
 
-/** The prices of a day, from small prompts to large ones, without their start. */
+/** Returns the prices of a day, from small to large prompts, without start dates. */
 function currentPrices(pricing: readonly DatedPricing[], now: number): DatedPricing[] {
   const sizes = [0, ...new Set(pricing.flatMap(({ above_tokens = [] }) => above_tokens))];
   return sizes.flatMap((size) => {
@@ -134,8 +137,8 @@ function currentPrices(pricing: readonly DatedPricing[], now: number): DatedPric
 }
 
 /**
- * What is built in, with what a source has of it; undefined when that is no price. An amount of 0 says that a model is
- * not billed by that unit, save where all it has are such amounts; even then 0 is not taken for a price that is unknown.
+ * Merges a source's prices into the built-in ones; undefined without any price. A price of 0 means that the unit is not
+ * billed, unless all prices are 0; even then 0 does not replace an unknown price.
  */
 function mergedPrices(
   current: readonly DatedPricing[],

@@ -1,12 +1,12 @@
 /**
- * The text of a vendor's list of models, as a file of `connectors/providers/catalogue`.
+ * Formats a vendor's list of models as a file of `connectors/providers/catalogue`.
  * @module
  */
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
 
 const width = 120;
 const list = "export const entries: readonly CatalogueEntry[] = [";
-/** The order of an entry's members. */
+/** Order of an entry's members. */
 const order: readonly (keyof CatalogueEntry)[] = [
   "id",
   "serves",
@@ -34,10 +34,10 @@ const order: readonly (keyof CatalogueEntry)[] = [
 ];
 
 /**
- * Writes a list into its file.
+ * Replaces the list in a file.
  *
- * @param text The file as it is; what stands before the list is kept.
- * @param entries What the list has to be.
+ * @param text The file. What precedes the list is kept.
+ * @param entries The new list.
  * @throws {Error} When the file has no list.
  */
 export function withEntries(text: string, entries: readonly CatalogueEntry[]): string {
@@ -51,7 +51,7 @@ function membersOf(entry: CatalogueEntry): string[] {
   return order.flatMap((name) => entry[name] === undefined ? [] : memberOf(name, entry[name]));
 }
 
-/** One line, or a line for each element of what is too long for one: as the formatter has it. */
+/** Formats a member as `deno fmt` does: on one line, or a line per element if it is too long. */
 function memberOf(name: string, value: unknown): string {
   const line = `    ${name}: ${literalOf(value)},\n`;
   if (line.length <= width + 1) return line;

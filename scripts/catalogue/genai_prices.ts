@@ -1,5 +1,5 @@
 /**
- * The list of https://github.com/pydantic/genai-prices.
+ * Source https://github.com/pydantic/genai-prices.
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
@@ -23,12 +23,12 @@ const names = {
   output_audio_mtok: "audio_output",
 } as const;
 
-/** https://github.com/pydantic/genai-prices: prices with start dates and sizes. */
+/** Source https://github.com/pydantic/genai-prices: prices with start dates and prompt sizes. */
 export const genaiPrices: Source = {
   name: "genai-prices",
   url: "https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/data.json",
   read(data: unknown, date: string): SourceModels {
-    if (!Array.isArray(data)) throw new TypeError("it is no array of providers");
+    if (!Array.isArray(data)) throw new TypeError("it is not an array of providers");
     return new Map(
       data.map(objectOf).map(({ id, models }) => {
         const current = (Array.isArray(models) ? models : []).map(objectOf).filter(({ deprecated }) =>
@@ -51,7 +51,7 @@ function read({ id, context_window, prices }: Json, date: string) {
   return sourceModel(String(id), { pricing, window: numberIn(context_window) });
 }
 
-/** The price of a day; nothing where it depends on the hour, which a list by days cannot say. */
+/** Returns the price of a day; empty if it depends on the time of day, which a list by date cannot express. */
 function priceOf(prices: unknown, date: string): Json {
   const dated = (Array.isArray(prices) ? prices : [{ prices }]).map(objectOf);
   if (dated.some(({ constraint }) => "start_time" in objectOf(constraint))) return {};

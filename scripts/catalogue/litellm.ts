@@ -1,5 +1,5 @@
 /**
- * The list of https://github.com/BerriAI/litellm.
+ * Source https://github.com/BerriAI/litellm.
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
@@ -14,7 +14,7 @@ import {
   type SourceModels,
 } from "./source.ts";
 
-/** Its names, ours, and how many of its units are one of ours. */
+/** Names in the source, names in the catalogue, and conversion factors. */
 const names: readonly (readonly [string, keyof DatedPricing, number])[] = [
   ["input_cost_per_token", "input", 1_000_000],
   ["output_cost_per_token", "output", 1_000_000],
@@ -25,10 +25,10 @@ const names: readonly (readonly [string, keyof DatedPricing, number])[] = [
   ["input_cost_per_query", "per_search", 1],
 ];
 
-/** Images and sound are priced in several ways at once, by tokens of several kinds: left out. */
+/** Modes that are skipped: images and audio have several prices at once, per kinds of tokens. */
 const unclear: readonly string[] = ["image_generation", "image_edit", "audio_speech"];
 
-/** https://github.com/BerriAI/litellm: models of every kind, and the days on which they retire. */
+/** Source https://github.com/BerriAI/litellm: models of every kind, with retirement dates. */
 export const liteLlm: Source = {
   name: "LiteLLM",
   url: "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
@@ -55,15 +55,15 @@ function read(id: string, model: Json) {
     : [{ ...priceIn(model, `_above_${over}k_tokens`), above_tokens: Number(over) * 1000 }];
   return sourceModel(id, {
     pricing: unclear.includes(String(mode)) ? [] : [priceIn(model, ""), ...larger],
-    // of a chat model it has what may be read, without what may be written
+    // for chat models it has the input limit, without the output
     window: mode === "chat" || mode === "responses" ? undefined : numberIn(max_input_tokens),
-    // where it has one figure for both, that is the window
+    // equal values for both mean that it is the context window
     maxOutput: max_output_tokens === max_input_tokens ? undefined : numberIn(max_output_tokens),
     retires: typeof retires === "string" ? retires : undefined,
   });
 }
 
-/** A price of 0 beside one of another unit is none: the model is not billed by it. */
+/** Returns a price. One of 0 beside a price of another unit is ignored: the model is not billed by it. */
 function priceIn(model: Json, suffix: string): DatedPricing {
   const amounts = names.map(([name, own, factor]) => {
     const amount = numberIn(model[`${name}${suffix}`]);

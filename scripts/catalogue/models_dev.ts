@@ -1,11 +1,11 @@
 /**
- * The list of https://models.dev.
+ * Source https://models.dev.
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
 import { given, type Json, numberIn, objectOf, type Source, sourceModel, type SourceModels } from "./source.ts";
 
-/** https://models.dev: every vendor's chat models, and some others; what is free costs 0. */
+/** Source https://models.dev: chat models of all vendors, and some others. Free models cost 0. */
 export const modelsDev: Source = {
   name: "models.dev",
   url: "https://models.dev/api.json",

@@ -1,17 +1,17 @@
 /**
- * A comparison of the catalogue as text.
+ * Formats a comparison of the catalogue as text.
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
 import type { Change, Comparison } from "./compare.ts";
 
-/** Of new models no more are named: a gateway has hundreds. */
+/** Maximum number of new models named; a gateway has hundreds. */
 const maxAdded = 20;
 
 /**
- * Draws comparisons, one list below the other.
+ * Formats comparisons, one list after the other.
  *
- * @param comparisons What was found out about each list.
+ * @param comparisons Result for each list.
  */
 export function report(comparisons: readonly Comparison[]): string {
   const count = (name: "added" | "changed" | "gone" | "confirmed" | "newer") =>

@@ -1,70 +1,70 @@
 /**
- * The form that the public price lists are read into.
+ * Interface of public price lists.
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
 
-/** What a source has of a model. */
+/** Facts of a model in a source. */
 export interface SourceModel {
-  /** The id its provider knows it by. */
+  /** The provider's model id. */
   readonly id: string;
-  /** Prices of the day, from small prompts to large ones; undefined when the source has none. */
+  /** Prices of the day, from small to large prompts; undefined if the source has none. */
   readonly pricing?: readonly DatedPricing[];
-  /** Tokens read and written together. */
+  /** Context window: input plus output tokens. */
   readonly window?: number;
-  /** Tokens written per request. */
+  /** Maximum number of output tokens per request. */
   readonly maxOutput?: number;
-  /** ISO date from which its provider does not answer for it any more. */
+  /** ISO date of retirement. */
   readonly retires?: string;
 }
 
-/** Models by the name that a source has for their provider. */
+/** Models by the source's name of their provider. */
 export type SourceModels = ReadonlyMap<string, readonly SourceModel[]>;
 
-/** A public list of models. */
+/** A public price list. */
 export interface Source {
-  /** What entries name it. */
+  /** Its name in entries of the catalogue. */
   readonly name: string;
-  /** Where it is, unless a flag says otherwise. */
+  /** Its default URL. */
   readonly url: string;
   /**
-   * Reads the list.
+   * Parses the list.
    *
-   * @param data Its JSON.
-   * @param date ISO date: prices of that day are wanted.
-   * @throws {TypeError} When it is no such list.
+   * @param data Parsed JSON.
+   * @param date ISO date of the prices to read.
+   * @throws {TypeError} When the data has another format.
    */
   read(data: unknown, date: string): SourceModels;
 }
 
-/** An object of JSON. */
+/** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An object; empty for anything else. */
+/** Returns an object; empty for any other value. */
 export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Json : {};
 }
 
-/** A number that is one. */
+/** Returns a number; undefined for any other value. */
 export function numberIn(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** An object without what is undefined. */
+/** Returns an object without undefined members. */
 export function given<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;
 }
 
-/** Without what a division or a multiplication left over. */
+/** Rounds away floating-point noise. */
 export function rounded(amount: number): number {
   return Number(amount.toPrecision(6));
 }
 
 /**
- * A model in the form that is compared. A list of prices without the ones that say nothing; sizes of 0 are none.
+ * Returns a model in a comparable form: without empty price lists, and without sizes of 0.
  *
- * @param id The id its provider knows it by.
- * @param facts What a source has of it.
+ * @param id The provider's model id.
+ * @param facts Facts of the source.
  */
 export function sourceModel(
   id: string,

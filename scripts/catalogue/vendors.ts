@@ -1,12 +1,15 @@
 /**
- * The lists of the catalogue, and what the sources call their providers.
+ * Lists of the catalogue, and the sources' names of their providers.
  * @module
  */
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
 
 const builtIn = new URL("../../connectors/providers/catalogue/", import.meta.url);
 
-/** What the sources call a provider, by the name of its file up to an underscore: a long list has several; one that is missing is not in a source. */
+/**
+ * Names of a provider in the sources, by the file name up to an underscore (a long list has several files). A missing
+ * name means that the source lacks the provider.
+ */
 const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   anthropic: { "models.dev": ["anthropic"], "genai-prices": ["anthropic"], LiteLLM: ["anthropic"] },
   assemblyai: { LiteLLM: ["assemblyai"] },
@@ -40,19 +43,19 @@ const names: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 
 /** A list of the catalogue. */
 export interface VendorList {
-  /** The name of its file, without ending. */
+  /** File name without extension. */
   readonly file: string;
-  /** Where its file is. */
+  /** URL of the file. */
   readonly url: URL;
   readonly entries: readonly CatalogueEntry[];
-  /** What each source calls its provider, by the source's name. */
+  /** Names of its provider, by source. */
   readonly names: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * All lists, by file.
+ * Returns all lists by file.
  *
- * @param folder Where they are.
+ * @param folder Folder of the lists.
  */
 export async function vendorLists(folder: URL = builtIn): Promise<readonly VendorList[]> {
   const files = [...Deno.readDirSync(folder)].map(({ name }) => name.replace(/\.ts$/, "")).sort();
@@ -64,9 +67,9 @@ export async function vendorLists(folder: URL = builtIn): Promise<readonly Vendo
 }
 
 /**
- * The provider of a list.
+ * Returns the vendor of a list.
  *
- * @param file The name of its file.
+ * @param file File name without extension.
  */
 export function vendorOf(file: string): string {
   return file.split("_")[0]!;

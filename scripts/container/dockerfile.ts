@@ -1,15 +1,15 @@
 /**
- * What a Dockerfile says of the image that it makes.
+ * Parses a Dockerfile.
  * @module
  */
 
 /** The last stage. */
 export interface Image {
-  /** Of packages from npm, as the build installs them beside the one packed. */
+  /** npm packages installed in addition to the packed one. */
   readonly packages: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string;
-  /** `<user>:<group>`, numbers. */
+  /** `<user>:<group>`, numeric. */
   readonly user: string;
   readonly volume: string;
   readonly entrypoint: readonly string[];
@@ -18,10 +18,10 @@ export interface Image {
 }
 
 /**
- * Reads one.
+ * Parses a Dockerfile.
  *
- * @param text The file.
- * @throws {Error} When an instruction that the proofs need is missing, or written in another form.
+ * @param text Its content.
+ * @throws {Error} When a required instruction is missing, or has an unsupported form.
  */
 export function readDockerfile(text: string): Image {
   const lines = text.replaceAll(/^\s*#.*\n/gm, "").replaceAll(/\\\n/g, " ").split("\n").map((line) => line.trim());

@@ -1,29 +1,29 @@
 /**
- * The image's root as a folder: Node with the libraries that it needs, the package, and nothing else.
+ * Root directory of the image: Node and its libraries, the package, and nothing else.
  * @module
  */
 import { fromFileUrl } from "../npm/files.ts";
 import { buildPackage } from "../npm/package.ts";
 import type { Image } from "./dockerfile.ts";
 
-/** A process in the root. */
+/** A process in the root directory. */
 export interface InRoot extends AsyncDisposable {
   readonly pid: number;
-  /** What it has written to standard error so far. */
+  /** Its standard error so far. */
   readonly err: string;
-  /** Resolves once standard error has this. */
+  /** Resolves when standard error contains a text. */
   says(text: string): Promise<void>;
   /** Its exit code. */
   readonly code: Promise<number>;
   kill(signal: Deno.Signal): void;
 }
 
-/** The root, and how programs run in it. */
+/** The root directory, and how to run programs in it. */
 export interface ImageRoot {
   readonly image: Image;
-  /** Its folder. */
+  /** Its path. */
   readonly folder: string;
-  /** Starts a program as the image's user, with its environment. */
+  /** Starts a program with the image's user and environment. */
   start(command: readonly string[], env?: Readonly<Record<string, string>>): InRoot;
 }
 
@@ -33,7 +33,7 @@ async function run(command: string, args: readonly string[], cwd?: string): Prom
   return new TextDecoder().decode(stdout);
 }
 
-/** Makes it: what the two stages of the Dockerfile do. */
+/** Creates the root directory as the two stages of the Dockerfile do. */
 export async function buildRoot(folder: string, image: Image): Promise<ImageRoot> {
   await buildPackage(new URL(`file://${folder}/package/`));
   const [packed] = JSON.parse(await run("npm", ["pack", "--json"], `${folder}/package`));
@@ -54,7 +54,7 @@ export async function buildRoot(folder: string, image: Image): Promise<ImageRoot
   return { image, folder: root, start: (command, env = {}) => start(root, image, { chroot, command, env }) };
 }
 
-/** Node and its libraries, at the paths that they have here. */
+/** Copies Node and its libraries to the same paths. */
 async function copyNode(root: string): Promise<void> {
   const node = await Deno.realPath((await run("sh", ["-c", "command -v node"])).trim());
   const libraries = (await run("ldd", [node])).match(/\/\S+(?= \(0x)/g) ?? [];
@@ -68,7 +68,7 @@ async function copyNode(root: string): Promise<void> {
 }
 
 interface StartOptions {
-  /** Path of the program. */
+  /** Path of `chroot`. */
   readonly chroot: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -80,7 +80,7 @@ function start(
   { chroot, command, env: further }: StartOptions,
 ): InRoot {
   const variables = { PATH: "/usr/local/bin", ...env, ...further };
-  // the folder is changed to inside: `chroot` starts at the root
+  // changes the working directory inside, since `chroot` starts at the root
   const program = ["/usr/local/bin/node", "-e", launcher, workdir, ...command];
   const child = new Deno.Command(chroot, {
     args: [`--userspec=${user}`, "--groups=", root, ...program],
@@ -93,7 +93,7 @@ function start(
   return watched(child);
 }
 
-/** Becomes the program: a container's engine changes the folder before it starts one. */
+/** Launcher: changes the working directory and runs the program, as a container engine does. */
 const launcher = `
 const [folder, command, ...args] = process.argv.slice(1);
 process.chdir(folder);

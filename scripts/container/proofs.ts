@@ -1,5 +1,5 @@
 /**
- * What has to hold in the image's root.
+ * Tests in the root directory of the image.
  * @module
  */
 import type { ImageRoot, InRoot } from "./image_root.ts";
@@ -14,7 +14,7 @@ const token = "t-container-0123456789";
 const url = `http://127.0.0.1:${port}`;
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
-/** A provider that streams one word, and the next one when it may. */
+/** A provider that streams one word, and the next one when `go` is called. */
 function startProvider(): { readonly url: string; readonly go: () => void; stop(): Promise<void> } {
   let go = () => {};
   const gate = new Promise<void>((resolve) => go = resolve);

@@ -1,5 +1,5 @@
 /**
- * What a page loads that uses the browser entry: its size, and whether anything of a server is in it.
+ * Size of pages that use the browser entry, and detection of server code in them.
  * @module
  */
 import { build, type Metafile, type Plugin } from "./esbuild.ts";
@@ -7,19 +7,19 @@ import { fromFileUrl, root } from "./files.ts";
 import { optionalPackages } from "./optional_packages.ts";
 import { std } from "./std.ts";
 
-/** The most that {@linkcode oneProvider} may weigh, minified and gzipped, bytes. */
+/** Maximum size of {@linkcode oneProvider}, minified and gzipped, bytes. */
 export const limitBytes = 49_152;
 
-/** The most that it may weigh with what its first chat call loads, bytes. */
+/** Maximum size including what its first chat call loads, bytes. */
 export const callLimitBytes = 61_440;
 
-/** What its first chat call loads beside. */
+/** Modules loaded by its first chat call. */
 export const firstCall: readonly string[] = ["src/engine/run.ts"];
 
-/** The entry, by the name that consumers know. */
+/** Name of the browser entry for consumers. */
 const browserEntry = "@modelmesh/core/browser";
 
-/** A program with one provider: the least that is of use. */
+/** A program with one provider: the smallest useful page. */
 export const oneProvider: string = `
   import { BrowserBaseProvider, create, createBrowserProviderConfig } from "${browserEntry}";
   const config = createBrowserProviderConfig({ baseUrl: "https://api.example.com/v1", apiKey: "k", models: ["m"] });
@@ -29,7 +29,7 @@ export const oneProvider: string = `
 /** A program that uses everything. */
 export const wholeEntry: string = `export * from "${browserEntry}";`;
 
-/** Has the sources stand for the package. */
+/** Resolves the package to the sources. */
 const sources: Plugin = {
   name: "sources",
   setup(build) {
@@ -39,7 +39,7 @@ const sources: Plugin = {
   },
 };
 
-/** Says of every module what `package.json` says of them: importing one has no effect but its names. */
+/** Marks every module as free of side effects, as `package.json` does. */
 const pure: Plugin = {
   name: "pure",
   setup(build) {
@@ -51,32 +51,32 @@ const pure: Plugin = {
 
 /** A program bundled for a page. */
 export interface PageBundle {
-  /** What the page loads at once, minified. */
+  /** What the page loads initially, minified. */
   readonly text: string;
-  /** The same, gzipped, bytes. */
+  /** Its gzipped size, bytes. */
   readonly gzipBytes: number;
-  /** The same with what a first chat call loads, gzipped, bytes. */
+  /** Gzipped size including what the first chat call loads, bytes. */
   readonly callGzipBytes: number;
-  /** The files by path; and which module each that is loaded later is for. */
+  /** Files by path, and the modules of those loaded later. */
   readonly files: ReadonlyMap<string, string>;
   readonly modules: ReadonlyMap<string, string>;
-  /** All of it, also what it loads later. */
+  /** All code, including what is loaded later. */
   readonly wholeText: string;
 }
 
-/** How a program is bundled. */
+/** Options of bundling. */
 export interface BundleOptions {
-  /** False keeps what the program reaches and does not use. Default: true. */
+  /** Whether to remove unused code (tree shaking). @default true */
   readonly isShaken?: boolean;
-  /** A project that has the package, or the package itself, as a path. Default: this repository's sources. */
+  /** Path of a project that has the package, or of the package itself; the sources of this repository by default. */
   readonly folder?: string;
 }
 
 /**
- * Bundles a program as a consumer's bundler does, minified.
+ * Bundles and minifies a program as a consumer does.
  *
- * @param source Its text; `./` is this repository's folder, or the project's.
- * @param options What to change.
+ * @param source Its code; `./` is the folder of this repository or project.
+ * @param options Options.
  */
 export async function bundleForPage(
   source: string,
@@ -99,7 +99,7 @@ export async function bundleForPage(
       : { external: Object.keys(optionalPackages) }),
     metafile: true,
     write: false,
-    logLevel: "silent", // a failure is thrown, with its text
+    logLevel: "silent", // failures are thrown
   });
   const files = new Map(outputFiles.map(({ path, text }) => [path.slice(resolveDir.length + 1), text]));
   const join = (paths: ReadonlySet<string>) => [...paths].map((path) => files.get(path)!).join("");
@@ -119,7 +119,7 @@ export async function bundleForPage(
   };
 }
 
-/** What an entry imports and then itself, in the order of execution, but for what it loads when it needs it. */
+/** Returns the static imports of an entry and the entry, in execution order, without dynamic imports. */
 function eagerOutputs({ outputs }: Metafile, entry: string): Set<string> {
   const eager = new Set<string>();
   const entered = new Set<string>();
@@ -135,14 +135,16 @@ function eagerOutputs({ outputs }: Metafile, entry: string): Set<string> {
   return eager;
 }
 
-/** Whether a module is the one of a source: in the package, what is loaded on demand is a chunk of its name. */
+/**
+ * Whether a module is that of a source file. In the package, dynamically imported modules are chunks of the same name.
+ */
 function isOf(source: string, module: string | undefined): boolean {
   const chunk = source.replace(/^.*\//, "/chunks/").replace(/\.ts$/, "-");
   return module === source || module !== undefined && module.includes(chunk);
 }
 
 /**
- * The size of a text after gzip, bytes.
+ * Returns the gzipped size of a text, bytes.
  *
  * @param text The text.
  */
@@ -151,7 +153,7 @@ export async function gzipSize(text: string): Promise<number> {
   return (await new Response(packed).arrayBuffer()).byteLength;
 }
 
-/** What only servers have, as it looks in minified code. */
+/** Patterns of server code in minified code. */
 const serverNames: readonly (readonly [text: RegExp, name: string])[] = [
   [/\bDeno\b(?! \w)/, "Deno"],
   [/["'`]node:\w/, "a module of Node"],
@@ -160,10 +162,10 @@ const serverNames: readonly (readonly [text: RegExp, name: string])[] = [
 ];
 
 /**
- * What of a server is in a bundle.
+ * Returns occurrences of server code in a bundle.
  *
- * @param text Its text, minified.
- * @returns Names, with what stands around them.
+ * @param text The bundle.
+ * @returns Names, with the surrounding code.
  */
 export function serverTraces(text: string): string[] {
   return serverNames.flatMap(([pattern, name]) => {

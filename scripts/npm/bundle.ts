@@ -1,24 +1,24 @@
 /**
- * The entries as ES modules that Node, Deno, Bun and bundlers for browsers take alike.
+ * Bundles the entries as ES modules for Node, Deno, Bun and bundlers.
  * @module
  */
 import { build, type Metafile, type OutputFile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
-/** The entries: what stands behind the names in `exports`. */
+/** The entries in `exports`. */
 export const entries: readonly string[] = ["mod", "browser", "proxy", "ai_sdk", "cli"];
 
-/** The entry that only passes on what its parts export, so that a page's bundler takes the parts that are used. */
+/** The entry that only re-exports its parts, so that bundlers include the used ones only. */
 const barrel = "browser";
 
-/** How it does so. */
+/** Its re-exports. */
 const part = /^export \* from "\.\/(.+)\.ts";$/gm;
 
-/** Code of others that is inlined. */
+/** Inlined third-party code. */
 const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
 
-/** One file of the package. */
+/** A file of the package. */
 export interface PackageFile {
   /** Path in the package. */
   readonly path: string;
@@ -26,17 +26,17 @@ export interface PackageFile {
   readonly text: string;
 }
 
-/** What bundling gives. */
+/** Result of bundling. */
 export interface Bundle {
   /** Scripts and their source maps. */
   readonly files: readonly PackageFile[];
-  /** Each file's inputs and imports, by its path from the repository's root. */
+  /** Inputs and imports of each file, by path from the repository's root. */
   readonly metafile: Metafile;
-  /** Notices of the inlined code of others. */
+  /** Copyright notices of inlined third-party code. */
   readonly notices: string;
 }
 
-/** Bundles the entries into `dist/`, with what they share in `dist/chunks/`. */
+/** Bundles the entries into `dist/`, and shared code into `dist/chunks/`. */
 export async function bundleEntries(): Promise<Bundle> {
   const folder = fromFileUrl(root);
   const source = await Deno.readTextFile(new URL(`${barrel}.ts`, root));
@@ -53,13 +53,13 @@ export async function bundleEntries(): Promise<Bundle> {
     splitting: true,
     format: "esm",
     target: "es2022",
-    platform: "neutral", // a module of Node's is an error here, not an import
+    platform: "neutral", // an import of a Node module is an error
     sourcemap: "linked",
     define: { "import.meta.main": "false" },
     plugins: [std, withoutMain],
     metafile: true,
     write: false,
-    logLevel: "silent", // a failure is thrown, with its text
+    logLevel: "silent", // failures are thrown
   });
   const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }));
   files.push({
@@ -69,14 +69,14 @@ export async function bundleEntries(): Promise<Bundle> {
   return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
 }
 
-/** Where a part lies in `dist/`. */
+/** Path of a part in `dist/`. */
 function partOf(path: string): string {
   return `${barrel}/${path.split("/").at(-1)}`;
 }
 
 /**
- * Cuts off what an entry does when it is run itself: Deno runs `cli.ts`, the package has `bin` for that. An `await` in
- * a branch that is never taken would still make the module one that `require()` refuses.
+ * Removes the main code of an entry: Deno runs `cli.ts` directly, the package has `bin`. Even an `await` in a branch
+ * never taken would prevent `require()` of the module.
  */
 const withoutMain: Plugin = {
   name: "without-main",
@@ -93,12 +93,12 @@ function pathOf({ path }: OutputFile, folder: string): string {
 }
 
 /**
- * An import of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, and a
- * page's bundler takes such an import for a use. Its line stays, for the source map.
+ * Matches imports without names, which the bundler emits to preserve execution order. The modules have no side effects,
+ * and bundlers would include them. The line is kept empty for the source map.
  */
 const bareImport = /^import "\.[^"]+";$/gm;
 
-/** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
+/** Returns the text of a file. Its source map contains the sources, which are not part of the package. */
 function textOf(file: OutputFile, folder: string): string {
   if (!file.path.endsWith(".map")) return file.text.replace(bareImport, "");
   const map = JSON.parse(file.text) as { sources: string[] };
@@ -115,7 +115,7 @@ function sourcePath({ href }: URL): string {
   return path;
 }
 
-/** The comments with copyright at the head of the inlined files of others, each notice once. */
+/** Returns the copyright comments of inlined third-party files, each notice once. */
 async function noticesOf(inputs: readonly string[]): Promise<string> {
   const notices = new Set<string>();
   for (const path of inputs.filter((input) => foreign.test(input))) {

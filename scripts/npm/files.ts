@@ -4,13 +4,13 @@
  */
 import { fileURLToPath } from "node:url";
 
-/** The repository's folder. */
+/** URL of the repository's folder. */
 export const root: URL = new URL("../../", import.meta.url);
 
 /**
- * The path behind a `file:` address.
+ * Converts a `file:` URL to a path.
  *
- * @param url The address.
+ * @param url The URL.
  */
 export function fromFileUrl(url: URL): string {
   return fileURLToPath(url);

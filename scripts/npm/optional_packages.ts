@@ -1,9 +1,9 @@
 /**
- * npm packages that a module loads when it is needed: optional peer dependencies of the package.
+ * npm packages that are imported on demand: optional peer dependencies of the package.
  * @module
  */
 
-/** Name to version, the one that `npm:` imports name. */
+/** Versions by name, as in `npm:` imports. */
 export const optionalPackages: Readonly<Record<string, string>> = {
   "@cfworker/json-schema": "4.1.6",
   "@msgpack/msgpack": "3.1.3",

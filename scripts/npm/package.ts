@@ -1,5 +1,5 @@
 /**
- * The npm package as a folder: scripts, declarations, `package.json`, and what people read.
+ * Builds the npm package: scripts, declarations, `package.json` and documentation.
  * @module
  */
 import { bundleEntries, type PackageFile } from "./bundle.ts";
@@ -7,7 +7,7 @@ import { root } from "./files.ts";
 import { optionalPackages } from "./optional_packages.ts";
 import { declarations } from "./types.ts";
 
-/** What the package takes from `deno.json`. */
+/** Members of `deno.json` that the package uses. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -16,22 +16,22 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
 }
 
-/** The oldest Node that has `process.getBuiltinModule`; `modelmesh.cjs` says it too. */
+/** Minimum version of Node, the first with `process.getBuiltinModule`. `modelmesh.cjs` has it as well. */
 const engine = ">=20.16";
 
-/** What people read: pages, with all that they link to. */
+/** Documentation, complete with link targets. */
 const pages = ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "api.md", "docs"];
 
-/** The licence of everything that is inlined, under the notices of its files. */
+/** License of inlined third-party code, below the notices of its files. */
 const thirdParty = "This package contains code of the Deno standard library and of what it was ported from, " +
   "under the MIT license:";
 
 /**
- * Builds the package anew.
+ * Builds the package.
  *
- * @param folder Where; what was there goes.
- * @returns The files of the folder, without the copied ones.
- * @throws {Error} When something does not fit together.
+ * @param folder Output folder, which is emptied first.
+ * @returns The generated files, without copied ones.
+ * @throws {Error} When the sources are inconsistent.
  */
 export async function buildPackage(folder: URL): Promise<PackageFile[]> {
   const manifest = await readManifest();
@@ -45,7 +45,7 @@ export async function buildPackage(folder: URL): Promise<PackageFile[]> {
     { path: "package.json", text: `${JSON.stringify(packageJson(manifest), null, 2)}\n` },
     { path: "THIRD_PARTY_LICENSES", text: `${thirdParty}\n\n${notices}\n${terms}` },
   ];
-  await Deno.remove(folder, { recursive: true }).catch(() => {}); // the first time there is none
+  await Deno.remove(folder, { recursive: true }).catch(() => {}); // absent in the first build
   for (const { path, text } of all) {
     await Deno.mkdir(new URL(".", new URL(path, folder)), { recursive: true });
     await Deno.writeTextFile(new URL(path, folder), text);
@@ -55,7 +55,7 @@ export async function buildPackage(folder: URL): Promise<PackageFile[]> {
   return all;
 }
 
-/** Copies a file, or a folder with all that is in it. */
+/** Copies a file or a folder. */
 async function copy(path: string, folder: URL): Promise<void> {
   const { isDirectory } = await Deno.stat(new URL(path, root));
   if (!isDirectory) return await Deno.copyFile(new URL(path, root), new URL(path, folder));
@@ -94,12 +94,12 @@ function packageJson({ name, version, license, description, exports }: Manifest)
   };
 }
 
-/** Something of each optional package, by its name. */
+/** Maps each optional package to a value. */
 function mapped<Value>(of: (version: string) => Value): Record<string, Value> {
   return Object.fromEntries(Object.entries(optionalPackages).map(([name, version]) => [name, of(version)]));
 }
 
-/** TypeScript takes the first that fits: the types stand first. */
+/** Returns the conditions of an entry. `types` comes first, since TypeScript uses the first match. */
 function entryOf(file: string): { types: string; default: string } {
   const name = file.replace(/^\.\/(.*)\.ts$/, "$1");
   return { types: `./types/${name}.d.ts`, default: `./dist/${name}.js` };

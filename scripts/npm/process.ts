@@ -1,48 +1,48 @@
 /**
- * Runs other programs, none of them for longer than it is given.
+ * Runs processes with a timeout.
  * @module
  */
 import { spawn } from "node:child_process";
 import process from "node:process";
 
-/** How a program is run. */
+/** Options of a process. */
 export interface RunOptions {
-  /** Where, as a path. */
+  /** Working directory, as a path. */
   readonly folder: string;
-  /** The longest it may take, seconds. */
+  /** Timeout, seconds. */
   readonly limitSeconds?: number;
-  /** What differs in its environment. */
+  /** Changed environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** How a program ended. */
+/** Result of a process. */
 export interface Ended {
-  /** Its exit code; null when a signal ended it. */
+  /** Its exit code; null after a signal. */
   readonly code: number | null;
-  /** What it wrote, to standard output. */
+  /** Its standard output. */
   readonly out: string;
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   readonly err: string;
 }
 
-/** A program that runs. */
+/** A running process. */
 export interface Running {
-  /** How it ended. */
+  /** Its result. */
   readonly ended: Promise<Ended>;
-  /** Resolves with what a pattern finds in its standard output; rejects when it ends without. */
+  /** Resolves with the match of a pattern in standard output; rejects when the process exits without one. */
   find(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** Sends a signal to it alone. */
+  /** Sends a signal to the process. */
   signal(signal: "SIGTERM"): void;
-  /** Sends a signal to it and all that it started, as a terminal does. */
+  /** Sends a signal to the process and its descendants, as a terminal does. */
   signalAll(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
 const quiet = { NO_COLOR: "1", npm_config_update_notifier: "false", npm_config_fund: "false" };
 
-/** Their groups are of their own: what ends this program does not end them. */
+/** Running processes. They have their own process groups, which do not end with this program. */
 const running = new Set<Running>();
 
-/** Kills all that still runs. */
+/** Kills all running processes. */
 export function killAll(): void {
   for (const { signalAll } of running) signalAll("SIGKILL");
 }
@@ -51,15 +51,15 @@ function send(id: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(id, signal);
   } catch {
-    // it has ended
+    // the process has exited
   }
 }
 
 /**
- * Starts a program; when its time is up, it and all that it started are killed.
+ * Starts a process. After the timeout, it and its descendants are killed.
  *
- * @param command What to run, and its arguments.
- * @param options Where, and for how long.
+ * @param command Program and arguments.
+ * @param options Working directory and timeout.
  */
 export function start(command: readonly string[], options: RunOptions): Running {
   const [program, ...args] = command;
@@ -69,7 +69,7 @@ export function start(command: readonly string[], options: RunOptions): Running 
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
-  const signalAll = (signal: "SIGTERM" | "SIGKILL") => send(-child.pid!, signal); // to its group
+  const signalAll = (signal: "SIGTERM" | "SIGKILL") => send(-child.pid!, signal); // to its process group
   const texts = { out: "", err: "" };
   child.stdout!.on("data", (data) => texts.out += data);
   child.stderr!.on("data", (data) => texts.err += data);
@@ -91,18 +91,18 @@ export function start(command: readonly string[], options: RunOptions): Running 
       child.stdout!.on("data", look);
       ended.then(({ err }) => reject(new Error(`${command.join(" ")} ended too early:\n${err}`)), reject);
     });
-  // not `child.kill`: Deno would take the signal for how the program ended
+  // not `child.kill`, since Deno would report the signal as the result of the process
   const started: Running = { ended, find, signalAll, signal: (signal) => send(child.pid!, signal) };
   running.add(started);
   return started;
 }
 
 /**
- * Runs a program to its end.
+ * Runs a process to its end.
  *
- * @param command What to run, and its arguments.
- * @param options Where, and for how long.
- * @throws {Error} With all it wrote, when its code is not 0.
+ * @param command Program and arguments.
+ * @param options Working directory and timeout.
+ * @throws {Error} With its output, when its exit code is not 0.
  */
 export async function run(command: readonly string[], options: RunOptions): Promise<Ended> {
   const ended = await start(command, options).ended;

@@ -1,12 +1,12 @@
 /**
- * Where the code behind `@std/…` lies, for a bundler that knows neither `links` nor `npm:`.
+ * Resolves `@std/…` for a bundler, which knows neither `links` nor `npm:`.
  * @module
  */
 import { fromFileUrl, root } from "./files.ts";
 import { optionalPackages } from "./optional_packages.ts";
 import type { Plugin } from "./esbuild.ts";
 
-/** Resolves `@std/…` as `links` in `deno.json` does, and its `npm:` to the copy that Deno has downloaded. */
+/** Resolves `@std/…` as `links` in `deno.json` does, and `npm:` to the copy that Deno has downloaded. */
 export const std: Plugin = {
   name: "std",
   setup(build) {
@@ -16,14 +16,14 @@ export const std: Plugin = {
   },
 };
 
-/** What is loaded only when it is needed stays outside, by the name that a consumer installs it under. */
+/** Returns the name of an optional package, which stays external. */
 function optional(specifier: string): string {
   const [, name, version] = /^npm:(.+)@([^@/]+)$/.exec(specifier) ?? [];
   if (name !== undefined && optionalPackages[name] === version) return name;
   throw new Error(`${specifier}: scripts/npm/optional_packages.ts does not name it`);
 }
 
-/** `@std/cli/parse-args` is what `scripts/std/cli` exports as `./parse-args`. */
+/** Resolves `@std/cli/parse-args` to the export `./parse-args` of `scripts/std/cli`. */
 async function linked(specifier: string): Promise<string> {
   const [, name, ...rest] = specifier.split("/");
   const folder = new URL(`scripts/std/${name}/`, root);
@@ -34,12 +34,12 @@ async function linked(specifier: string): Promise<string> {
 }
 
 /**
- * The path of a file of an npm package among Deno's downloads.
+ * Returns the path of a file of an npm package that Deno has downloaded.
  *
  * @param specifier Such as `npm:deno-std@1.4.0/yaml/mod.js`; the file is a module.
  */
 export async function downloaded(specifier: string): Promise<string> {
-  await import(specifier); // downloads it where it is not there yet
+  await import(specifier); // downloads it if necessary
   const path = specifier.slice("npm:".length).replace(/(?<=.)@/, "/");
   const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
   const { npmCache } = JSON.parse(new TextDecoder().decode(stdout)) as { npmCache: string };
@@ -48,7 +48,7 @@ export async function downloaded(specifier: string): Promise<string> {
   return file;
 }
 
-/** Deno keeps packages by registry: by its host, and its path if it has one. */
+/** Finds a file. Deno stores packages by host and path of their registry. */
 async function findFile(folder: string, path: string, depth = 4): Promise<string | undefined> {
   const file = `${folder}/${path}`;
   if (await Deno.stat(file).then(({ isFile }) => isFile, () => false)) return file;

@@ -1,23 +1,23 @@
 /**
- * The declarations of the package, for consumers with any settings.
+ * Declarations of the package, for consumers with any compiler settings.
  * @module
  */
 import { entries, type PackageFile } from "./bundle.ts";
 import { fromFileUrl, root } from "./files.ts";
 import ts from "./typescript.ts";
 
-/** The version that writes them. */
+/** Version of the compiler. */
 export const typescriptVersion: string = ts.version;
 
-/** What names of newer standard libraries a file needs; consumers may target ES2022. */
+/** References to newer standard libraries that a file needs, since consumers may target ES2022. */
 const libraries: readonly (readonly [names: RegExp, library: string])[] = [
   [/\b(?:Async)?Disposable\b|\bSymbol\.(?:asyncDispose|dispose)\b/, "esnext.disposable"],
 ];
 
 /**
- * Writes the declarations that the entries reach, into `types/`.
+ * Emits the declarations reachable from the entries into `types/`.
  *
- * @throws {Error} When a declaration cannot be written, or names something that consumers do not have.
+ * @throws {Error} When a declaration cannot be emitted, or refers to something that consumers lack.
  */
 export function declarations(): PackageFile[] {
   const written = emit();
@@ -48,7 +48,7 @@ function emit(): Map<string, string> {
   });
   const files = new Map<string, string>();
   const write = (path: string, text: string) => void files.set(path, text);
-  // only what keeps declarations from being written counts here: `deno task check` knows Deno's types and @std
+  // only errors that prevent emitting matter here; `deno task check` knows the types of Deno and @std
   const { diagnostics } = program.emit(undefined, write, undefined, true, { afterDeclarations: [withScriptNames] });
   const [first] = diagnostics;
   if (first !== undefined) {
@@ -57,7 +57,9 @@ function emit(): Map<string, string> {
   return files;
 }
 
-/** `./a.ts` becomes `./a.js`, which every module resolution takes for `./a.d.ts`. TypeScript rewrites scripts only. */
+/**
+ * Rewrites `./a.ts` to `./a.js`, which every module resolution maps to `./a.d.ts`. TypeScript rewrites scripts only.
+ */
 const withScriptNames: ts.TransformerFactory<ts.SourceFile | ts.Bundle> = (context) => (file) => {
   const visit = (node: ts.Node): ts.Node =>
     ts.isStringLiteral(node) && isSpecifier(node)
@@ -70,7 +72,7 @@ function isSpecifier(node: ts.StringLiteral): boolean {
   return /^\.\.?\/.*\.ts$/.test(node.text);
 }
 
-/** The declarations that one imports; nothing else can be imported. */
+/** Returns the imports of a declaration file; packages are not allowed. */
 function importsOf(path: string, text: string | undefined): string[] {
   if (text === undefined) throw new Error(`${path}: imported, but not written`);
   return ts.preProcessFile(text).importedFiles.map(({ fileName }) => {
@@ -79,7 +81,7 @@ function importsOf(path: string, text: string | undefined): string[] {
   });
 }
 
-/** Adds references to a newer standard library, and refuses names that only one runtime has. */
+/** Adds references to newer standard libraries, and rejects names that exist on one runtime only. */
 function withLibraries(path: string, text: string): string {
   const code = text.replace(/\/\*[^]*?\*\//g, "");
   const global = code.match(/\bDeno\b|\bNodeJS\b|\bBuffer\b/);

@@ -1,19 +1,19 @@
 /**
- * Where the packed package is tried: folders outside of the repository, each a consumer's project.
+ * Projects in which the packed package is tested, outside of the repository.
  * @module
  */
 import { fromFileUrl, root } from "./files.ts";
 import { type Ended, run, type RunOptions } from "./process.ts";
 
-/** One way of using the package. */
+/** A test of the package. */
 export interface Proof {
-  /** What is proven. */
+  /** Its name. */
   readonly name: string;
-  /** Throws when it does not hold. */
+  /** Runs the test. Throws when it fails. */
   prove(workshop: Workshop): Promise<void>;
 }
 
-/** What others contribute, in the one version that is tried; the bundler and TypeScript as the build has them. */
+/** Pinned versions of other packages; bundler and TypeScript are those of the build. */
 export const versions = {
   typescriptNext: "typescript@7.0.2",
   nodeTypesOldest: "@types/node@20.19.43",
@@ -27,25 +27,25 @@ export const versions = {
 
 const consumers = new URL("tests/packages/consumers/", root);
 
-/** One project. */
+/** A project. */
 export class Project {
   /** Its folder, as a path. */
   readonly folder: string;
 
   /**
-   * Made by {@linkcode Workshop.project}.
+   * Created by {@linkcode Workshop.project}.
    *
-   * @param folder Its folder.
+   * @param folder Its folder, as a path.
    */
   constructor(folder: string) {
     this.folder = folder;
   }
 
   /**
-   * Runs a program in it.
+   * Runs a process in the project.
    *
-   * @param command What to run, and its arguments.
-   * @param options What differs.
+   * @param command Program and arguments.
+   * @param options Options.
    * @throws {Error} When it fails.
    */
   run(command: readonly string[], options: Partial<RunOptions> = {}): Promise<Ended> {
@@ -53,7 +53,7 @@ export class Project {
   }
 
   /**
-   * The path of a program that one of its packages brings.
+   * Returns the path of an executable of an installed package.
    *
    * @param name Such as `tsc`.
    */
@@ -64,7 +64,7 @@ export class Project {
   /**
    * Writes a file.
    *
-   * @param path Its name.
+   * @param path Its path in the project.
    * @param text Its text.
    */
   async write(path: string, text: string): Promise<void> {
@@ -74,25 +74,23 @@ export class Project {
   /**
    * Reads a file.
    *
-   * @param path Its name.
+   * @param path Its path in the project.
    */
   async read(path: string): Promise<string> {
     return await Deno.readTextFile(`${this.folder}/${path}`);
   }
 }
 
-/** The projects around one tarball. */
+/** The projects of one tarball. */
 export class Workshop {
-  /** The packed package, as a path. */
+  /** Path of the packed package. */
   readonly tarball: string;
   readonly #folder: string;
   readonly #projects: Map<string, Promise<Project>> = new Map();
 
   /**
-   * Made for one run.
-   *
-   * @param folder An empty folder, as a path.
-   * @param tarball The packed package, as a path.
+   * @param folder Path of an empty folder.
+   * @param tarball Path of the packed package.
    */
   constructor(folder: string, tarball: string) {
     this.#folder = folder;
@@ -100,10 +98,10 @@ export class Workshop {
   }
 
   /**
-   * A project with packages installed; made when it is first asked for.
+   * Returns a project with packages installed, created on first use.
    *
-   * @param name Its folder's name.
-   * @param packages What is installed, as npm takes it.
+   * @param name Name of its folder.
+   * @param packages Packages to install, as npm specifiers.
    */
   project(name: string, packages: readonly string[]): Promise<Project> {
     const known = this.#projects.get(name);
@@ -126,18 +124,18 @@ export class Workshop {
     return project;
   }
 
-  /** A project with the package alone. */
+  /** Returns a project with only the package. */
   plain(): Promise<Project> {
     return this.project("plain", [this.tarball]);
   }
 }
 
 /**
- * Fails unless something holds.
+ * Asserts a condition.
  *
- * @param holds Whether it does.
- * @param message What is wrong otherwise.
- * @throws {Error} When it does not hold.
+ * @param holds The condition.
+ * @param message Message of the error.
+ * @throws {Error} When the condition is false.
  */
 export function must(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(message);

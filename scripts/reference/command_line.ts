@@ -1,5 +1,5 @@
 /**
- * What every command of the command line says of itself.
+ * Help texts of all commands, for `docs/cli.md`.
  * @module
  */
 import type { CommandParts } from "../../src/cli/command.ts";
@@ -8,10 +8,10 @@ import { runCli } from "../../src/cli/main.ts";
 const [begin, end] = ["<!-- commands -->", "<!-- /commands -->"];
 
 /**
- * The text of `docs/cli.md` with the help of every command.
+ * Returns `docs/cli.md` with the help of every command.
  *
- * @param text Has the comments before and after it.
- * @throws {Error} When it lacks them, or a command fails.
+ * @param text The page, with marker comments.
+ * @throws {Error} When the markers are missing, or a command fails.
  */
 export async function withCommands(text: string): Promise<string> {
   const [start, stop] = [text.indexOf(begin), text.indexOf(end)];

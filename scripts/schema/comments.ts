@@ -1,16 +1,16 @@
 /**
- * What the keys of the configuration are for: the comments above them in `src/config/schema`. They are read from
- * the source, so that a program carries none of them.
+ * Descriptions of configuration keys: the comments in `src/config/schema`. They are read from the source, so that
+ * programs do not contain them.
  * @module
  */
 import ts from "../npm/typescript.ts";
 
 const folder = new URL("../../src/config/schema/", import.meta.url);
 const first = "schema.ts";
-/** Fields whose members have names of their own: their keys are those of `*`. */
+/** Field functions whose members are named by the user. The path of their keys contains `*`. */
 const maps: readonly string[] = ["mapOf", "recordOf"];
 
-/** Functions of a file that make fields, and where the names it imports come from. */
+/** Field functions of a file, and the imports of their names. */
 interface Source {
   readonly text: ts.SourceFile;
   readonly bodies: ReadonlyMap<string, ts.Expression>;
@@ -18,9 +18,9 @@ interface Source {
 }
 
 /**
- * Comments by the path of their key, such as `pools.*.retry.max_attempts`.
+ * Returns comments by the path of their key, such as `pools.*.retry.max_attempts`.
  *
- * @throws {Error} Naming the line of a key that has none, or that is written in a way that is not understood.
+ * @throws {Error} When a key has no comment, or is written in an unsupported form; the message names the line.
  */
 export function readComments(): ReadonlyMap<string, string> {
   const reader = new CommentReader();
@@ -32,7 +32,7 @@ class CommentReader {
   readonly comments = new Map<string, string>();
   readonly #sources = new Map<string, Source>();
 
-  /** Follows a function that makes a field, if it is one of the schema's own. */
+  /** Follows a function of the schema that creates a field. */
   read({ name, file }: { name: string; file: string }, path = ""): void {
     const { bodies, imports } = this.#source(file);
     const [body, origin] = [bodies.get(name), imports.get(name)];
@@ -40,7 +40,7 @@ class CommentReader {
     else if (origin !== undefined) this.read({ name, file: origin }, path);
   }
 
-  /** The keys of a field, by the call that makes it. */
+  /** Reads the keys of a field from the call that creates it. */
   #field(call: ts.Expression, file: string, path: string): void {
     if (!ts.isCallExpression(call)) return;
     const name = call.expression.getText();
@@ -79,7 +79,7 @@ class CommentReader {
   }
 }
 
-/** What functions of a file return. */
+/** Returns what the functions of a file return. */
 function bodiesOf(text: ts.SourceFile): Map<string, ts.Expression> {
   const bodies = new Map<string, ts.Expression>();
   for (const statement of text.statements) {
@@ -97,7 +97,7 @@ function bodiesOf(text: ts.SourceFile): Map<string, ts.Expression> {
   }
 }
 
-/** The schema's own files that names come from. */
+/** Returns the schema files that names are imported from. */
 function importsOf(text: ts.SourceFile): Map<string, string> {
   const imports = new Map<string, string>();
   for (const statement of text.statements) {

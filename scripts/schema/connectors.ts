@@ -1,5 +1,5 @@
 /**
- * The connectors that keys name: editors suggest them, the reference lists them.
+ * Connectors that keys can name, as suggestions for editors and for the reference.
  * @module
  */
 import { serverConnectors } from "../../connectors/server.ts";
@@ -19,7 +19,7 @@ const kinds: readonly (readonly [path: RegExp, kind: Kind])[] = [
   [/^discovery\.health\.connector$/, "discovery"],
 ];
 
-/** Kinds in words. */
+/** Titles of the kinds. */
 const titles: readonly (readonly [kind: Kind, title: string])[] = [
   ["provider", "Providers"],
   ["strategy", "Strategies"],
@@ -30,21 +30,21 @@ const titles: readonly (readonly [kind: Kind, title: string])[] = [
 ];
 
 /**
- * What a key may name, as people write it; empty for a key that names no connector.
+ * Returns the suggestions for a key; empty if it does not name a connector.
  *
- * @param path Its path.
+ * @param path Path of the key.
  */
 export function suggestionsFor(path: string): readonly string[] {
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1];
   return kind === "strategy" ? idsOf(kind).map(shortNameOf) : idsOf(kind);
 }
 
-/** The ids of all connectors of servers, by kind in words. */
+/** Ids of all server connectors, by title. */
 export function shippedConnectors(): readonly (readonly [title: string, ids: readonly string[]])[] {
   return titles.map(([kind, title]) => [title, idsOf(kind)] as const).filter(([, ids]) => ids.length > 0);
 }
 
-/** The attributes that connectors of servers read, by kind in words and id; without those that read none. */
+/** Attributes of server connectors, by title and id; connectors without attributes are omitted. */
 export function shippedAttributes(): readonly (readonly [title: string, id: string, attributes: Attributes])[] {
   return titles.flatMap(([kind, title]) => {
     const ofKind = serverConnectors.filter((one) => one.kind === kind && Object.keys(one.attributes ?? {}).length > 0);

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of the configuration, for editors. Every key has one definition, under its path; nested and dotted
- * spellings refer to it. What depends on other parts of a document is left to `modelmesh check`.
+ * JSON Schema of the configuration, for editors. Every key has one definition under its path; nested and dotted
+ * spellings refer to it. Constraints between parts of a document are left to `modelmesh check`.
  * @module
  */
 import type { Field, Shape } from "../../src/config/schema/field.ts";
@@ -9,15 +9,15 @@ import { durationPattern, maxUnitLength, sizePattern } from "../../src/config/sc
 import { suggestionsFor } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
-/** A JSON Schema, or part of one. */
+/** A JSON Schema, or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The draft that editors know best. */
+/** The draft with the best editor support. */
 const draft = "http://json-schema.org/draft-07/schema#";
 const names = { maxLength: 200, pattern: "^\\S(?:.*\\S)?$" };
 
 /**
- * The schema of a whole document.
+ * Returns the schema of a document.
  *
  * @param keys All keys.
  */
@@ -31,12 +31,12 @@ export function jsonSchema(keys: readonly Key[]): JsonSchema {
   };
 }
 
-/** What a section holds under each name. */
+/** Returns the schema of a section's entries. */
 function entryOf({ path, field: { shape: { type, item } } }: Key): [path: string, entry: JsonSchema][] {
   return type === "map" && item?.shape.fields ? [[`${path}.*`, schemaOf(item, `${path}.*`)]] : [];
 }
 
-/** What stands under a name, once it is defined. */
+/** Returns the schema of an entry. */
 function itemOf({ item }: Shape, path: string): JsonSchema {
   return item!.shape.fields ? reference(path, "*") : schemaOf(item!, path);
 }
@@ -95,7 +95,7 @@ function objectSchema({ fields = {}, required, isOpen }: Shape, path: string): J
   for (const [key] of writable) properties[key] = reference(path, key);
   for (const [key, field] of writable) addDotted({ field, path: under(path, key), spelling: key });
   return {
-    // A section that says nothing yet is nothing to YAML.
+    // an empty section is null in YAML
     type: required === undefined ? ["object", "null"] : "object",
     properties,
     ...(Object.keys(patterns).length === 0 ? {} : { patternProperties: patterns }),
@@ -103,7 +103,7 @@ function objectSchema({ fields = {}, required, isOpen }: Shape, path: string): J
     ...(required === undefined ? {} : { required }),
   };
 
-  /** The keys within a key, written in one with it. */
+  /** Adds the dotted spelling of nested keys. */
   function addDotted({ field: { shape }, path, spelling }: { field: Field; path: string; spelling: string }): void {
     for (const [key, field] of Object.entries(shape.fields ?? {})) {
       properties[`${spelling}.${key}`] = reference(path, key);
@@ -118,7 +118,7 @@ function objectSchema({ fields = {}, required, isOpen }: Shape, path: string): J
   }
 }
 
-/** What only a program can give is left out. */
+/** Whether a key can be written in a file. Some can be set by programs only. */
 function isWritable({ shape }: Field): boolean {
   return shape.type !== "instance";
 }
@@ -139,7 +139,7 @@ function rangeOf({ min, max, above }: Shape): JsonSchema {
   };
 }
 
-/** What has to be more than 0 has another digit somewhere. */
+/** Returns a pattern. Numbers above 0 need a non-zero digit. */
 function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
   const isAboveZero = min > 0;
   return {
@@ -150,7 +150,7 @@ function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
   };
 }
 
-/** What editors say in place of the pattern; other readers pass over it. */
+/** Returns the error message for editors, instead of the pattern; other validators ignore it. */
 function saying(message: string): JsonSchema {
   return { patternErrorMessage: message };
 }

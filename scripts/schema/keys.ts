@@ -1,5 +1,5 @@
 /**
- * The keys of the configuration, as the schema itself has them, with what their comments say.
+ * Keys of the configuration from the schema, with their descriptions.
  * @module
  */
 import type { Field, Shape } from "../../src/config/schema/field.ts";
@@ -7,20 +7,20 @@ import { schema } from "../../src/config/schema/schema.ts";
 import { formatDuration } from "../../src/config/schema/units.ts";
 import { readComments } from "./comments.ts";
 
-/** A key of the document. */
+/** A key. */
 export interface Key {
   /** Its dotted path; `*` stands for names. */
   readonly path: string;
-  /** What it takes. */
+  /** Its field. */
   readonly field: Field;
-  /** What it is for. */
+  /** Its description. */
   readonly about: string;
 }
 
 /**
- * All keys, those of an object after it.
+ * Returns all keys; those of an object follow it.
  *
- * @throws {Error} When a key has no comment, or a comment no key.
+ * @throws {Error} When a key has no comment, or a comment has no key.
  */
 export function readKeys(): readonly Key[] {
   const comments = new Map(readComments());
@@ -36,7 +36,7 @@ export function readKeys(): readonly Key[] {
 }
 
 /**
- * The keys within a field.
+ * Returns the keys within a field.
  *
  * @param field The field.
  * @param path Its path.
@@ -52,9 +52,9 @@ export function* fieldsOf({ shape }: Field, path = ""): Generator<[path: string,
 }
 
 /**
- * What holds when a key is left out, as one would write it.
+ * Returns the default of a key as it would be written.
  *
- * @param shape What the key takes.
+ * @param shape The shape of its field.
  */
 export function writtenDefault({ type, default: standard, options = [] }: Shape): unknown {
   if (standard === undefined) return options.map(({ shape }) => writtenDefault(shape)).find((one) => one !== undefined);

@@ -1,5 +1,5 @@
 /**
- * The tables of `docs/configuration.md`: every section, every key.
+ * Generates the tables of `docs/configuration.md`: all sections and keys.
  * @module
  */
 import type { Field, Shape } from "../../src/config/schema/field.ts";
@@ -7,15 +7,15 @@ import type { AttributeType } from "../../src/contracts/connector.ts";
 import { shippedAttributes, shippedConnectors } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
 
-/** Above it the document is written by hand. */
+/** Marker. What precedes it is written by hand. */
 export const beginMark = "<!-- From here on written by `deno task schema`, from src/config/schema -->";
 
 /**
- * The document with its tables as they have to be.
+ * Returns the page with its tables regenerated.
  *
- * @param document As it is.
+ * @param document The page.
  * @param keys All keys.
- * @throws {Error} When it lacks the mark under which the tables stand.
+ * @throws {Error} When the marker is missing.
  */
 export function withTables(document: string, keys: readonly Key[]): string {
   const at = document.indexOf(beginMark);
@@ -77,7 +77,7 @@ function rowOf({ path, field, about }: Key, prefix: string): string {
   return `| ${[...cells, about].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** What a field takes, in a few words; `plural` ends them where there may be several. */
+/** Describes the values of a field in a few words; `plural` is appended for lists. */
 function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
   switch (shape.type) {
     case "flag":

@@ -1,5 +1,5 @@
 /**
- * The configuration and the names in it as types, for programs that write one as an object.
+ * Generates types of the configuration and its names, for programs that write one as an object.
  * @module
  */
 import { serverConnectors } from "../../connectors/server.ts";
@@ -10,13 +10,13 @@ import { schema } from "../../src/config/schema/schema.ts";
 import type { Connector, ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { Key } from "./keys.ts";
 
-/** What programs give in place of a name, by its path. */
+/** Types that programs can use instead of a name, by path. */
 const instances: Readonly<Record<string, string>> = {
   "providers.*.instance": "Provider",
   "pools.*.strategy": "SelectionStrategy",
 };
 
-/** Keys whose texts are names that an editor completes. */
+/** Keys whose strings are names that editors complete. */
 const named: readonly (readonly [path: RegExp, type: string])[] = [
   [/^providers\.\*\.connector$/, "ConnectorName"],
   [/^pools\.\*\.(fallback_)?strategy$/, "StrategyName"],
@@ -24,7 +24,7 @@ const named: readonly (readonly [path: RegExp, type: string])[] = [
   [/^(pools\.\*\.capability|models\.\*\.capabilities)$/, "CapabilityName"],
 ];
 
-/** Sections whose entries have a type of their own. */
+/** Sections whose entries have their own type. */
 const sections: Readonly<Record<string, readonly [name: string, about: string]>> = {
   "providers.*": ["ProviderDocument", "An entry of `providers`."],
   "models.*": ["ModelDocument", "An entry of `models`."],
@@ -32,9 +32,9 @@ const sections: Readonly<Record<string, readonly [name: string, about: string]>>
 };
 
 /**
- * The text of `src/contracts/config_document.ts`.
+ * Returns the text of `src/contracts/config_document.ts`.
  *
- * @param keys All keys, with what they are for.
+ * @param keys All keys with their descriptions.
  */
 export function documentTypes(keys: readonly Key[]): string {
   const writer = new TypeWriter(keys);
@@ -59,7 +59,7 @@ ${entries.join("\n")}`;
 }
 
 class TypeWriter {
-  /** Entries of sections, each written once. */
+  /** Entries of sections, each generated once. */
   readonly entries = new Map<string, Shape>();
   readonly #about: ReadonlyMap<string, string>;
 
@@ -67,7 +67,7 @@ class TypeWriter {
     this.#about = new Map(keys.map(({ path, about }) => [path, about]));
   }
 
-  /** An object's members, as an interface has them. */
+  /** Returns the members of an object as an interface. */
   members({ fields = {}, required = [], isOpen }: Shape, path: string): string {
     const lines = Object.entries(fields).map(([key, field]) => {
       const full = path === "" ? key : `${path}.${key}`;
@@ -131,7 +131,7 @@ function parenthesized(type: string): string {
   return type.includes(" | ") && !type.startsWith("{") ? `(${type})` : type;
 }
 
-/** The text of `src/contracts/names.ts`. */
+/** Returns the text of `src/contracts/names.ts`. */
 export function nameTypes(): string {
   const tree = capabilityTree();
   const ofKind = (kind: Connector["kind"]) => serverConnectors.filter((one) => one.kind === kind);

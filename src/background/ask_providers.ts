@@ -1,5 +1,5 @@
 /**
- * Asking providers what they know of their models, at the start. What no provider knows stays as in the catalogue.
+ * Asks providers for metadata of their models at the start. What no provider reports stays as in the catalogue.
  * @module
  */
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
@@ -9,36 +9,36 @@ import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { pricingIn } from "../util/pricing.ts";
 import type { QueryParts } from "./provider_queries.ts";
 
-/** Longest wait for what one provider knows, ms. */
+/** Timeout per provider, ms. */
 const limitMs = 5_000;
 
 /**
  * Asks every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
  *
- * @param instances The providers, opened; each gets its answers.
+ * @param instances Opened providers. Each is given its answers.
  * @param registry Their models.
- * @param parts What asking needs.
- * @returns The answers, where any of them is not what the catalogue says.
+ * @param parts Dependencies.
+ * @returns The answers, if any differs from the catalogue.
  */
 export async function askProviders(
   instances: readonly ProviderInstance[],
   registry: Registry,
   parts: QueryParts,
 ): Promise<ProviderAnswers | undefined> {
-  const asked = instances.map((instance) => new Inquiry(instance, registry, parts));
+  const asked = instances.map((instance) => new ModelQueries(instance, registry, parts));
   await Promise.all(asked.map((inquiry) => inquiry.run()));
-  if (!asked.some(({ hasNews }) => hasNews)) return undefined;
+  if (!asked.some(({ hasChanges }) => hasChanges)) return undefined;
   return new Map(instances.map(({ entry, answers = new Map() }) => [entry.id, answers]));
 }
 
-/** The questions to one provider. */
-class Inquiry {
-  /** Whether anything it said is not in the catalogue. */
-  hasNews = false;
+/** The queries to one provider. */
+class ModelQueries {
+  /** Whether any answer differs from the catalogue. */
+  hasChanges = false;
   readonly #instance: ProviderInstance;
   readonly #registry: Registry;
   readonly #parts: QueryParts;
-  /** What its vendor says of its models when it is asked, by their ids. */
+  /** Model metadata reported by the vendor, by model id. */
   #described: ReadonlyMap<string, ModelInfo> = new Map();
 
   constructor(instance: ProviderInstance, registry: Registry, parts: QueryParts) {
@@ -50,7 +50,7 @@ class Inquiry {
   async run(): Promise<void> {
     const { clock } = this.#parts.runtime;
     if (this.#instance.entry.queries !== undefined) {
-      const { describedModels } = await import("./provider_queries.ts"); // most vendors are not asked
+      const { describedModels } = await import("./provider_queries.ts"); // imported on demand
       this.#described = await describedModels(this.#instance, this.#parts);
     }
     const ids = new Set(
@@ -79,7 +79,7 @@ class Inquiry {
     const described = this.#described.get(id);
     const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))
       .flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
-    this.hasNews ||= described !== undefined || limits !== undefined ||
+    this.hasChanges ||= described !== undefined || limits !== undefined ||
       info !== undefined && !models.includes(info as ModelInfo) ||
       leaves.length > 0 && !models.some(({ capabilities }) => capabilities === names) ||
       pricing !== undefined && !models.some((model) => model.pricing === pricing);
@@ -92,7 +92,7 @@ class Inquiry {
   }
 
   async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {
-    if (typeof this.#instance.provider![question] !== "function") return undefined; // a program's own may lack it
+    if (typeof this.#instance.provider![question] !== "function") return undefined; // a provider of the program may lack it
     try {
       return await ask() ?? undefined;
     } catch {

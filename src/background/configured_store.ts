@@ -1,12 +1,12 @@
 /**
- * Keeps states where a mesh's own configuration says, once it is read.
+ * Persists state in the storage that a mesh's configuration names.
  * @module
  */
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
-import { KeptSums } from "../state/replication/kept_sums.ts";
+import { SavedSums } from "../state/replication/saved_sums.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
@@ -18,38 +18,37 @@ import { type StatePersistence, statePersistence, type StateStore } from "../sta
 import { replicatedStore } from "../state/persistence/state_in.ts";
 import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
 
-/** What several processes count is kept so often where `immediate` asks for it, ms. */
+/** Interval of writing shared counters under the policy `immediate`, ms. */
 const immediateMs = 1_000;
 
-/** Who opens a storage. */
+/** Dependencies of opening a storage. */
 interface StorageUser {
-  /** Its connectors. */
   readonly catalogue: ConnectorCatalogue;
-  /** The runtime port. */
   readonly runtime: Runtime;
-  /** Gets the key, so that no record shows it. */
+  /** Learns the encryption key, so that records redact it. */
   readonly redactor: Redactor;
-  /** Where its secrets are. */
+  /** Settings of the secret store. */
   readonly settings: Pick<Settings, "secrets">;
 }
 
-/** A mesh. */
+/** A configured mesh. */
 export interface ConfiguredMesh extends StorageUser {
   readonly settings: Settings;
-  /** Gets what goes wrong. */
+  /** Receives traces of failures. */
   readonly hub: Hub;
 }
 
 /**
- * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
+ * Returns the persistence that the configuration's `storage` section defines. Without one, state lasts as long as the
+ * process.
  *
- * @param mesh The mesh, which is configured by the time its state is loaded.
+ * @param mesh Returns the mesh, which is configured before its state is loaded.
  */
 export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersistence {
   return statePersistence(() => new ConfiguredStore(mesh));
 }
 
-/** Keeps the state of one mesh, or of one that takes over from another. */
+/** Persists the state of one mesh, including of a mesh that replaces another. */
 export class ConfiguredStore implements StateStore {
   readonly #mesh: () => ConfiguredMesh;
   readonly #shared: LocalShared | undefined;
@@ -59,9 +58,9 @@ export class ConfiguredStore implements StateStore {
   #store: StateStore | undefined;
 
   /**
-   * @param mesh The mesh, which is configured by the time its state is loaded.
-   * @param others Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredStore.takeOver}; and what it
-   *   shares with other processes of this proxy, where its storage does not.
+   * @param mesh Returns the mesh, which is configured before its state is loaded.
+   * @param others The store of the mesh to replace, which persists the state until {@linkcode
+   * ConfiguredStore.takeOver}; and the counters shared with other worker processes, if the storage does not share them.
    */
   constructor(
     mesh: () => ConfiguredMesh,
@@ -75,7 +74,7 @@ export class ConfiguredStore implements StateStore {
   async load(state: MeshState): Promise<void> {
     const { settings: { storage: settings } } = this.#mesh();
     if (settings !== this.#settings || this.#store === undefined) {
-      await this.close().catch(() => {}); // what failed was traced, and the new one may do better
+      await this.close().catch(() => {}); // failures are traced, and the new store may succeed
       this.#storage = undefined;
       this.#store = settings === undefined ? this.#storeBesideOthers() : await this.#open(settings);
       this.#settings = settings;
@@ -101,13 +100,13 @@ export class ConfiguredStore implements StateStore {
     return this.#storage;
   }
 
-  /** Whether several processes share counts and standbys there. */
+  /** Whether several processes share counters and standbys. */
   get isShared(): boolean {
     return this.#storage?.shared !== undefined || this.#shared !== undefined;
   }
 
   /**
-   * Whether another mesh goes on by what is shared, like another process.
+   * Whether another mesh shares the state through the same storage, as another process would.
    *
    * @param next Its settings.
    */
@@ -116,8 +115,8 @@ export class ConfiguredStore implements StateStore {
   }
 
   /**
-   * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
-   * another process's. What fails is traced: the mesh answers already.
+   * Persists the state from now on instead of the previous store. Two stores at once would treat each other's writes as
+   * those of another process. Failures are traced, since the mesh is already serving.
    */
   async takeOver(state: MeshState): Promise<void> {
     const before = this.#before;
@@ -130,12 +129,12 @@ export class ConfiguredStore implements StateStore {
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
       await (isSame && store instanceof SnapshotStore ? store.adopt(state, known) : store?.load(state));
     } catch (error) {
-      const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
+      const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
       hub.trace({ severity: "error", component: "storage", message });
     }
   }
 
-  /** The mesh starts without that record if need be. */
+  /** Stores the configuration. The mesh starts even if this fails. */
   async #keepConfig(): Promise<void> {
     const { settings: { document }, redactor, hub } = this.#mesh();
     try {
@@ -143,12 +142,15 @@ export class ConfiguredStore implements StateStore {
       await keepConfig(document, this.#storage!, (text) => redactor.redact(text));
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
-      const message = `Cannot keep the configuration in the storage: ${reason}`;
+      const message = `Cannot store the configuration in the storage: ${reason}`;
       hub.trace({ severity: "warning", component: "storage", message });
     }
   }
 
-  /** What is shared with the other processes of this proxy lasts as long as the one that owns it, unless it is kept. */
+  /**
+   * Combines the store with the counters shared with other worker processes. They last as long as their owner unless
+   * they are persisted.
+   */
   #storeBesideOthers(
     kept?: { readonly storage: CodedStorage; readonly settings: StorageSettings },
   ): StateStore | undefined {
@@ -165,10 +167,10 @@ export class ConfiguredStore implements StateStore {
       hub,
       intervalMs: policy === "immediate" ? immediateMs : intervalMs,
     };
-    return new KeptSums(sums).around(store);
+    return new SavedSums(sums).around(store);
   }
 
-  /** What several processes share they share under every policy. */
+  /** Opens the store. Shared state is shared under every policy. */
   async #open(settings: StorageSettings): Promise<StateStore | undefined> {
     const mesh = this.#mesh();
     const { hub, runtime: { clock } } = mesh;
@@ -193,11 +195,11 @@ export class ConfiguredStore implements StateStore {
 }
 
 /**
- * The storage that settings ask for, with its format, packing and encryption.
+ * Opens the storage that settings name, with its serialization, compression and encryption.
  *
- * @param settings Its section.
- * @param user Whose connectors, runtime and secrets are used.
- * @throws {ConfigError} When its connector refuses its attributes, or there is no key to encrypt with.
+ * @param settings The `storage` section.
+ * @param user Connectors, runtime and secrets.
+ * @throws {ConfigError} When the connector rejects its attributes, or the encryption key is missing.
  */
 export async function openStorage(
   settings: StorageSettings,
@@ -221,7 +223,7 @@ async function encryptionKeyOf(
     const what = key === "" ? "is missing" : "is shorter than 16 characters";
     throw new ConfigError([{
       path: "storage.persistence.encryption",
-      message: `the secret ${storageKeyName} ${what} in the store "${store}": put one there, such as 32 random bytes ` +
+      message: `the secret ${storageKeyName} ${what} in the store "${store}": store one, such as 32 random bytes ` +
         "in base64 (openssl rand -base64 32)",
     }]);
   }

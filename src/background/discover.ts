@@ -1,6 +1,5 @@
 /**
- * Which providers are asked for the models they have: those that are configured so, and those without a catalogue, such
- * as servers on one's own machine.
+ * Lists the models of providers that are configured for it, and of those without a catalogue, such as local servers.
  * @module
  */
 import { offerOf } from "../config/settings/offers.ts";
@@ -9,11 +8,12 @@ import type { ProviderInstance } from "../registry/registry.ts";
 import type { DiscoveryParts } from "./listings.ts";
 
 /**
- * Asks all that are to be asked. One that does not answer is logged; it has the models of its catalogue, if any.
+ * Lists the models of the providers to ask. A failure is traced; the provider then has the models of its catalogue, if
+ * any.
  *
  * @param instances All providers, opened.
- * @param parts What asking needs.
- * @returns What became of it, by entry id.
+ * @param parts Dependencies.
+ * @returns The results, by provider id.
  */
 export async function discoverModels(
   instances: readonly ProviderInstance[],
@@ -24,6 +24,6 @@ export async function discoverModels(
     offerOf(entry, connector, configured.has(entry.id)) === "list"
   );
   if (asked.length === 0) return new Map();
-  const { listingsOf } = await import("./listings.ts"); // most pages ask no provider
+  const { listingsOf } = await import("./listings.ts"); // imported on demand
   return await listingsOf(asked, parts);
 }

@@ -1,5 +1,6 @@
 /**
- * The discovery connectors that settings name. They are kept while the settings change: they remember lists and failures.
+ * The discovery connectors that settings name. They are kept across changes of settings, since they remember lists and
+ * failures.
  * @module
  */
 import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
@@ -15,14 +16,14 @@ interface ConnectorParts {
   readonly runtime: Runtime;
 }
 
-/** Makes discovery connectors, each once. */
+/** Creates discovery connectors, each once. */
 export class DiscoveryConnectors {
   readonly #made = new Map<string, Promise<Discovery>>();
 
   /**
-   * What syncs and probes under these settings.
+   * Returns the connector for synchronization and probes.
    *
-   * @throws {ConnectorError} When code cannot be imported, or lacks a method.
+   * @throws {ConnectorError} When an import fails, or a method is missing.
    */
   async load(parts: ConnectorParts): Promise<Required<Discovery>> {
     const { sync = defaultSync, health = defaultHealth } = parts.settings;

@@ -1,5 +1,6 @@
 /**
- * Probes of providers: those that fail them go into standby, those that pass them again recover.
+ * Health monitor: active health checks. A provider that fails its probes enters standby, and recovers when a probe
+ * succeeds.
  * @module
  */
 import type { HealthMonitoring, ProviderHealth } from "../contracts/discovery.ts";
@@ -12,19 +13,19 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
 import type { ProbeResult } from "./probe.ts";
 
-/** What a health monitor needs. */
+/** Dependencies of a health monitor. */
 interface HealthParts {
   readonly clock: Clock;
   readonly hub: Hub;
   readonly registry: Registry;
   readonly state: MeshState;
-  /** Asks a provider, with the limit given, ms. */
+  /** Probes a provider, with a timeout in ms. */
   readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
-  /** Says when a provider is unhealthy. */
+  /** Decides when a provider is unhealthy. */
   readonly monitoring: HealthMonitoring;
 }
 
-/** Reasons of a standby that an answered probe disproves. */
+/** Reasons of standby that a successful probe clears. */
 const disproved: ReadonlySet<StandbyReason> = new Set([
   "retry_limit",
   "error_rate",
@@ -43,7 +44,7 @@ const triggers: Partial<Record<StandbyReason, ProviderDeactivation>> = {
 /** Probes providers, each at most once at a time. */
 export class HealthMonitor {
   readonly #parts: HealthParts;
-  /** Those that are in standby for it. */
+  /** Ids of providers in standby because of failed probes. */
   readonly #unhealthy: Set<string>;
   readonly #underWay = new Map<string, Promise<ProviderHealth | undefined>>();
   readonly #cancels: Cancel[] = [];
@@ -55,10 +56,10 @@ export class HealthMonitor {
   }
 
   /**
-   * Probes providers from now on; those that fail too often go into standby.
+   * Starts probing providers. A provider that fails too often enters standby.
    *
-   * @param intervalMs How often.
-   * @param instances Which.
+   * @param intervalMs Interval, ms.
+   * @param instances The providers.
    */
   watch(intervalMs: number, instances: readonly ProviderInstance[]): void {
     const probeAll = async () =>
@@ -70,19 +71,19 @@ export class HealthMonitor {
   }
 
   /**
-   * Probes, from now on, the providers of a pool's models in standby.
+   * Starts probing the providers of a pool's models in standby.
    *
-   * @param pool The pool's name.
-   * @param intervalMs How often.
+   * @param pool Name of the pool.
+   * @param intervalMs Interval, ms.
    */
   recover(pool: string, intervalMs: number): void {
     this.#cancels.push(this.#parts.clock.every(intervalMs, () => this.recoverOnce(pool)));
   }
 
   /**
-   * The same, once.
+   * Probes the providers of a pool's models in standby, once.
    *
-   * @param pool The pool's name.
+   * @param pool Name of the pool.
    */
   async recoverOnce(pool: string): Promise<void> {
     const { registry, clock } = this.#parts;
@@ -95,16 +96,16 @@ export class HealthMonitor {
     );
   }
 
-  /** Ends it. */
+  /** Stops probing. */
   stop(): void {
     for (const cancel of this.#cancels) cancel();
   }
 
   /**
-   * Probes one provider, which recovers when it answers. A failed probe does not extend a standby.
+   * Probes one provider. Success ends its standby; failure does not extend it.
    *
-   * @param instance The provider, opened.
-   * @returns Its health; undefined where the connector failed, which is traced.
+   * @param instance The opened provider.
+   * @returns Its health; undefined when the connector has failed, which is traced.
    */
   async check(instance: ProviderInstance): Promise<ProviderHealth | undefined> {
     const { id } = instance.entry;
@@ -156,7 +157,7 @@ export class HealthMonitor {
       this.#ends(instance, standby.reason, standby.until);
   }
 
-  /** Whether an answered probe ends a standby; not one that a pool wants to be ended by hand. */
+  /** Whether a successful probe ends a standby. One that the pool requires to be ended manually is kept. */
   #ends({ entry }: ProviderInstance, reason: StandbyReason, until: number): boolean {
     const trigger = triggers[reason];
     const isByHand = trigger !== undefined && until === Infinity &&

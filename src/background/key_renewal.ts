@@ -1,5 +1,5 @@
 /**
- * Keys that were replaced in the secret store reach the providers of a running mesh.
+ * Renews API keys that were replaced in the secret store while the mesh is running.
  * @module
  */
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
@@ -11,41 +11,41 @@ import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
-/** Requests wait no longer for a key, ms: after that they are sent with the one before. */
+/** Maximum time that requests wait for a renewed key, ms. After it they use the previous one. */
 const maxWaitMs = 2_000;
 
-/** The keys of a provider that takes over again and again are looked up no more often than this, ms. */
+/** Minimum interval of uncached lookups per provider, ms. */
 const minIntervalMs = 1_000;
 
-/** A mesh whose keys are renewed. */
+/** A mesh whose API keys are renewed. */
 export interface RenewedMesh {
   readonly runtime: { readonly clock: Pick<Clock, "monotonic" | "after"> };
   readonly hub: Pick<Hub, "trace">;
   readonly registry: Pick<Registry, "instances" | "model">;
   readonly state: Pick<MeshState, "keyPools">;
-  /** Where keys are looked up; undefined before the start. */
+  /** Resolves secrets; undefined before the start. */
   readonly secrets?: SettingsSecrets;
 }
 
 /**
- * Looks a provider's keys up again: when it takes over from another one, without the cache; when it recovers, with it.
- * When the look-up fails or its result does not hold, the keys stay as they are.
+ * Looks up a provider's API keys again: uncached when requests rotate to it, cached when it recovers. If the lookup
+ * fails or returns an invalid value, the keys are kept.
  */
 export class KeyRenewal implements Observability {
   readonly #mesh: RenewedMesh;
-  /** When keys were last looked up without the cache, monotonic ms. */
+  /** Time of the last uncached lookup, monotonic ms. */
   readonly #renewedAt = new WeakMap<ProviderInstance, number>();
 
-  /** @param mesh Whose providers they are. */
+  /** @param mesh The mesh. */
   constructor(mesh: RenewedMesh) {
     this.#mesh = mesh;
   }
 
-  /** Starts a look-up after a rotation to another provider, and after a recovery. */
+  /** Starts a lookup after a rotation to another provider, and after a recovery. */
   emit(record: MeshEvent | RoutingRecord): void {
     if (record.type !== "event") return;
     const { event, provider, from, reason } = record;
-    if (event !== "recovery" && (event !== "rotation" || reason === "recovery")) return; // a recovery has its own event
+    if (event !== "recovery" && (event !== "rotation" || reason === "recovery")) return; // recoveries have their own event
     const { registry, runtime: { clock } } = this.#mesh;
     const instance = registry.instances.find(({ entry }) => entry.id === provider);
     if (instance === undefined || instance.ready !== undefined) return;
@@ -86,7 +86,7 @@ export class KeyRenewal implements Observability {
       state.keyPools.get(id)?.replace(entry.apiKeys);
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "it failed";
-      const message = `The keys of "${id}" stay as they are, since they cannot be looked up again: ${reason}`;
+      const message = `The API keys of "${id}" are kept, since they cannot be looked up again: ${reason}`;
       hub.trace({ severity: "warning", component: "secrets", message });
     }
   }

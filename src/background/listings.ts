@@ -1,5 +1,5 @@
 /**
- * Asking providers which models they have.
+ * Lists the models of providers.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
@@ -11,25 +11,25 @@ import { failureOf } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
-/** Longest wait for a list, ms. */
+/** Timeout of a list, ms. */
 const listingLimitMs = 5_000;
 
-/** What asking needs. */
+/** Dependencies of listing. */
 export interface DiscoveryParts {
-  /** Say whom to ask. */
+  /** Select the providers to ask. */
   readonly settings: Settings;
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * Asks all of them at once. Never throws; one that does not answer is logged.
+ * Lists the models of providers concurrently. Never rejects; failures are traced.
  *
- * @param instances The providers, opened.
- * @param parts What asking needs.
- * @returns What became of it, by entry id.
+ * @param instances Opened providers.
+ * @param parts Dependencies.
+ * @returns The results, by provider id.
  */
 export async function listingsOf(
   instances: readonly ProviderInstance[],

@@ -1,39 +1,38 @@
 /**
- * Puts models into standby while their pool's maintenance lasts.
+ * Maintenance windows: models of a pool are in standby during them.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { type Cron, lastStart, nextStart } from "../util/cron.ts";
 
-/** A pool's maintenance. */
+/** The maintenance window of a pool. */
 export interface MaintenancePlan {
-  /** The pool. */
   readonly pool: string;
-  /** When it starts, UTC. */
+  /** Start times, UTC. */
   readonly cron: Cron;
-  /** How long it takes, ms. */
+  /** Duration, ms. */
   readonly durationMs: number;
 }
 
-/** The calendar is looked at this often, ms: the wall clock may be set. */
+/** Maximum time between checks of the calendar, ms, since the wall clock may be adjusted. */
 const maxWaitMs = 3_600_000;
 
-/** One timer per pool with maintenance. */
+/** Runs one timer per pool with a maintenance window. */
 export class MaintenanceSchedule {
   readonly #clock: Clock;
   #cancels: Cancel[] = [];
 
-  /** @param clock The mesh's: wall clock for the calendar, monotonic for standbys. */
+  /** @param clock Wall clock for the calendar, monotonic clock for standbys. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /**
-   * Keeps to the plans from now on, in place of those before.
+   * Starts the schedule, in place of an earlier one.
    *
-   * @param plans The pools' maintenance.
-   * @param state Whose models go into standby.
+   * @param plans The maintenance windows.
+   * @param state The state of the models.
    */
   start(plans: readonly MaintenancePlan[], state: MeshState): void {
     this.stop();
@@ -41,13 +40,16 @@ export class MaintenanceSchedule {
     plans.forEach((plan, index) => this.#look(plan, index, state));
   }
 
-  /** Ends the schedule; standbys under way go on. */
+  /** Stops the schedule. Current standbys are kept. */
   stop(): void {
     for (const cancel of this.#cancels) cancel();
     this.#cancels = [];
   }
 
-  /** A model that an operator activated stays active until the next start: `seen` is the one that has been kept to. */
+  /**
+   * Opens overrides during a window. A model that an operator has activated stays active until the next start; `seen`
+   * is the start that has been handled.
+   */
   #look(plan: MaintenancePlan, index: number, state: MeshState, seen?: number): void {
     const { cron, durationMs, pool } = plan;
     const wall = this.#clock.now();

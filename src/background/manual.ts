@@ -1,5 +1,5 @@
 /**
- * Deactivating models and providers by hand, and activating them.
+ * Manual deactivation and activation of models and providers.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
@@ -8,10 +8,10 @@ import type { Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { type BreakerOwner, recordKey } from "../state/breaker/circuit_breaker.ts";
 
-/** A model by its name, or a provider by its entry id. */
+/** A model by its name, or a provider by its id. */
 export type OverrideTarget = { readonly model: string } | { readonly provider: string };
 
-/** Whose states they are. */
+/** Registry and state. */
 interface OverrideContext {
   readonly registry: Registry;
   readonly state: MeshState;
@@ -21,7 +21,7 @@ interface OverrideContext {
 /**
  * Deactivates a model or a provider in every pool until it is activated.
  *
- * @param target What is meant; a bare name is the model's where a provider has it, too.
+ * @param target The target. A string is the name of a model, else the id of a provider.
  * @throws {ModelNotFoundError} When it does not exist.
  */
 export function deactivate(target: string | OverrideTarget, parts: OverrideContext): void {
@@ -30,10 +30,10 @@ export function deactivate(target: string | OverrideTarget, parts: OverrideConte
 }
 
 /**
- * Ends all standbys of a model or a provider; a limit that still holds deactivates it again. A provider's
- * keys are reset with it; standbys of its models go on.
+ * Ends all standbys of a model or a provider. An exhausted limit deactivates it again. For a provider, the standbys of
+ * its API keys end as well; those of its models are kept.
  *
- * @param target What is meant; a bare name is the model's where a provider has it, too.
+ * @param target The target. A string is the name of a model, else the id of a provider.
  * @throws {ModelNotFoundError} When it does not exist.
  */
 export function activate(target: string | OverrideTarget, parts: OverrideContext): void {
@@ -42,11 +42,11 @@ export function activate(target: string | OverrideTarget, parts: OverrideContext
   const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) state.keyPools.get(provider)?.reset();
   const reported = new Set<string>();
-  // pending ones belong to pools not made yet, or to a model that is in no pool
+  // pending breakers belong to pools that have not been created, or to a model in no pool
   for (const breaker of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
     const transition = breaker.close("manual");
     const key = recordKey(breaker.owner);
-    if (transition !== undefined && !reported.has(key)) state.report(transition); // once, for all its standbys
+    if (transition !== undefined && !reported.has(key)) state.report(transition); // one event for all standbys
     if (transition !== undefined) reported.add(key);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What goes on in the background of a mesh, under settings that change while it runs.
+ * The background work of a mesh, under settings that may change.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
@@ -8,7 +8,7 @@ import { MeshError, ModelNotFoundError } from "../errors.ts";
 import type { DiscoveryConnectors } from "./discovery_connectors.ts";
 import type { MonitorParts, Monitors } from "./monitors.ts";
 
-/** Probes providers, keeps models up to date and keeps calendars from the start of a mesh to its end. */
+/** Runs health probes, model synchronization and maintenance windows from the start of a mesh to its end. */
 export class Monitoring {
   #parts: MonitorParts | undefined;
   #monitors: Monitors | undefined;
@@ -16,11 +16,10 @@ export class Monitoring {
   #discovery: Required<Discovery> | undefined;
 
   /**
-   * Starts what the settings ask for, in place of what went on before. What most pages do without is imported when it is
-   * asked for.
+   * Starts the configured background work, in place of earlier work. Its parts are imported on demand.
    *
-   * @param parts What monitors need.
-   * @returns Settles when what has to be done before the first request is done.
+   * @param parts Dependencies.
+   * @returns Settles when the work required before the first request is complete.
    * @throws {ConnectorError} When a discovery connector cannot be imported.
    */
   async start(parts: MonitorParts): Promise<void> {
@@ -30,22 +29,22 @@ export class Monitoring {
   }
 
   /**
-   * Starts it with other settings; does nothing once it is stopped.
+   * Restarts with other settings. Has no effect once stopped.
    *
-   * @param settings The present ones.
+   * @param settings The new settings.
    */
   async renew(settings: Settings): Promise<void> {
     if (this.#parts !== undefined) await this.start({ ...this.#parts, settings });
   }
 
-  /** Brings the models of all providers of `discovery.sync.providers` up to date, now. */
+  /** Synchronizes the models of all providers of `discovery.sync.providers` now. */
   async sync(): Promise<readonly SyncStatus[]> {
     const { monitors, parts } = await this.#running();
     const { syncedProviders } = await import("./monitors.ts");
     return await monitors.sync(syncedProviders(parts));
   }
 
-  /** The latest sync of every provider. */
+  /** Returns the latest sync result of each provider. */
   getSyncStatus(): readonly SyncStatus[] {
     return this.#discovery?.getSyncStatus() ?? [];
   }
@@ -53,7 +52,7 @@ export class Monitoring {
   /**
    * Probes a provider now.
    *
-   * @throws {ModelNotFoundError} When there is none of this id.
+   * @throws {ModelNotFoundError} When there is no provider of this id.
    */
   async probe(provider: string): Promise<ProviderHealth> {
     const { monitors, parts: { registry } } = await this.#running();
@@ -64,12 +63,12 @@ export class Monitoring {
     return health;
   }
 
-  /** The health of every provider that was probed. */
+  /** Returns the health of every provider that has been probed. */
   getHealthReport(): readonly ProviderHealth[] {
     return this.#discovery?.getHealthReport() ?? [];
   }
 
-  /** Ends it. */
+  /** Stops the background work. */
   stop(): void {
     this.#parts = undefined;
     this.#monitors?.stop();

@@ -1,5 +1,5 @@
 /**
- * Probes, health and maintenance, as settings ask for them.
+ * Health probes, synchronization and maintenance windows, as configured.
  * @module
  */
 import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
@@ -12,26 +12,27 @@ import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
 import { probe, type ProbeResult } from "./probe.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
-/** What monitors need. */
+/** Dependencies of monitors. */
 export type MonitorParts = Omit<SyncParts, "probe">;
 
-/** What goes on. */
+/** Runs the configured monitors. */
 export class Monitors {
-  /** Settles when what has to be done before the first request is done: models in standby are probed. */
+  /** Settles when the work required before the first request is complete: models in standby have been probed. */
   readonly isBegun: Promise<void>;
   readonly #parts: MonitorParts;
   readonly #connectors: Required<Discovery>;
   readonly #health: HealthMonitor;
   readonly #maintenance: MaintenanceSchedule;
   readonly #cancels: Cancel[] = [];
-  /** A sync begins when the one before is over. */
+  /** The latest sync. Syncs run one after the other. */
   #syncing: Promise<unknown> = Promise.resolve();
 
   /**
-   * Starts what the settings ask for; without an interval, a window or a probe at start that is nothing.
+   * Starts the configured monitors. Without an interval, a maintenance window or probes at start, there is nothing to
+   * run.
    *
-   * @param parts What monitors need.
-   * @param connectors What syncs and probes.
+   * @param parts Dependencies.
+   * @param connectors The connector for synchronization and probes.
    */
   constructor(parts: MonitorParts, connectors: Required<Discovery>) {
     const { registry, state, runtime: { clock } } = parts;
@@ -48,14 +49,14 @@ export class Monitors {
     this.isBegun = Promise.all(atStart.map(({ name }) => this.#health.recoverOnce(name))).then(() => {});
   }
 
-  /** Ends it. */
+  /** Stops the monitors. */
   stop(): void {
     for (const cancel of this.#cancels) cancel();
     this.#health.stop();
     this.#maintenance.stop();
   }
 
-  /** Brings the models of providers up to date, by their entry ids. Never throws: a connector that does is traced. */
+  /** Synchronizes the models of providers, by their ids. Never rejects: failures of the connector are traced. */
   sync(providers: readonly string[]): Promise<readonly SyncStatus[]> {
     const { hub } = this.#parts;
     const host = new MeshSync({ ...this.#parts, probe: this.#probe }, providers);
@@ -67,7 +68,7 @@ export class Monitors {
     return synced.then((statuses) => {
       for (const { provider, problem } of statuses) {
         if (problem === undefined) continue;
-        const message = `The models of the provider "${provider}" are as they were: it ${problem}`;
+        const message = `The models of the provider "${provider}" are unchanged: it ${problem}`;
         hub.trace({ severity: "warning", component: "registry", message });
       }
       return statuses;
@@ -89,7 +90,7 @@ export class Monitors {
     const { enabled, intervalMs, providers } = settings.health ?? defaultHealth;
     const isProbed = (provider: string) =>
       enabled && intervalMs !== undefined && (providers?.includes(provider) ?? true);
-    for (const breaker of state.breakers) { // of an earlier process: without probes none would close it
+    for (const breaker of state.breakers) { // restored overrides, which nothing closes without probes
       const isForProbes = breaker.standby?.reason === "health_probe";
       if (isForProbes && !isProbed(breaker.owner.provider)) state.report(breaker.close(undefined, true));
     }
@@ -101,7 +102,7 @@ export class Monitors {
   }
 }
 
-/** Entry ids of the providers that are synced at all when nothing says when. */
+/** Returns the ids of the providers that are synchronized when none is given. */
 export function syncedProviders(
   { settings: { sync }, registry }: Pick<MonitorParts, "settings" | "registry">,
 ): string[] {
@@ -109,7 +110,7 @@ export function syncedProviders(
   return sync?.providers === undefined ? ids : ids.filter((id) => sync.providers!.includes(id));
 }
 
-/** Providers by the interval in which each is asked for its list, ms. */
+/** Returns the providers by their sync interval in ms. */
 function syncPlan(parts: MonitorParts): ReadonlyMap<number, readonly string[]> {
   const { settings: { sync = defaultSync }, registry } = parts;
   const plan = new Map<number, string[]>();
@@ -122,7 +123,7 @@ function syncPlan(parts: MonitorParts): ReadonlyMap<number, readonly string[]> {
   return plan;
 }
 
-/** A provider with several keys is asked with one that is not refused. */
+/** Returns the provider with an API key that is not rejected, if it has several. */
 function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Clock): ProviderInstance {
   const keys = state.keyPools.get(instance.entry.id);
   return keys === undefined ? instance : { ...instance, credential: keys.usable(clock.monotonic()) };

@@ -1,5 +1,5 @@
 /**
- * Gives providers their instances, and their keys or what fetches their tokens.
+ * Opens providers: creates their instances, and sets their API keys or access tokens.
  * @module
  */
 import { addSecretSettings } from "../observe/secret_names.ts";
@@ -10,21 +10,21 @@ import type { Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 
-/** What opening needs. */
+/** Dependencies of opening. */
 export interface OpeningParts {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Is given the keys, so that no record shows them. */
+  /** Learns the keys, so that records redact them. */
   readonly redactor: Redactor;
 }
 
 /**
- * Opens providers, one after the other.
+ * Opens providers one after the other.
  *
- * @param instances The providers, their connectors loaded.
- * @param parts What opening needs.
- * @throws {ConfigError} With the problems of all whose settings do not fit.
+ * @param instances Providers whose connectors are loaded.
+ * @param parts Dependencies.
+ * @throws {ConfigError} When settings are invalid; lists the problems of all providers.
  */
 export async function openProviders(instances: readonly ProviderInstance[], parts: OpeningParts): Promise<void> {
   const problems: ConfigProblem[] = [];
@@ -40,10 +40,10 @@ export async function openProviders(instances: readonly ProviderInstance[], part
 }
 
 /**
- * Opens a provider; it sends nothing yet.
+ * Opens a provider. Sends nothing yet.
  *
- * @param instance The provider, its connector loaded.
- * @param parts What opening needs.
+ * @param instance A provider whose connector is loaded.
+ * @param parts Dependencies.
  */
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
   const { id, connector, config, baseUrl, apiKeys, tokens, authorities } = instance.entry;
@@ -58,13 +58,13 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
     instance.provider = provider;
     return;
   }
-  const { authorized } = await import("../auth/authorized.ts"); // most pages have keys
-  // a refresh token was given for a scope of its own
+  const { authorized } = await import("../auth/authorized.ts"); // imported on demand
+  // a refresh token already has a scope
   const scope = tokens.scope ?? (tokens.refreshToken === undefined ? instance.connector?.tokenScope : undefined);
   instance.provider = authorized(provider, { ...parts, runtime, id, tokens: { ...tokens, scope } });
 }
 
-/** The runtime for what a provider sends beside the calls of requests, such as for its tokens. */
+/** Returns the runtime for a provider's calls outside of requests, such as for tokens. */
 function trusting(authorities: Authorities, runtime: Runtime): Runtime {
   return { ...runtime, send: (request) => runtime.send({ ...request, authorities }) };
 }

@@ -1,14 +1,14 @@
 /**
- * Keeps states where a configuration says that may be read at the start: what opens storages is imported then.
+ * Persistence for configurations that are read at the start. The code that opens storages is imported then.
  * @module
  */
 import { type StatePersistence, statePersistence, type StateStore } from "../state/persistence/state_store.ts";
 import type { ConfiguredMesh } from "./configured_store.ts";
 
 /**
- * The keeping that a configuration's section `storage` asks for.
+ * Returns the persistence that the configuration's `storage` section defines.
  *
- * @param mesh The mesh, which is configured by the time its state is loaded.
+ * @param mesh Returns the mesh, which is configured before its state is loaded.
  */
 export function persistenceOnDemand(mesh: () => ConfiguredMesh): StatePersistence {
   return statePersistence(() => {

@@ -1,5 +1,5 @@
 /**
- * Asking a provider whether it is there, by the cheapest call it has: its list of models.
+ * Probes a provider with its cheapest call: its list of models.
  * @module
  */
 import type { ModelInfo } from "../contracts/provider.ts";
@@ -9,23 +9,23 @@ import { type Failure, failureOf } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
-/** What asking needs. */
+/** Dependencies of a probe. */
 interface ProbeParts {
   readonly runtime: Runtime;
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
-  /** Longest wait, ms. */
+  /** Timeout, ms. */
   readonly timeoutMs: number;
 }
 
-/** What came of it. */
+/** Result of a probe. */
 export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly failure: Failure };
 
 /**
- * Asks one provider. Never throws.
+ * Probes a provider. Never rejects.
  *
- * @param instance The provider, opened.
- * @param parts What asking needs.
+ * @param instance The opened provider.
+ * @param parts Dependencies.
  */
 export async function probe(
   instance: ProviderInstance,
@@ -38,7 +38,7 @@ export async function probe(
     return { models: await untilAborted(instance.provider!.listModels(connection), connection.stop) };
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
-    connection.abort(reason); // a response that is not read to its end holds no socket
+    connection.abort(reason); // releases the socket of an unfinished response
     return { failure: failureOf(reason, instance.provider!, redact) };
   } finally {
     connection.close();

@@ -1,5 +1,5 @@
 /**
- * What vendors say of their models and accounts when they are asked, at the start, of the providers configured so.
+ * Queries vendors for descriptions of models and for quotas, at the start, where configured.
  * @module
  */
 import { infoIn } from "../registry/model_facts.ts";
@@ -13,23 +13,23 @@ import { untilAborted } from "../util/until_aborted.ts";
 import { isAmount } from "../util/pricing.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 
-/** Longest wait for an answer, ms. */
+/** Timeout of a query, ms. */
 const limitMs = 5_000;
 
-/** What asking needs. */
+/** Dependencies of queries. */
 export interface QueryParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * Asks a provider to describe its models. Never throws; one that does not is logged.
+ * Asks a provider to describe its models. Never rejects; failures are traced.
  *
- * @param instance The provider, opened, with `queries`.
- * @param parts What asking needs.
- * @returns By the id that the provider knows a model by: of each what is to be asked for, and nothing else.
+ * @param instance An opened provider with `queries`.
+ * @param parts Dependencies.
+ * @returns The queried members of each description, by the provider's model id.
  */
 export async function describedModels(
   instance: ProviderInstance,
@@ -56,11 +56,11 @@ export async function describedModels(
 }
 
 /**
- * Asks the providers with `queries.quota` what is left of their accounts; one that has nothing left goes to standby until
- * its quota starts anew.
+ * Queries the quotas of providers with `queries.quota`. One whose quota is exhausted enters standby until the quota
+ * resets.
  *
- * @param registry The providers, opened, and their models.
- * @param parts What asking needs.
+ * @param registry Opened providers and their models.
+ * @param parts Dependencies.
  */
 export async function checkQuotas({ instances, allPools }: Registry, parts: QueryParts): Promise<void> {
   await Promise.all(
@@ -115,7 +115,7 @@ async function ask<Answer>(
   try {
     const answer = call(connection);
     const said = answer === undefined ? undefined : await untilAborted(answer, connection.stop);
-    if (said === undefined) warn("has no answer: the vendor does not report it");
+    if (said === undefined) warn("returned nothing: the vendor does not report it");
     return said;
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, provider!, redact);

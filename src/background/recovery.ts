@@ -1,11 +1,11 @@
 /**
- * Ends standbys when they are over, so that a recovery is emitted in time and not at the next request.
+ * Ends standbys on time, so that a recovery is emitted when it is due and not with the next request.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
-/** One timer for the soonest recovery of a mesh. */
+/** A timer for the next recovery of a mesh. */
 export class RecoveryTimer {
   readonly #clock: Clock;
   #cancel: Cancel | undefined;
@@ -15,7 +15,7 @@ export class RecoveryTimer {
     this.#clock = clock;
   }
 
-  /** Schedules the soonest recovery anew, after a standby has begun. */
+  /** Schedules the next recovery, after a standby has begun. */
   schedule(state: MeshState): void {
     this.#cancel?.();
     const at = state.nextRecovery();
@@ -26,7 +26,7 @@ export class RecoveryTimer {
     });
   }
 
-  /** Ends it. */
+  /** Stops the timer. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel?.();

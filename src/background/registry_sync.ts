@@ -1,5 +1,5 @@
 /**
- * The mesh as a registry sync sees it: lists of providers in, models and standbys out.
+ * The host of a registry sync: lists models of providers, and registers and deactivates models of the mesh.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
@@ -14,10 +14,10 @@ import type { MeshState } from "../state/mesh_state.ts";
 import { askProviders } from "./ask_providers.ts";
 import type { ProbeResult } from "./probe.ts";
 
-/** Longest wait for a list, ms. */
+/** Timeout of a list, ms. */
 const listLimitMs = 30_000;
 
-/** What a sync works on. */
+/** Dependencies of a sync. */
 export interface SyncParts {
   readonly settings: Settings;
   readonly catalogue: ConnectorCatalogue;
@@ -25,20 +25,18 @@ export interface SyncParts {
   readonly state: MeshState;
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
-  /** Asks a provider for its list, with the limit given, ms. */
+  /** Lists the models of a provider, with a timeout in ms. */
   readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
 }
 
-/** A mesh that is brought up to date. */
+/** A mesh to be synchronized. */
 export class MeshSync implements SyncHost {
   readonly providers: readonly string[];
   readonly #parts: SyncParts;
 
-  /**
-   * @param providers Entry ids of those to ask.
-   */
+  /** @param providers Ids of the providers to ask. */
   constructor(parts: SyncParts, providers: readonly string[]) {
     this.#parts = parts;
     this.providers = providers;

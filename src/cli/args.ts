@@ -1,18 +1,18 @@
 /**
- * Reading the command line.
+ * Parses command-line arguments.
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { nearest } from "../util/nearest.ts";
 import { type Command, type Flags, UsageError } from "./command.ts";
 
-/** The parser types options that are literals; here they come from the command. */
+/** The result of the parser. Its own types cover literal options only; here the options come from the command. */
 type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown[] };
 
 /**
  * Parses the arguments that follow a command's name.
  *
- * @throws {UsageError} For an unknown flag, a missing value, an argument too many.
+ * @throws {UsageError} For an unknown option, a missing value, or too many arguments.
  */
 export function readFlags(command: Command, args: readonly string[]): Flags {
   const options = [...command.values, "env-file"];
@@ -57,7 +57,7 @@ function parse(
   });
   for (const [index, arg] of args.entries()) {
     const name = arg.replace(/^--/, "");
-    // the parser takes an empty string for a missing one
+    // the parser treats an empty string as a missing value
     if (arg !== name && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
   }
   return parsed;
@@ -69,12 +69,15 @@ function checkPositional({ maxArguments = 0, isPrivate }: Command, positional: r
   throw new UsageError(`Unexpected argument "${positional[maxArguments]}"`);
 }
 
-/** The argument may be a secret that begins with a dash, so it is not quoted. */
+/**
+ * The message for arguments that may be secrets. It does not quote the argument, which may be a secret that begins with
+ * a dash.
+ */
 const unknownPrivateOption =
-  'Unknown option: give "-" for a value that begins with a dash, and the value by standard input';
+  'Unknown option. For a value that begins with a dash, pass "-" and send the value to standard input';
 
 /**
- * Parses a port; undefined when the flag is not given.
+ * Parses a port; undefined when the option is absent.
  *
  * @throws {UsageError} Unless it is 0 to 65535.
  */

@@ -1,5 +1,5 @@
 /**
- * The built-in catalogue as a table.
+ * Prints the built-in catalogue as a table.
  * @module
  */
 import type { CapabilityPath, DatedPricing, ModelInfo, Pricing } from "../contracts/provider.ts";
@@ -7,21 +7,21 @@ import { priceAt } from "../util/cost.ts";
 
 /** A model of the catalogue, as `modelmesh models --catalogue --json` prints it. */
 export interface CatalogueModel extends Omit<ModelInfo, "capabilities" | "defaultFor" | "pricing" | "asOf"> {
-  /** The name that requests may use. */
+  /** The name to use in a request. */
   readonly name: string;
-  /** The id of its provider's connector. */
+  /** Id of its provider's connector. */
   readonly provider: string;
-  /** The leaves it serves, full paths. */
+  /** Full paths of its capabilities (leaves of the tree). */
   readonly capabilities: readonly CapabilityPath[];
-  /** Short names of the capabilities that it is its provider's default for. */
+  /** Short names of the capabilities that it is its provider's default model for. */
   readonly default_for: readonly string[];
-  /** Prices, oldest first; null when they are unknown. */
+  /** Prices, oldest first; null when unknown. */
   readonly pricing: readonly DatedPricing[] | null;
   /** ISO date on which the source was read. */
   readonly as_of: string | undefined;
 }
 
-/** Prices beside those that have a column, in the order in which they are printed. */
+/** Prices without a column of their own, in output order. */
 const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
   ["cache_write", "cache write"],
   ["audio_input", "audio in"],
@@ -33,7 +33,7 @@ const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
   ["per_request", "per request"],
 ];
 
-/** What a chat model can do beyond chat, and how it is printed. */
+/** Features of chat models, and their names in the table. */
 const abilities = [
   ["tool_calling", "tools"],
   ["structured_output", "schema"],
@@ -42,20 +42,20 @@ const abilities = [
   ["audio_input", "audio"],
 ] as const;
 
-const heads = ["  MODEL", "SERVES", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "OTHER PRICES", "AS OF"];
-/** Columns of numbers, aligned at their right. */
+const headers = ["  MODEL", "SERVES", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "OTHER PRICES", "AS OF"];
+/** Columns of numbers, aligned right. */
 const numeric: readonly number[] = [2, 3, 4, 5, 6];
 
 /**
- * Draws the table: the models of a provider below its id.
+ * Returns the table: the models of each provider below its id.
  *
- * @param models The models, those of a provider side by side.
- * @param now Wall clock, ms: the prices of that day are printed.
+ * @param models The models, grouped by provider.
+ * @param now Wall-clock ms; prices of this day are printed.
  */
 export function catalogueTable(models: readonly CatalogueModel[], now: number): string {
   const rows = models.map((model) => rowsOf(model, now));
-  const cells = [heads, ...rows.flat()];
-  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const cells = [headers, ...rows.flat()];
+  const widths = headers.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
     numeric.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
   const lineOf = (row: readonly string[]) => row.map(pad).join("  ").trimEnd();
@@ -63,10 +63,10 @@ export function catalogueTable(models: readonly CatalogueModel[], now: number): 
     ...(provider === models[index - 1]?.provider ? [] : [provider]),
     ...rows[index]!.map(lineOf),
   ]);
-  return `${[lineOf(heads), ...lines].join("\n")}\n`;
+  return `${[lineOf(headers), ...lines].join("\n")}\n`;
 }
 
-/** A line for the model, one for the day on which it retires, and one for each dearer price of larger prompts. */
+/** Returns a row for the model, one for its retirement date, and one for each higher price of long prompts. */
 function rowsOf(model: CatalogueModel, now: number): string[][] {
   const { id, default_for, constraints = {}, as_of = "", pricing, retires } = model;
   const sizes = [...new Set((pricing ?? []).flatMap(({ above_tokens = [] }) => above_tokens))];
@@ -80,7 +80,7 @@ function rowsOf(model: CatalogueModel, now: number): string[][] {
   ];
 }
 
-/** The first leaf and whatever does not follow from the features. */
+/** Returns the first capability, and those that do not follow from the features. */
 function servesOf({ capabilities, features = {} }: CatalogueModel): string {
   const last = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
   const names = capabilities.map(last);
@@ -95,7 +95,7 @@ function sizeOf(tokens: number | undefined): string {
   return tokens < 1_000_000 ? `${Math.round(tokens / 1000)}k` : `${Number((tokens / 1_000_000).toPrecision(3))}M`;
 }
 
-/** The cells of prices; the last one also says that none is known. */
+/** Returns the cells of prices; the last says "unknown" without any. */
 function pricesOf(price: DatedPricing | undefined): string[] {
   const { input, output, cached_input } = price ?? {};
   const others = otherPrices.flatMap(([name, unit]) =>
@@ -104,7 +104,7 @@ function pricesOf(price: DatedPricing | undefined): string[] {
   return [usdOf(input), usdOf(output), usdOf(cached_input), price === undefined ? "unknown" : others.join(", ")];
 }
 
-/** Plain decimals, without what a division left over. */
+/** Formats an amount as a plain decimal, without floating-point noise. */
 function usdOf(amount: number | undefined): string {
   return amount === undefined ? "" : String(Number(amount.toPrecision(4)));
 }

@@ -1,5 +1,5 @@
 /**
- * `modelmesh chat`: one question, its answer as it arrives, and which model it came from.
+ * `modelmesh chat`: sends one prompt and prints the response as it arrives.
  * @module
  */
 import { servesOperation } from "../capability/operations.ts";
@@ -15,7 +15,7 @@ import { ProgressLine } from "./progress.ts";
 import { chunksOf, remoteHelp, RemoteProxy, remoteValues, textOf } from "./remote.ts";
 import { counted, paintFor, printable } from "./table.ts";
 
-/** A proxy, elsewhere or in this process. */
+/** A running proxy, or one in this process. */
 export type AnyProxy = Pick<RemoteProxy, "send" | "json">;
 
 const usage = `Usage: modelmesh chat [prompt] [options]
@@ -71,7 +71,7 @@ async function promptOf(flags: Flags, { shell }: CommandParts): Promise<string> 
     throw new UsageError('Give the prompt, in quotes: modelmesh chat "…"');
   }
   const prompt = given === undefined || given === "-" ? await shell.readInput() : given;
-  if (prompt.trim() === "") throw new UsageError("The prompt is blank: give a question");
+  if (prompt.trim() === "") throw new UsageError("The prompt is blank");
   return prompt;
 }
 
@@ -84,13 +84,13 @@ async function proxyOf(flags: Flags, parts: CommandParts): Promise<{ proxy: AnyP
     throw new UsageError('"--config" is for a request in this process: leave out "--url"');
   }
   if (flags.value("token") !== undefined) {
-    throw new UsageError('"--token" is for a running proxy: give its "--url", too');
+    throw new UsageError('"--token" needs "--url": it is sent to a running proxy');
   }
   const proxy = await LocalProxy.start(flags.value("config"), parts);
   return { proxy, close: () => proxy.close() };
 }
 
-/** The first pool that chats are for. */
+/** Returns the first pool for chat. */
 async function defaultModel(proxy: AnyProxy): Promise<string> {
   const { pools } = await listOf(proxy);
   const tree = capabilityTree();
@@ -98,7 +98,7 @@ async function defaultModel(proxy: AnyProxy): Promise<string> {
     capability === null || tree.leaves(capability).some((leaf) => servesOperation(leaf, "chat"))
   );
   if (found !== undefined) return found.name;
-  throw new MeshError("There is no pool for chat: name a model by --model");
+  throw new MeshError("No pool serves chat: name a model with --model");
 }
 
 interface ChatBody {
@@ -162,7 +162,7 @@ interface Tokens {
   readonly completion_tokens: number;
 }
 
-/** Passes the text on as it arrives; resolves to the tokens, where they are reported. */
+/** Writes the text as it arrives. Resolves to the token counts, if reported. */
 async function readStream(response: UpstreamResponse, write: (text: string) => void): Promise<Tokens | undefined> {
   const parser = new SseParser();
   let tokens: Tokens | undefined;
@@ -173,7 +173,7 @@ async function readStream(response: UpstreamResponse, write: (text: string) => v
       else {
         const { error, choices, usage } = JSON.parse(data);
         if (isObject(error)) {
-          throw new MeshError(`The answer broke off: ${error.message}`, { code: "stream_interrupted" });
+          throw new MeshError(`The stream was interrupted: ${error.message}`, { code: "stream_interrupted" });
         }
         const text = choices?.[0]?.delta?.content;
         if (typeof text === "string" && text !== "") write(text);
@@ -181,7 +181,7 @@ async function readStream(response: UpstreamResponse, write: (text: string) => v
       }
     }
   }
-  if (!isWhole) throw new MeshError("The answer broke off before its end", { code: "stream_interrupted" });
+  if (!isWhole) throw new MeshError("The stream ended before it was complete", { code: "stream_interrupted" });
   return tokens;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `modelmesh clients`: clients that a running proxy accepts, made at runtime.
+ * `modelmesh clients`: manages the clients of a running proxy.
  * @module
  */
 import { parseDuration } from "../config/schema/units.ts";
@@ -21,9 +21,9 @@ interface Client {
 }
 
 interface Task {
-  /** Its argument, for messages; undefined: it has none. */
+  /** Description of its argument, for messages; undefined if it has none. */
   readonly takes?: string;
-  /** The options that mean something here. */
+  /** Options it accepts. */
   readonly options: readonly string[];
   run(context: TaskContext): Promise<void>;
 }
@@ -89,14 +89,14 @@ Exit code: 0 done, 1 failed, 2 usage error
   async run(flags, parts) {
     const [action, name] = flags.positional;
     const task = action !== undefined && Object.hasOwn(tasks, action) ? tasks[action] : undefined;
-    if (task === undefined) throw new UsageError(`Name the action: ${Object.keys(tasks).join(", ")}`);
+    if (task === undefined) throw new UsageError(`Missing action: use one of ${Object.keys(tasks).join(", ")}`);
     if ((name === undefined) !== (task.takes === undefined)) {
       throw new UsageError(`"clients ${action}" takes ${task.takes ?? "no argument"}`);
     }
     const foreign = [...limits, ...period].find((one) => flags.value(one) !== undefined && !task.options.includes(one));
     if (foreign !== undefined) throw new UsageError(`"clients ${action}" has no option "--${foreign}"`);
     if (flags.has("csv") && (action !== "usage" || flags.json)) {
-      throw new UsageError('"--csv" is for "clients usage", in place of "--json"');
+      throw new UsageError('"--csv" is an option of "clients usage", and cannot be combined with "--json"');
     }
     await task.run({ name: name ?? "", flags, proxy: new RemoteProxy(flags, parts.runtime), parts });
     return 0 satisfies ExitCode;
@@ -113,9 +113,9 @@ async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<vo
   const { data } = await clientsOf(proxy);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(data)}\n`);
   if (data.length === 0) {
-    return void shell.stderr.write('There is no client: "modelmesh clients create <name>" makes one\n');
+    return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
   }
-  const heads = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "EXPIRES"];
+  const headers = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "EXPIRES"];
   const rows = data.map(({ name, id, pools, budget = {}, rpm, expires_at }) => [
     name,
     id,
@@ -125,14 +125,14 @@ async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<vo
     rpm === undefined ? "-" : String(rpm),
     expires_at ?? "-",
   ]);
-  shell.stdout.write(table([heads, ...rows], [3, 4, 5]));
+  shell.stdout.write(table([headers, ...rows], [3, 4, 5]));
 }
 
 async function update(context: TaskContext): Promise<void> {
   const { flags, proxy, parts } = context;
   const body = limitsIn(flags, parts);
   if (Object.keys(body).length === 0) {
-    throw new UsageError(`Give what changes: ${limits.map((name) => `--${name}`).join(", ")}`);
+    throw new UsageError(`Nothing to change: use ${limits.map((name) => `--${name}`).join(", ")}`);
   }
   const { id, budget } = await clientNamed(context);
   const merged = body.budget === undefined ? body : { ...body, budget: mergedBudget(budget, body.budget) };
@@ -165,34 +165,34 @@ async function usage(context: TaskContext): Promise<void> {
   }
   const answer = await proxy.json<{ data: readonly UsageRow[] }>(`${path}?${query}`);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(answer)}\n`);
-  if (answer.data.length === 0) return void shell.stderr.write("It sent no request in that time\n");
-  const heads = ["DAY", "POOL", "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"];
+  if (answer.data.length === 0) return void shell.stderr.write("No requests in that period\n");
+  const headers = ["DAY", "POOL", "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"];
   const rows = answer.data.map(({ day, pool, requests, tokens_in, tokens_out, cost_usd }) => [
     day,
     pool,
     ...[requests, tokens_in, tokens_out].map(String),
     usd(cost_usd),
   ]);
-  shell.stdout.write(table([heads, ...rows], [2, 3, 4, 5]));
+  shell.stdout.write(table([headers, ...rows], [2, 3, 4, 5]));
 }
 
 function clientsOf(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {
   return proxy.json("/mesh/clients");
 }
 
-/** By id, else by name. Usage outlives its client: then the id is taken as it is. */
+/** Returns the client with an id, else with a name. An unknown id is accepted for usage, which outlives its client. */
 async function clientNamed({ name, proxy }: TaskContext): Promise<Client> {
   const { data } = await clientsOf(proxy);
   const found = data.find(({ id }) => id === name) ?? data.find((client) => client.name === name);
   if (found !== undefined) return found;
   if (/^client_[\w-]+$/.test(name)) return { id: name, name, created_at: "" };
-  throw new MeshError(`There is no client "${printable(name)}": "modelmesh clients list" lists them`);
+  throw new MeshError(`There is no client "${printable(name)}". List clients with "modelmesh clients list"`);
 }
 
-/** Only the token goes to standard output, so that a script can take it. */
+/** Prints only the token to standard output, for use in scripts. */
 function showToken(client: Client, { flags, parts: { shell } }: TaskContext): void {
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(client)}\n`);
-  shell.stderr.write(`The token of "${printable(client.name)}" (${client.id}), which is shown this once:\n`);
+  shell.stderr.write(`The token of "${printable(client.name)}" (${client.id}), which is not shown again:\n`);
   shell.stdout.write(`${client.token}\n`);
 }
 
@@ -236,7 +236,7 @@ function timeIn(text: string, now: number): string {
   throw new UsageError(`The option "--expires" takes a time such as 2027-01-31T00:00:00Z, or a duration such as 30d`);
 }
 
-/** The other limit of a budget stays; a budget without limits is none. */
+/** Merges limits into a budget. The other limit is kept; a budget without limits is removed. */
 function mergedBudget(before: Client["budget"], change: Record<string, number | null>): Record<string, number> | null {
   const merged = Object.entries({ ...before, ...change }).flatMap(([key, value]) =>
     value === null ? [] : [[key, value]]

@@ -12,44 +12,44 @@ export interface CommandParts {
   readonly shell: Shell;
 }
 
-/** 0 ok · 1 failed · 2 usage. */
+/** Exit codes: 0 success, 1 failure, 2 usage error. */
 export type ExitCode = 0 | 1 | 2;
 
 export interface Command {
   readonly help: string;
-  /** Flags with a value, beside `--env-file`. */
+  /** Options with a value, in addition to `--env-file`. */
   readonly values: readonly string[];
   /** Those of `values` that may be repeated. */
   readonly repeated?: readonly string[];
-  /** Flags without one, beside `--help` and `--json`. */
+  /** Options without a value, in addition to `--help` and `--json`. */
   readonly switches?: readonly string[];
-  /** Its arguments may be secrets: no message quotes them. */
+  /** Whether its arguments may be secrets, which no message quotes. */
   readonly isPrivate?: boolean;
   /**
-   * Positional arguments at most.
+   * Maximum number of positional arguments.
    * @default 0
    */
   readonly maxArguments?: number;
   run(flags: Flags, parts: CommandParts): Promise<ExitCode>;
-  /** Printed after the message of an error; undefined: nothing. */
+  /** Returns a line to print after the message of an error; undefined for none. */
   advice?(error: unknown): string | undefined;
 }
 
-/** Parsed arguments. */
+/** Parsed command-line arguments. */
 export interface Flags {
-  /** Without flags. */
+  /** Positional arguments. */
   readonly positional: readonly string[];
-  /** `--json`: print results as JSON. */
+  /** Whether `--json` is set: print results as JSON. */
   readonly json: boolean;
-  /** Undefined when the flag is not given. */
+  /** Returns the value of an option; undefined when it is absent. */
   value(name: string): string | undefined;
-  /** In the order given; for a flag that may be repeated. */
+  /** Returns the values of a repeatable option, in order. */
   all(name: string): readonly string[];
-  /** Whether a flag without a value is set. */
+  /** Whether an option without a value is set. */
   has(name: string): boolean;
 }
 
-/** The command line is wrong: exit code 2. */
+/** The command line is invalid; the exit code is 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

@@ -1,5 +1,5 @@
 /**
- * Where a running proxy writes its records: `--log-level` and `--log-format`.
+ * The console sink of a running proxy, with `--log-level` and `--log-format`.
  * @module
  */
 import { defaultSink } from "../config/settings/defaults.ts";
@@ -9,15 +9,15 @@ import type { Observability } from "../contracts/observability.ts";
 import { implementationOf } from "../registry/catalogue.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
-/** Levels, the least severe first. */
+/** Severities in ascending order. */
 export const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
 
-/** Forms of a record. */
+/** Output formats. */
 const formats = ["text", "json"];
 
 /**
- * The console sink on standard error: readable lines on a terminal, JSON elsewhere, unless a flag or the configuration
- * says otherwise. The proxy's own sink and a configured one come from this connector.
+ * Returns the connector of the console sink on standard error. It writes text to a terminal and JSON elsewhere, unless
+ * an option or the configuration sets the format. The proxy's own sink and configured console sinks use it.
  *
  * @throws {UsageError} For an unknown level or format.
  */
@@ -30,7 +30,9 @@ export async function consoleConnector(
   const format = oneOf(formats, flags, "log-format");
   const connector = connectors.find(({ id }) => id === defaultSink) as PluggableConnector<"observability">;
   const implementation = await implementationOf(connector);
-  /** The level of a line about a routed request says how much is in it, and is no severity. */
+  /**
+   * Whether a line is logged. The level of a request's line is its level of detail and not a severity, so it always is.
+   */
   const isLogged = ({ level }: LogRecord | RequestLogRecord | NoticeRecord) => {
     const rank = severities.indexOf(level as Severity);
     return rank < 0 || rank >= minLevel;

@@ -1,14 +1,14 @@
 /**
- * Three simulated providers on real loopback HTTP, so that a person without a key can watch a failover.
+ * `--demo`: three simulated providers on loopback HTTP, to watch a failover without an API key.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { RunningServer, Shell } from "../contracts/shell.ts";
 
-/** Every other call to the second provider, its first one included, is refused for this long, seconds. */
+/** `Retry-After` of the second provider, seconds. It rejects every other call, beginning with the first. */
 const retryAfterSeconds = 5;
 
-/** The running providers, and the configuration that puts a proxy in front of them. */
+/** The running providers, and a proxy configuration that uses them. */
 export interface Demo {
   readonly config: Readonly<Record<string, unknown>>;
   /** Stops the providers. */
@@ -123,14 +123,14 @@ function anthropicDialect({ model, stream, text }: ChatRequest, words: readonly 
   ], clock);
 }
 
-/** Roughly what a tokenizer would count. */
+/** Estimates token counts. */
 function usageOf(text: string, words: readonly string[]) {
   const prompt_tokens = Math.ceil(text.length / 4) + 3;
   const completion_tokens = words.length;
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** Sends word by word, slowly enough to watch. */
+/** Sends an event stream word by word, slowly enough to watch. */
 function eventStream(chunks: readonly string[], clock: Clock): Response {
   const encoder = new TextEncoder();
   let next = 0;

@@ -1,5 +1,5 @@
 /**
- * `--env-file`: variables of dotenv files, as if the process had been started with them.
+ * `--env-file`: reads environment variables from dotenv files.
  * @module
  */
 import { isProvider } from "../config/settings/known.ts";
@@ -11,15 +11,16 @@ import type { CommandParts, Flags } from "./command.ts";
 const defaultEnvFile = ".env";
 
 /**
- * Sets the variables of the files that `--env-file` names. The last file wins; variables of the environment win over files.
+ * Sets the variables of the files that `--env-file` names. Later files override earlier ones; the environment overrides
+ * files.
  *
- * @throws {MeshError} When a file cannot be read, or a line is no assignment; nothing is set then.
+ * @throws {MeshError} When a file cannot be read, or a line is not an assignment. No variable is set then.
  */
 export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandParts): Promise<void> {
   const found = new Map<string, string>();
   for (const path of flags.all("env-file")) {
     const { entries, problems } = await readDotenv(path, runtime);
-    if (problems.length > 0) throw new MeshError(`Cannot take variables from "${path}":\n${formatProblems(problems)}`);
+    if (problems.length > 0) throw new MeshError(`Cannot read variables from "${path}":\n${formatProblems(problems)}`);
     for (const { name, value } of entries) found.set(name, value);
   }
   for (const [name, value] of found) if (isBlank(runtime.env(name))) shell.setVariable(name, value);
@@ -35,17 +36,20 @@ export async function readDotenv(path: string, { files }: CommandParts["runtime"
   try {
     text = await files!.readText(path);
   } catch {
-    throw new MeshError(`Cannot read "${path}": there is no such file, or it may not be read`);
+    throw new MeshError(`Cannot read "${path}": the file does not exist, or is not readable`);
   }
   return parseDotenv(text);
 }
 
-/** The problems of a dotenv file, a line each. */
+/** Formats the problems of a dotenv file, a line each. */
 export function formatProblems(problems: Dotenv["problems"]): string {
   return problems.map(({ line, message }) => `  line ${line} ${message}`).join("\n");
 }
 
-/** A hint where no provider was detected: a file `.env` that has a provider's key is read only when it is named. */
+/**
+ * Returns a hint for when no provider is detected and a file `.env` has a provider's API key: it is read only when
+ * named.
+ */
 export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
   if (flags.all("env-file").length > 0) return "";
   const keys = keyVariables(connectors);
@@ -59,7 +63,7 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
   }: pass it with --env-file ${defaultEnvFile}`;
 }
 
-/** Names of the variables that hold providers' keys. */
+/** Returns the names of variables with providers' API keys. */
 export function keyVariables(connectors: readonly PluggableConnector[]): string[] {
   return [...new Set(connectors.filter(isProvider).flatMap(({ detection }) => detection?.keys ?? []))];
 }

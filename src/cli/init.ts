@@ -37,7 +37,9 @@ Exit code: 0 done, 1 failed, 2 usage error
   switches: ["force"],
   maxArguments: 1,
   async run({ positional: [path = defaultPath], json, has }, parts) {
-    if (!/\.ya?ml$/i.test(path)) throw new UsageError("The file has comments: give a name that ends in .yaml or .yml");
+    if (!/\.ya?ml$/i.test(path)) {
+      throw new UsageError("The configuration has comments: the file name has to end in .yaml or .yml");
+    }
     const { text, providers } = textFor(parts);
     const pools = await checkedPools(text, path, parts);
     await write(path, text, { parts, isForced: has("force") });
@@ -45,7 +47,7 @@ Exit code: 0 done, 1 failed, 2 usage error
     if (json) shell.stdout.write(`${JSON.stringify({ ok: true, path, providers, pools })}\n`);
     else {
       const found = providers.length === 0
-        ? "No provider was detected: set OPENAI_API_KEY, or name another provider in it"
+        ? "No provider was detected: set OPENAI_API_KEY, or add another provider to the file"
         : `${counted(providers.length, "provider")}: ${providers.join(", ")}`;
       shell.stdout.write(`Wrote ${path}. ${found}\n`);
       shell.stderr.write(`Next: modelmesh check ${path} --secrets --probe, then modelmesh proxy --config ${path}\n`);
@@ -65,7 +67,7 @@ function textFor(parts: CommandParts): { text: string; providers: string[] } {
   }
 }
 
-/** The names of the pools, once the text has been read as the proxy will read it. */
+/** Parses the text as the proxy will, and returns the names of its pools. */
 async function checkedPools(text: string, path: string, parts: CommandParts): Promise<string[]> {
   formatOf(path);
   const files = { ...parts.runtime.files!, readText: () => Promise.resolve(text) };
@@ -82,12 +84,12 @@ async function write(
   const files = runtime.files!;
   const isThere = await files.readText(path).then(() => true, () => false);
   if (isThere && !isForced) {
-    throw new MeshError(`"${path}" is there already: give another name, or --force to write over it`);
+    throw new MeshError(`"${path}" already exists: use another name, or --force to overwrite it`);
   }
   try {
     await (isThere ? files.replaceText(path, text) : files.writeText(path, text, { createNew: true }));
   } catch (error) {
-    throw new MeshError(`Cannot write "${path}": its folder does not exist, or it may not be written`, {
+    throw new MeshError(`Cannot write "${path}": its directory does not exist, or it is not writable`, {
       cause: error,
     });
   }

@@ -1,14 +1,14 @@
 /**
- * A commented configuration as text.
+ * The text of a commented configuration.
  * @module
  */
 import type { detectProviders, Environment } from "../config/detect/detect.ts";
 
 type Detected = ReturnType<typeof detectProviders>["providers"][number];
 
-/** Pools that are offered where a provider serves them: their name, capability, and what they are for. */
+/** Pools offered when a provider serves them: name, capability, endpoint. */
 const pools = [
-  ["chat", "chat-completion", "POST /v1/chat/completions, /v1/messages and other words for a chat"],
+  ["chat", "chat-completion", "POST /v1/chat/completions, /v1/messages and other chat APIs"],
   ["embeddings", "text-embeddings", "POST /v1/embeddings"],
   ["images", "text-to-image", "POST /v1/images/generations"],
   ["speech", "text-to-speech", "POST /v1/audio/speech"],
@@ -19,10 +19,10 @@ const pools = [
 ] as const;
 
 /**
- * Writes it.
+ * Returns the text of a configuration.
  *
- * @param providers Those detected; none: one to fill in.
- * @param env Where they were detected.
+ * @param providers Detected providers; without any, the text has a template for one.
+ * @param env The environment they were detected in.
  */
 export function configText(providers: readonly Detected[], env: Environment): string {
   return `# ModelMesh configuration, created by "modelmesh init". Reference of all keys: docs/configuration.md
@@ -87,7 +87,7 @@ function providerText({ connector, entry, source }: Detected, env: Environment):
   return `${lines.join("\n")}\n`;
 }
 
-/** One for each capability that a detected provider has a default for; for chat in any case. */
+/** Returns a pool for each capability that a detected provider has a default model for, and always one for chat. */
 function poolsText(providers: readonly Detected[]): string {
   const isServed = (capability: string) =>
     providers.some(({ connector: { models, local } }) =>

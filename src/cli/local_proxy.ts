@@ -1,5 +1,5 @@
 /**
- * A proxy in this process that listens nowhere: what a command asks of it is what it would ask of a running one.
+ * A proxy in this process that does not listen. Commands call it as they call a running one.
  * @module
  */
 import type { UpstreamResponse } from "../contracts/runtime.ts";
@@ -9,11 +9,11 @@ import { MeshGeneration } from "../proxy/mesh_generation.ts";
 import type { CommandParts } from "./command.ts";
 import { errorMessageIn, type RemoteCall, textOf } from "./remote.ts";
 
-/** Calls of a proxy in this process. */
+/** Calls a proxy in this process. */
 export class LocalProxy {
   readonly #generation: MeshGeneration;
   readonly #handler: Handler;
-  /** Known to this process alone. */
+  /** Random token, not known outside this process. */
   readonly #token: string;
 
   private constructor(generation: MeshGeneration) {
@@ -23,7 +23,7 @@ export class LocalProxy {
   }
 
   /**
-   * Reads a configuration, or detects providers.
+   * Starts from a configuration, or from detected providers.
    *
    * @throws Any error of a start.
    */
@@ -36,7 +36,7 @@ export class LocalProxy {
   /**
    * Sends a request.
    *
-   * @throws {MeshError} When the answer is an error.
+   * @throws {MeshError} When the response is an error.
    */
   async send(path: string, { method = "GET", body, headers = {} }: RemoteCall = {}): Promise<UpstreamResponse> {
     const response = await this.#handler(
@@ -57,16 +57,16 @@ export class LocalProxy {
       reader: () => response.body?.getReader() ?? null,
     };
     if (response.status < 300) return plain;
-    const message = errorMessageIn(await textOf(plain)) ?? `The answer has the status ${response.status}`;
+    const message = errorMessageIn(await textOf(plain)) ?? `The response has the status ${response.status}`;
     throw new MeshError(message, { code: "refused" });
   }
 
-  /** The same for an answer in JSON. */
+  /** Sends a request and parses the JSON response. */
   async json<Body>(path: string, call: RemoteCall = {}): Promise<Body> {
     return JSON.parse(await textOf(await this.send(path, call)));
   }
 
-  /** Writes what is to outlive the process. */
+  /** Persists the state and closes. */
   close(): Promise<void> {
     return this.#generation.mesh.close();
   }

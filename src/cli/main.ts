@@ -1,5 +1,5 @@
 /**
- * The command line: picks the command, turns errors into messages and exit codes.
+ * Entry point of the command line: runs a command, and turns errors into messages and exit codes.
  * @module
  */
 import { ConfigError, type ConfigProblem, MeshError, NoProvidersError } from "../errors.ts";
@@ -9,9 +9,9 @@ import { readFlags } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { applyEnvFiles, envFileHint } from "./env_files.ts";
 
-/** A command, imported when it is given. */
+/** A command, imported when it runs. */
 interface Listed {
-  /** One line, for the list of commands. */
+  /** Summary for the list of commands. */
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }
@@ -50,9 +50,9 @@ const commands: Readonly<Record<string, Listed>> = {
 };
 
 /**
- * Runs a command line; errors become messages on stderr.
+ * Runs a command line. Errors become messages on standard error.
  *
- * @returns 0 ok · 1 failed · 2 usage.
+ * @returns The exit code: 0 success, 1 failure, 2 usage error.
  */
 export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {
   const { stdout, stderr } = parts.shell;
@@ -96,12 +96,12 @@ function didYouMean(name: string): string {
   return hint === undefined ? "" : `; did you mean "${hint}"?`;
 }
 
-/** An error that no path of the configuration causes is one problem with an empty path. */
+/** Returns the problems of an error. An error without a path in the configuration is one problem with an empty path. */
 function problemsOf(error: unknown): readonly ConfigProblem[] {
   return ConfigError.isInstance(error) ? error.problems : [{ path: "", message: messageOf(error) }];
 }
 
-/** The message to print. */
+/** Returns the message to print. */
 function messageOf(error: unknown): string {
   if (MeshError.isInstance(error)) return error.message;
   return error instanceof Error ? `Unexpected error: ${error.name}: ${error.message}` : "Unexpected error";
@@ -116,7 +116,7 @@ Usage: modelmesh <command> [options]
 ${list.join("\n")}
 
 Options of every command: --help, --json, --env-file <file>
-"modelmesh help <command>" shows a command's options and examples, "modelmesh -v" the version.
+"modelmesh help <command>" shows the options and examples of a command, "modelmesh -v" the version.
 
 Examples:
   modelmesh proxy --demo

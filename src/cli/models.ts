@@ -44,10 +44,12 @@ Exit code: 0 done, 1 failed, 2 usage error
     const { connectors, runtime, shell } = parts;
     if (!flags.has("catalogue")) return await listRunning(flags, parts);
     const remote = remoteValues.find((name) => flags.value(name) !== undefined);
-    if (remote !== undefined) throw new UsageError(`"--${remote}" is for a running proxy: leave out "--catalogue"`);
+    if (remote !== undefined) {
+      throw new UsageError(`"--${remote}" cannot be combined with "--catalogue": it is for a running proxy`);
+    }
     const found = modelsIn(flags, connectors);
     if (flags.json) shell.stdout.write(`${JSON.stringify(found)}\n`);
-    else if (found.length === 0) shell.stderr.write("The catalogue has no such model\n");
+    else if (found.length === 0) shell.stderr.write("No such model in the catalogue\n");
     else shell.stdout.write(catalogueTable(found, runtime.clock.now()));
     return 0;
   },
@@ -63,7 +65,7 @@ async function listRunning(flags: Flags, { runtime, shell }: CommandParts): Prom
     (node === undefined || model.capabilities.some((leaf) => tree.contains(node, leaf)))
   );
   if (flags.json) shell.stdout.write(`${JSON.stringify(found)}\n`);
-  else if (found.length === 0) shell.stderr.write("The proxy has no such model\n");
+  else if (found.length === 0) shell.stderr.write("No such model at the proxy\n");
   else {
     const rows = found.map(({ name, provider, status, capabilities }) => [
       name,
@@ -96,7 +98,7 @@ function nodeOf(name: string | undefined, tree: CapabilityTree): string | undefi
   const paths = tree.matches(name);
   if (paths.length === 1) return paths[0];
   if (paths.length > 1) {
-    throw new UsageError(`The capability "${name}" is one of ${paths.join(", ")}: give a full path`);
+    throw new UsageError(`The capability "${name}" is ambiguous: use one of the full paths ${paths.join(", ")}`);
   }
   const hint = nearest(name, tree.nodes().map((path) => tree.shortName(path)), 1)[0];
   throw new UsageError(`Unknown capability "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`}`);

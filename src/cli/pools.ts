@@ -1,5 +1,5 @@
 /**
- * `modelmesh pools`, and the list of a running proxy that it shares with `modelmesh models`.
+ * `modelmesh pools`, and the list of pools and models that it shares with `modelmesh models`.
  * @module
  */
 import type { ListedEntry, ModelFacts, PoolFacts } from "../registry/model_list.ts";
@@ -7,7 +7,7 @@ import type { Command } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { table } from "./table.ts";
 
-/** What a request may name at a proxy. */
+/** Lists the pools and models of a proxy. */
 export async function listOf(
   proxy: Pick<RemoteProxy, "json">,
 ): Promise<{ readonly pools: readonly ListedPool[]; readonly models: readonly ListedModel[] }> {

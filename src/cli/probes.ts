@@ -1,5 +1,5 @@
 /**
- * `modelmesh check --probe`: asks each provider once.
+ * `modelmesh check --probe`: sends one request to each provider.
  * @module
  */
 import { openProvider } from "../background/open_provider.ts";
@@ -12,23 +12,23 @@ import { loadConnectors } from "../registry/load_connectors.ts";
 import { ProgressLine } from "./progress.ts";
 import { counted, printable } from "./table.ts";
 
-/** Longest wait for a provider, ms. */
+/** Timeout of a probe, ms. */
 const limitMs = 10_000;
 
-/** What came of asking one. */
+/** Result of a probe. */
 interface Probe {
-  /** Its entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
   readonly ok: boolean;
-  /** How many models it lists. */
+  /** Number of models it lists. */
   readonly models?: number;
   readonly ms: number;
-  /** HTTP status of its refusal. */
+  /** HTTP status of an error response. */
   readonly status?: number;
   readonly error?: string;
 }
 
-/** Asks all of them, at once; says on a terminal how far it is. */
+/** Probes all providers concurrently, and shows progress on a terminal. */
 export async function probeAll(
   settings: Settings,
   mesh: Engine,
@@ -55,7 +55,7 @@ export async function probeAll(
   })).finally(() => progress.end());
 }
 
-/** One as a line. */
+/** Formats a result as a line. */
 export function probeText({ provider, ok, models = 0, ms, status, error = "" }: Probe): string {
   if (ok) return `  ${provider}: ok, ${counted(models, "model")} (${ms} ms)\n`;
   return `  ${provider}: FAILED${status === undefined ? "" : ` with ${status}`}: ${printable(error)} (${ms} ms)\n`;

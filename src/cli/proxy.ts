@@ -15,7 +15,7 @@ import type { Greeting } from "./worker_messages.ts";
 import { engineOf } from "../engine/engine_of.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
 
-/** Processes at most. */
+/** Maximum number of worker processes. */
 const maxWorkers = 256;
 
 export const proxy: Command = {
@@ -53,11 +53,11 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
   switches: ["demo", "watch"],
   async run(flags, parts) {
     if (flags.has("demo") && flags.value("config") !== undefined) {
-      throw new UsageError('"--demo" brings its own configuration: leave out "--config"');
+      throw new UsageError('"--demo" cannot be combined with "--config": it has its own configuration');
     }
     const path = flags.value("config");
     if (flags.has("watch") && path === undefined) {
-      throw new UsageError('"--watch" needs a file to watch: give "--config"');
+      throw new UsageError('"--watch" needs "--config": the file to watch');
     }
     const workers = readWorkers(flags, parts);
     if (workers > 1 && parts.shell.workers.supervisor === undefined) return await superviseWorkers(workers, parts);
@@ -91,9 +91,9 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
     }
   },
   advice(error) {
-    if (NoProvidersError.isInstance(error)) return "Or try it without a key: modelmesh proxy --demo";
+    if (NoProvidersError.isInstance(error)) return "Or try it without an API key: modelmesh proxy --demo";
     if (MeshError.isInstance(error) && error.code === "port_in_use") {
-      return "Use another one with --port, or --port 0 for a free one";
+      return "Use another port with --port, or --port 0 for a free one";
     }
   },
 };
@@ -104,7 +104,7 @@ interface GreetingOptions {
   readonly shell: CommandParts["shell"];
 }
 
-/** What is said once it listens. */
+/** Returns what is printed once the proxy listens. */
 function greetingOf(
   { url, mesh, warnings }: RunningProxy,
   { demo, json, shell: { stderr } }: GreetingOptions,
@@ -138,12 +138,12 @@ the answer comes all the same, x-mesh-model says from which model, and the event
 
 interface ReloadOptions {
   readonly path: string | undefined;
-  /** Another process says what became of it. */
+  /** Whether another process reports the result. */
   readonly isSilent: boolean;
   readonly parts: CommandParts;
 }
 
-/** Reads the configuration again, and says what became of it. */
+/** Returns a function that reloads the configuration and reports the result. */
 function reloading(running: RunningProxy, { path, isSilent, parts: { shell } }: ReloadOptions): () => Promise<void> {
   const say = (text: string) => isSilent || shell.stderr.write(text);
   return async () => {
@@ -153,13 +153,13 @@ function reloading(running: RunningProxy, { path, isSilent, parts: { shell } }: 
       say(`Reloaded ${path}\n`);
     } catch (error) {
       const reason = engineOf(running.mesh).redact(error instanceof Error ? error.message : String(error));
-      say(`Not reloaded, the old configuration stays in force. ${reason}\n`);
+      say(`Not reloaded, the current configuration is kept. ${reason}\n`);
     }
   };
 }
 
 interface WatchOptions {
-  /** The configuration's text at the start. */
+  /** Text of the configuration at the start. */
   readonly known: string | undefined;
   readonly parts: CommandParts;
   readonly onChange: () => void;
@@ -169,14 +169,14 @@ function watchFile(path: string, { known, parts: { runtime: { files, clock } }, 
   return watchText(() => readIfPresent(path, files!), { clock, known, onChange });
 }
 
-/** A proxy that listens, and what is done with it. */
+/** A proxy that listens, and its controls. */
 interface Listening {
   readonly running: RunningProxy;
   readonly reload: () => Promise<void>;
   readonly greeting: Greeting;
 }
 
-/** Resolves once the proxy has stopped after a signal; a second signal ends the process at once. */
+/** Resolves once the proxy has stopped after a signal. A second signal exits immediately. */
 async function untilSignal({ shell }: CommandParts, { running, reload, greeting }: Listening): Promise<void> {
   const cancelReload = shell.isInteractive ? () => {} : shell.onSignal(["SIGHUP"], reload);
   shell.stdout.write(greeting.out);
@@ -187,10 +187,10 @@ async function untilSignal({ shell }: CommandParts, { running, reload, greeting 
   if (shell.isInteractive) ending.push("SIGHUP");
   const cancel = shell.onSignal(ending, (signal) => {
     if (++signals > 1) {
-      if (signal === "SIGHUP") return; // shell and kernel both send one when a window is closed
+      if (signal === "SIGHUP") return; // both shell and kernel send it when a window is closed
       shell.exit(1);
     }
-    shell.stderr.write(`${signal}: finishing open responses, up to 30 s; once more to stop at once\n`);
+    shell.stderr.write(`${signal}: finishing responses in flight, up to 30 s; send it again to stop immediately\n`);
     running.stop().then(resolve, reject);
   });
   await promise;
@@ -198,12 +198,12 @@ async function untilSignal({ shell }: CommandParts, { running, reload, greeting 
   cancelReload();
 }
 
-/** The same for one of several processes: the one above them gets the signals. */
+/** Resolves once a worker process has stopped. Its supervisor handles the signals. */
 async function untilOrdered(
   worker: SupervisedWorker,
   { running, reload, greeting, shell }: Listening & Pick<CommandParts, "shell">,
 ): Promise<void> {
-  const cancel = shell.onSignal(["SIGINT", "SIGTERM", "SIGHUP"], () => {}); // a terminal sends them to all of its processes
+  const cancel = shell.onSignal(["SIGINT", "SIGTERM", "SIGHUP"], () => {}); // a terminal signals all of its processes
   const { promise, resolve, reject } = deferred();
   worker.greet(greeting);
   worker.onOrder((order) => {
@@ -214,7 +214,7 @@ async function untilOrdered(
   cancel();
 }
 
-/** How many processes are asked for. */
+/** Returns the number of worker processes. */
 function readWorkers(flags: Flags, { shell }: CommandParts): number {
   const text = flags.value("workers");
   if (text === undefined) return 1;
@@ -222,7 +222,7 @@ function readWorkers(flags: Flags, { shell }: CommandParts): number {
   if (text !== "auto" && !/^[1-9]\d{0,2}$/.test(text) || count > maxWorkers) {
     throw new UsageError(`The option "--workers" takes "auto" or a number from 1 to ${maxWorkers}, not "${text}"`);
   }
-  if (flags.has("demo")) throw new UsageError('"--demo" shows one process: leave out "--workers"');
+  if (flags.has("demo")) throw new UsageError('"--demo" cannot be combined with "--workers": it runs in one process');
   return count;
 }
 
@@ -231,7 +231,7 @@ async function superviseWorkers(count: number, { shell, runtime }: CommandParts)
   return await supervise({ shell, runtime, count, workers: shell.workers });
 }
 
-/** Undefined in a process that is alone. */
+/** Returns the worker side of the supervisor link; undefined in a process without a supervisor. */
 async function supervisedWorker({ shell, runtime }: CommandParts): Promise<SupervisedWorker | undefined> {
   const supervised = shell.workers.supervisor;
   return supervised && new (await import("./supervised_worker.ts")).SupervisedWorker(supervised, runtime.clock);

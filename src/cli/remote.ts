@@ -1,5 +1,5 @@
 /**
- * A running proxy, as commands talk to it: `--url` and `--token`.
+ * Client of a running proxy, for commands with `--url` and `--token`.
  * @module
  */
 import type { Runtime, UpstreamResponse } from "../contracts/runtime.ts";
@@ -9,7 +9,7 @@ import { type Flags, UsageError } from "./command.ts";
 
 const defaultUrl = "http://127.0.0.1:8080";
 
-/** Longest wait for a whole answer, ms. */
+/** Timeout of a whole response, ms. */
 const limitMs = 30_000;
 
 /** Marks an error by which a proxy is not there, or not in time. */
@@ -22,33 +22,31 @@ export const remoteValues: readonly ["url", "token"] = ["url", "token"];
 export const remoteHelp: string = `  --url <address>      URL of the proxy (${defaultUrl}), or MODELMESH_URL
   --token <token>      Bearer token, or MODELMESH_TOKEN, which stays out of the shell's history`;
 
-/** One call. */
+/** Options of a call. */
 export interface RemoteCall {
   readonly method?: string;
-  /** Sent as JSON. */
+  /** Body, sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Calls of a proxy. */
+/** Calls a proxy. */
 export class RemoteProxy {
-  /** Without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly #token: string | undefined;
   readonly #runtime: Runtime;
 
-  /**
-   * @throws {UsageError} When the address is none.
-   */
+  /** @throws {UsageError} When the URL is invalid. */
   constructor(flags: Flags, runtime: Runtime) {
     const given = flags.value("url") ?? runtime.env("MODELMESH_URL") ?? defaultUrl;
     if (!/^https?:\/\/[^/]/.test(given) || !URL.canParse(given)) {
-      throw new UsageError(`The option "--url" takes an address such as ${defaultUrl}`);
+      throw new UsageError(`The option "--url" takes a URL such as ${defaultUrl}`);
     }
     const { username, password, origin, pathname } = new URL(given);
     if (username !== "" || password !== "") {
-      throw new UsageError('The option "--url" takes no user and password: give the token by "--token"');
+      throw new UsageError('The option "--url" takes no user name and password: pass the token with "--token"');
     }
     this.url = origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#token = flags.value("token") ?? runtime.env("MODELMESH_TOKEN");
@@ -58,7 +56,7 @@ export class RemoteProxy {
   /**
    * Sends a request.
    *
-   * @throws {MeshError} When nothing answers there, or the answer is an error.
+   * @throws {MeshError} When the proxy is not reachable, or the response is an error.
    */
   async send(path: string, { method = "GET", body, headers = {}, signal }: RemoteCall = {}): Promise<UpstreamResponse> {
     const response = await this.#reached(() =>
@@ -81,9 +79,9 @@ export class RemoteProxy {
   }
 
   /**
-   * Sends a request and reads its answer, within 30 s.
+   * Sends a request and reads the response, with a timeout of 30 s.
    *
-   * @throws {MeshError} When it fails, or takes longer.
+   * @throws {MeshError} When it fails or times out.
    */
   text(path: string, call: RemoteCall = {}): Promise<string> {
     return this.read(path, call, textOf);
@@ -110,13 +108,13 @@ export class RemoteProxy {
     }
   }
 
-  /** The same for an answer in JSON. */
+  /** Sends a request and parses the JSON response. */
   async json<Body>(path: string, call: RemoteCall = {}): Promise<Body> {
     const text = await this.text(path, call);
     try {
       return JSON.parse(text);
     } catch {
-      throw new MeshError(`What answers at ${this.url} is no ModelMesh proxy: ${path} is not JSON. Check --url`);
+      throw new MeshError(`The server at ${this.url} is not a ModelMesh proxy: ${path} is not JSON. Check --url`);
     }
   }
 
@@ -135,15 +133,15 @@ export class RemoteProxy {
   #refusal(status: number, text: string): string {
     const message = errorMessageIn(text);
     if (message === undefined) {
-      return `What answers at ${this.url} is no ModelMesh proxy, or an older one: it says ${status}. Check --url`;
+      return `The server at ${this.url} is not a ModelMesh proxy, or an older one: its status is ${status}. Check --url`;
     }
-    if (status === 401) return `${message}. Give the proxy's token by --token or MODELMESH_TOKEN`;
-    if (status === 403) return `${message}. Give an administrator's token by --token or MODELMESH_TOKEN`;
-    return `The proxy says: ${message}`;
+    if (status === 401) return `${message}. Pass the proxy's token with --token or MODELMESH_TOKEN`;
+    if (status === 403) return `${message}. Pass an administrator's token with --token or MODELMESH_TOKEN`;
+    return `The proxy responded: ${message}`;
   }
 }
 
-/** The message of an error's body; undefined where it is no such body. */
+/** Returns the message in an error body; undefined for any other body. */
 export function errorMessageIn(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -154,14 +152,14 @@ export function errorMessageIn(text: string): string | undefined {
   }
 }
 
-/** The whole of an answer. */
+/** Reads a response body as a string. */
 export async function textOf(response: UpstreamResponse): Promise<string> {
   let text = "";
   for await (const chunk of chunksOf(response)) text += chunk;
   return text;
 }
 
-/** An answer as it arrives. */
+/** Reads a response body in chunks. */
 export async function* chunksOf(response: UpstreamResponse): AsyncGenerator<string> {
   const reader = response.reader();
   if (reader === null) return;
@@ -172,6 +170,6 @@ export async function* chunksOf(response: UpstreamResponse): AsyncGenerator<stri
     }
     yield decoder.decode();
   } finally {
-    await reader.cancel().catch(() => {}); // it is read, or not wanted any more
+    await reader.cancel().catch(() => {}); // no effect once it is read
   }
 }

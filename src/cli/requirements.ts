@@ -1,5 +1,5 @@
 /**
- * Packages, files and secrets that a configuration needs.
+ * Checks the packages, files and secrets that a configuration needs.
  * @module
  */
 import { withAuthorities } from "../config/load/authorities.ts";
@@ -13,7 +13,7 @@ import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } 
 import type { Engine } from "../engine/engine.ts";
 import { loadFormat } from "../storage/_formats.ts";
 
-/** A connector that a configuration uses, and where it names it. */
+/** A connector, and the path that names it. */
 interface Used {
   readonly path: string;
   readonly kind: keyof ConnectorKinds;
@@ -21,10 +21,10 @@ interface Used {
 }
 
 /**
- * Imports the packages that configured connectors need, reads the files of certificate authorities, and has providers and
- * sinks look at their settings.
+ * Imports the packages that configured connectors need, reads the files of certificate authorities, and lets providers
+ * and sinks check their settings.
  *
- * @returns A problem for each that is missing or does not fit.
+ * @returns A problem for each requirement that is missing or invalid.
  */
 export async function missingRequirements(settings: Settings, engine: Engine): Promise<ConfigProblem[]> {
   const found = await Promise.all([missingPackages(settings, engine), uselessFiles(settings, engine)]);
@@ -32,10 +32,10 @@ export async function missingRequirements(settings: Settings, engine: Engine): P
 }
 
 /**
- * Makes every provider and sink and throws it away: what a declaration cannot express, such as a region that the
- * environment may name, is said by the code. One whose settings refer to secrets that are yet to be looked up is left out.
+ * Creates every provider and sink and discards it. Their code checks what a declaration cannot express, such as a
+ * region that the environment may define. Those whose settings refer to secrets are skipped.
  *
- * @returns A problem for each setting that does not fit.
+ * @returns A problem for each invalid setting.
  */
 export async function unfitSettings(settings: Settings, { catalogue, runtime }: Engine): Promise<ConfigProblem[]> {
   const isKnown = (given: unknown) => referencePaths(given).size === 0;
@@ -61,7 +61,7 @@ async function problemsOfMaking(make: () => Promise<unknown>): Promise<readonly 
     return [];
   } catch (error) {
     if (ConfigError.isInstance(error)) return error.problems;
-    if (ConnectorError.isInstance(error)) return []; // a missing package is reported by its own look
+    if (ConnectorError.isInstance(error)) return []; // `missingPackages` reports it
     throw error;
   }
 }
@@ -107,8 +107,8 @@ async function problemOf(path: string, load: () => Promise<unknown> | undefined)
 /**
  * Resolves every secret that a configuration names.
  *
- * @returns The number of secrets, and the settings with them.
- * @throws {ConfigError} With a problem for each that is missing.
+ * @returns The number of secrets, and the resolved settings.
+ * @throws {ConfigError} With a problem for each missing secret.
  * @throws {ConnectorError} When the store fails.
  */
 export async function resolveSecrets(
@@ -127,7 +127,7 @@ export async function resolveSecrets(
   }
 }
 
-/** Where a document refers to secrets: the first path of each, by name. */
+/** Returns the first path of each secret reference, by name. */
 function referencePaths(document: unknown): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   const visit = (value: unknown, path: string) => {

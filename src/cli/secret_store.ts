@@ -1,5 +1,5 @@
 /**
- * The secret store that a command line names.
+ * Opens the secret store that a command line names.
  * @module
  */
 import { loadDocument } from "../config/load/load.ts";
@@ -11,7 +11,7 @@ import { configContextOf, implementationOf } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
-/** Its secrets end with the process. */
+/** A store whose secrets do not outlive the process. */
 const volatileStore = "mesh.memory.v1";
 
 export interface NamedStore {
@@ -20,15 +20,15 @@ export interface NamedStore {
 }
 
 /**
- * Opens the store. Flags win over the configuration.
+ * Opens the store. Options override the configuration.
  *
  * @throws {UsageError} When no store is named, or an unknown one.
- * @throws {ConfigError} When it lacks a setting, or the configuration is invalid.
+ * @throws {ConfigError} When a setting is missing, or the configuration is invalid.
  */
 export async function openStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
   const configured = await configuredStore(flags.value("config"), parts);
   const id = flags.value("store") ?? configured?.store;
-  if (id === undefined) throw new UsageError("Name the store: --store <id>, or --config <file>");
+  if (id === undefined) throw new UsageError("Missing store: use --store <id> or --config <file>");
   const stores = parts.connectors.filter((one): one is PluggableConnector<"secretStore"> => one.kind === "secretStore");
   const connector = stores.find((one) => one.id === id);
   if (connector === undefined) {
@@ -41,7 +41,7 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
     );
   }
   if (id === volatileStore) {
-    throw new UsageError(`${id} keeps nothing when this command ends: name another --store`);
+    throw new UsageError(`${id} does not persist secrets: use another --store`);
   }
   const settings = configured?.store === id ? configured.config : {};
   const typed = ["path", "region"].flatMap((name) => {
@@ -52,7 +52,7 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
   return { id, store: implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime) };
 }
 
-/** The store that a configuration names. */
+/** Returns the store that a configuration names. */
 async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
   if (path === undefined) return undefined;
   const document = await loadDocument(path, runtime.files!);

@@ -1,5 +1,5 @@
 /**
- * `modelmesh secrets`: stores, imports, lists and deletes secrets in a store. It never prints a value.
+ * `modelmesh secrets`: stores, imports, lists and deletes secrets in a secret store. It never prints a value.
  * @module
  */
 import { isSecretName } from "../config/schema/references.ts";
@@ -11,7 +11,7 @@ import { ProgressLine } from "./progress.ts";
 import { type NamedStore, openStore } from "./secret_store.ts";
 import { counted } from "./table.ts";
 
-/** The longest value that every store takes, bytes. */
+/** Maximum size of a value that every store accepts, bytes. */
 const maxSecretBytes = 64 * 1024;
 
 interface TaskContext extends NamedStore {
@@ -20,7 +20,7 @@ interface TaskContext extends NamedStore {
 }
 
 interface Task {
-  /** Its arguments, for messages. */
+  /** Descriptions of its arguments, for messages. */
   readonly takes: readonly string[];
   run(args: readonly string[], context: TaskContext): Promise<ExitCode>;
 }
@@ -63,7 +63,7 @@ Exit code: 0 done, 1 failed, 2 usage error
   async run(flags, parts) {
     const [name, ...args] = flags.positional;
     const task = name !== undefined && Object.hasOwn(tasks, name) ? tasks[name] : undefined;
-    if (task === undefined) throw new UsageError(`Name the action: ${Object.keys(tasks).join(", ")}`);
+    if (task === undefined) throw new UsageError(`Missing action: use one of ${Object.keys(tasks).join(", ")}`);
     if (args.length !== task.takes.length) {
       throw new UsageError(`"secrets ${name}" takes ${task.takes.join(" and ") || "no argument"}`);
     }
@@ -122,7 +122,7 @@ async function list(_args: readonly string[], context: TaskContext) {
   return done(context, { names, message: names.join("\n") });
 }
 
-/** For a store that cannot list, such as the environment: the variables that providers are detected by. */
+/** Lists the secrets of a store that cannot enumerate, such as the environment: the variables of providers. */
 async function detectionVariablesIn(store: SecretStore, { connectors }: CommandParts): Promise<string[]> {
   const names = keyVariables(connectors);
   const values = await Promise.all(names.map((name) => store.get(name)));
@@ -137,7 +137,7 @@ async function remove([name]: readonly string[], context: TaskContext) {
   throw new ConnectorError(`${id} has no secret "${name}"`);
 }
 
-/** Reads a whole file before anything is stored. */
+/** Imports a file. Reads and checks all of it before it stores anything. */
 async function readImport(path: string, { runtime }: CommandParts) {
   const { entries, problems } = await readDotenv(path, runtime);
   if (problems.length > 0) {
@@ -160,11 +160,11 @@ function writable<Method>(method: Method | undefined, id: string): Method {
   throw new ConnectorError(`${id} can only be read: set its secrets where they come from, or name another --store`);
 }
 
-/** An argument in place of a name may be a value, so it is not quoted. */
+/** Checks a name without quoting it, since it may be a misplaced value. */
 function checkName(name: string): void {
-  if (name.includes("=")) throw new UsageError("The name and the value are two arguments: secrets set NAME VALUE");
+  if (name.includes("=")) throw new UsageError("Name and value are separate arguments: secrets set NAME VALUE");
   if (isSecretName(name) && !name.split("/").some((part) => /^\.*$/.test(part))) return;
-  throw new UsageError("A secret's name has letters, digits, _, -, ., / and @ only, 256 at the most");
+  throw new UsageError("The name of a secret consists of letters, digits, _, -, ., / and @, at most 256 characters");
 }
 
 function checkValue(value: string): void {

@@ -1,5 +1,5 @@
 /**
- * `modelmesh status`: what a running proxy does, once or again and again.
+ * `modelmesh status`: shows the status of a running proxy, once or repeatedly.
  * @module
  */
 import type { UpstreamResponse } from "../contracts/runtime.ts";
@@ -14,10 +14,10 @@ import { paintFor } from "./table.ts";
 
 const defaultIntervalMs = 2_000;
 
-/** Decisions and events that are shown. */
+/** Number of decisions and events shown. */
 const maxRecent = 8;
 
-/** Clears a terminal: the cursor to its corner, and everything after it. */
+/** Clears a terminal: moves the cursor home and erases the screen below. */
 const clear = "\x1b[H\x1b[J";
 
 export const status: Command = {
@@ -95,7 +95,7 @@ function intervalOf(flags: Flags): number {
   const text = flags.value("interval");
   if (text === undefined) return defaultIntervalMs;
   const ms = parseDuration(text);
-  if (!flags.has("watch")) throw new UsageError('"--interval" is for "--watch"');
+  if (!flags.has("watch")) throw new UsageError('"--interval" needs "--watch"');
   if (ms !== undefined && ms > 0) return ms;
   throw new UsageError(`The option "--interval" takes a duration such as 5s, not "${text}"`);
 }

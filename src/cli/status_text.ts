@@ -1,12 +1,12 @@
 /**
- * The status of a proxy as text.
+ * Formats the status of a proxy as text.
  * @module
  */
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { ModelStatus, PoolStatus } from "../registry/status.ts";
 import { counted, type Paint, printable, table, usd } from "./table.ts";
 
-/** What `GET /mesh/status` answers. */
+/** Response body of `GET /mesh/status`. */
 export interface ProxyStatus {
   readonly version: string;
   readonly uptime_seconds: number;
@@ -30,17 +30,17 @@ export interface ProxyStatus {
   readonly in_flight: number;
 }
 
-/** A decision or an event. */
+/** A routing record or an event. */
 export type RecentRecord = RoutingRecord | MeshEvent;
 
 interface Drawing {
   readonly paint: Paint;
   readonly url: string;
-  /** Wall clock, ms. */
+  /** Wall-clock ms. */
   readonly now: number;
 }
 
-/** Draws it. */
+/** Returns the status as text. */
 export function statusText(
   status: ProxyStatus & { readonly recent: readonly RecentRecord[] },
   drawing: Drawing,
@@ -116,17 +116,17 @@ function lineOf(record: RecentRecord): string {
     return `${event}${pool === undefined ? "" : ` ${pool}`}: ${model ?? provider}${change} (${reason})`;
   }
   const { pool, model, fallback_chain, status, duration_ms, cost_usd, client } = record;
-  const road = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || (model ?? "no model");
+  const path = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || (model ?? "no model");
   const facts = [
     status === undefined ? [] : String(status),
     duration_ms === undefined ? [] : `${duration_ms} ms`,
     cost_usd === undefined ? [] : usd(cost_usd),
     client === undefined ? [] : `by ${client}`,
   ].flat();
-  return `${pool}: ${road}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  return `${pool}: ${path}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
-/** The two largest units of a time. */
+/** Formats a duration by its two largest units. */
 function ageOf(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const units: readonly (readonly [string, number])[] = [["d", 86_400], ["h", 3_600], ["m", 60], ["s", 1]];

@@ -1,5 +1,5 @@
 /**
- * One of the processes of `modelmesh proxy --workers`: what it shares with the others, and what it is asked to do.
+ * A worker process of `modelmesh proxy --workers`: its link to the supervisor.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
@@ -9,21 +9,21 @@ import { Slots } from "../proxy/slots.ts";
 import { LinkedShared } from "../state/replication/shared_sums.ts";
 import type { FromWorker, Greeting, Order, ToWorker } from "./worker_messages.ts";
 
-/** A worker's side of the line to the process above it. */
+/** The worker's side of the link to the supervisor. */
 export class SupervisedWorker {
   readonly shared: LinkedShared;
-  /** The first one speaks for all. */
+  /** Whether this is the first worker, which prints for all. */
   readonly isFirst: boolean;
-  /** Requests at once, of all workers. */
+  /** Slots for concurrent requests, shared by all workers. */
   readonly slots: Slots;
-  /** What all workers show. */
+  /** The combined status of all workers. */
   readonly overview: SharedOverview;
   readonly #send: (message: FromWorker) => void;
-  /** Questions that are not answered yet. */
+  /** Questions without an answer yet. */
   readonly #asked = new Map<number, (answer: unknown) => void>();
   #questions = 0;
   #follow: (order: Order) => void = (order) => this.#early = order;
-  /** An order from before it could be followed. */
+  /** An order received before a handler was registered. */
   #early: Order | undefined;
 
   constructor({ link, slot, count }: Supervised, clock: Clock) {
@@ -39,12 +39,12 @@ export class SupervisedWorker {
     link.onMessage((message) => this.#receive(message as ToWorker));
   }
 
-  /** Says that it listens. */
+  /** Reports that this worker listens. */
   greet(greeting: Greeting): void {
     this.#send({ listening: greeting });
   }
 
-  /** Calls a task for each order. */
+  /** Registers the handler of orders. */
   onOrder(follow: (order: Order) => void): void {
     this.#follow = follow;
     if (this.#early !== undefined) follow(this.#early);
@@ -53,7 +53,7 @@ export class SupervisedWorker {
   #receive(message: ToWorker): void {
     if ("shared" in message) return this.shared.receive(message.shared);
     if ("order" in message) return this.#follow(message.order);
-    if (!("answer" in message)) return; // one of the runtime's own
+    if (!("answer" in message)) return; // a message of the runtime itself
     this.#asked.get(message.id)?.(message.answer);
     this.#asked.delete(message.id);
   }

@@ -1,5 +1,5 @@
 /**
- * The process above the workers of `modelmesh proxy --workers`: it keeps them going, and owns what they count.
+ * The supervisor of `modelmesh proxy --workers`: restarts workers, and owns their shared counters.
  * @module
  */
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
@@ -9,10 +9,10 @@ import { SharedOwner, SharedSums } from "../state/replication/shared_sums.ts";
 import type { ExitCode } from "./command.ts";
 import type { FromWorker, Greeting, ToWorker } from "./worker_messages.ts";
 
-/** A worker that lasted so long ended for a reason of its own, and gets a successor at once, ms. */
+/** Minimum lifetime of a worker that is restarted immediately, ms. */
 const longLifeMs = 1000;
 
-/** Wait for the next worker where one after the other ends, ms: it doubles. */
+/** Initial and maximum delay of a restart, ms. The delay doubles with each early exit (exponential backoff). */
 const [firstWaitMs, maxWaitMs] = [100, 30_000];
 
 interface SupervisorParts {
@@ -27,7 +27,7 @@ export function supervise(parts: SupervisorParts): Promise<ExitCode> {
   return new Supervisor(parts).run();
 }
 
-/** A worker, where it listens, and its number among all that were started. */
+/** A running worker, its slot, and its number among all workers started. */
 interface Running {
   readonly slot: number;
   readonly worker: Worker;
@@ -40,14 +40,14 @@ class Supervisor {
   readonly #owner: SharedOwner;
   readonly #overview: OverviewOwner;
   #started = 0;
-  /** By slot. */
+  /** Workers by slot. */
   readonly #workers = new Map<number, Worker>();
   /** Slots whose worker listens. */
   readonly #listening = new Set<number>();
   readonly #restarts = new Map<number, Cancel>();
   readonly #failures = new Map<number, number>();
   #isStopping = false;
-  /** Of the first one, which listens before the others start. */
+  /** Greeting of the first worker, which listens before the others start. */
   #greeting: Greeting | undefined;
   #hasGreeted = false;
   #end: (code: ExitCode) => void = () => {};
@@ -63,7 +63,7 @@ class Supervisor {
   async run(): Promise<ExitCode> {
     const over = new Promise<ExitCode>((resolve) => this.#end = resolve);
     const cancels = this.#listen();
-    this.#start(0); // the others once this one listens: what stops one from starting stops them all
+    this.#start(0); // the others start once it listens: a startup failure affects all
     const code = await over;
     for (const cancel of cancels) cancel();
     return code;
@@ -90,14 +90,14 @@ class Supervisor {
     if ("shared" in message) return answer({ shared: this.#owner.answer(message.shared, number) });
     if ("report" in message) return this.#overview.receive(number, message.report);
     if ("listening" in message) return this.#listens(slot, message.listening);
-    if (!("question" in message)) return; // one of the runtime's own
+    if (!("question" in message)) return; // a message of the runtime itself
     void this.#overview.answer(message.question).then((found) => answer({ answer: found, id: message.id }));
   }
 
   #listens(slot: number, greeting: Greeting): void {
     const { shell, count } = this.#parts;
     this.#listening.add(slot);
-    if (this.#hasGreeted) shell.stderr.write(`Worker ${slot + 1} listens again\n`);
+    if (this.#hasGreeted) shell.stderr.write(`Worker ${slot + 1} is listening again\n`);
     if (this.#greeting === undefined) {
       this.#greeting = greeting;
       if (!this.#isStopping) { for (let other = 1; other < count; other++) this.#start(other); }
@@ -111,14 +111,14 @@ class Supervisor {
   #ended(slot: number, code: number | null, livedMs: number): void {
     this.#workers.delete(slot);
     this.#listening.delete(slot);
-    if (this.#greeting === undefined && !this.#isStopping) return this.#end(code === 2 ? 2 : 1); // it has said why
+    if (this.#greeting === undefined && !this.#isStopping) return this.#end(code === 2 ? 2 : 1); // it has printed the reason
     if (this.#isStopping) return this.#endIfEmpty();
     const { shell, runtime: { clock } } = this.#parts;
     const failures = livedMs >= longLifeMs ? 0 : this.#failures.get(slot) ?? 0;
     this.#failures.set(slot, failures + 1);
     const waitMs = failures === 0 ? 0 : Math.min(maxWaitMs, firstWaitMs * 2 ** failures);
     const how = code === null ? "by a signal" : `with exit code ${code}`;
-    shell.stderr.write(`Worker ${slot + 1} has ended ${how}: another one starts in ${waitMs} ms\n`);
+    shell.stderr.write(`Worker ${slot + 1} exited ${how}: restarting in ${waitMs} ms\n`);
     this.#restarts.set(
       slot,
       clock.after(waitMs, () => {
@@ -139,10 +139,10 @@ class Supervisor {
 
   #stop(signal: EndSignal): void {
     const { shell } = this.#parts;
-    if (this.#isStopping && signal === "SIGHUP") return; // shell and kernel both send one when a window is closed
+    if (this.#isStopping && signal === "SIGHUP") return; // both shell and kernel send it when a window is closed
     if (this.#isStopping) shell.exit(1);
     this.#isStopping = true;
-    shell.stderr.write(`${signal}: finishing open responses, up to 30 s; once more to stop at once\n`);
+    shell.stderr.write(`${signal}: finishing responses in flight, up to 30 s; send it again to stop immediately\n`);
     for (const cancel of this.#restarts.values()) cancel();
     this.#sendAll({ order: "stop" });
     this.#endIfEmpty();

@@ -1,24 +1,27 @@
 /**
- * Tables and other text for people.
+ * Formats tables and other text output.
  * @module
  */
 import type { Output } from "../contracts/shell.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 
-/** What a terminal or a reader of lines would act on: control characters, line ends, changes of direction. */
+/**
+ * Characters with an effect on terminals or line-based readers: control characters, line terminators, bidirectional
+ * formatting.
+ */
 // deno-lint-ignore no-control-regex
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text of others: it steers no terminal, and breaks out of no line. */
+/** Escapes control characters in untrusted text. */
 export function printable(text: string): string {
   return text.replace(unprintable, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /**
- * Draws a table.
+ * Formats a table.
  *
- * @param rows The first one has the heads.
- * @param numeric Columns that are aligned at their right.
+ * @param rows The first row is the header.
+ * @param numeric Indexes of the columns to align right.
  */
 export function table(rows: readonly (readonly string[])[], numeric: readonly number[] = []): string {
   const cells = rows.map((row) => row.map(printable));
@@ -30,7 +33,7 @@ export function table(rows: readonly (readonly string[])[], numeric: readonly nu
   return cells.map((row) => `${row.map(pad).join("  ").trimEnd()}\n`).join("");
 }
 
-/** Colors of text. */
+/** Functions that color text. */
 export interface Paint {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -38,14 +41,14 @@ export interface Paint {
   readonly strong: (text: string) => string;
 }
 
-/** Colors on a terminal, unless NO_COLOR is set; plain text elsewhere. */
+/** Returns colors for a terminal, unless NO_COLOR is set; otherwise plain text. */
 export function paintFor({ isTerminal }: Output, { env }: Pick<Runtime, "env">): Paint {
   const isColored = isTerminal && !env("NO_COLOR");
   const paint = (code: number) => (text: string) => isColored && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
   return { good: paint(32), bad: paint(31), dim: paint(2), strong: paint(1) };
 }
 
-/** USD for people: cents for amounts of a dollar or more, else three digits that count. */
+/** Formats USD: cents for amounts of at least one dollar, else three significant digits. */
 export function usd(amount: number): string {
   if (amount === 0) return "$0";
   return `$${amount >= 1 ? amount.toFixed(2) : plain(Number(amount.toPrecision(3)))}`;
@@ -55,7 +58,7 @@ function plain(amount: number): string {
   return amount.toFixed(9).replace(/\.?0+$/, "");
 }
 
-/** A number of things. */
+/** Formats a count with its noun. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

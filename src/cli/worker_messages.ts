@@ -1,30 +1,30 @@
 /**
- * What workers and the process above them send each other.
+ * Messages between workers and the supervisor.
  * @module
  */
 import type { OverviewQuestion, OverviewReport } from "../proxy/overview/shared_overview.ts";
 import type { SharedCall, SharedReply } from "../state/replication/shared_sums.ts";
 
-/** What is said once it listens. */
+/** What is printed once a worker listens. */
 export interface Greeting {
   readonly port: number;
-  /** For standard output. */
+  /** Text for standard output. */
   readonly out: string;
-  /** For standard error. */
+  /** Text for standard error. */
   readonly err: string;
 }
 
-/** What a worker sends. */
+/** A message of a worker. */
 export type FromWorker =
   | { readonly shared: SharedCall }
   | { readonly report: OverviewReport }
   | { readonly question: OverviewQuestion; readonly id: number }
   | { readonly listening: Greeting };
 
-/** What a worker is to do. */
+/** An order of the supervisor. */
 export type Order = "stop" | "reload";
 
-/** What a worker is sent. */
+/** A message of the supervisor. */
 export type ToWorker =
   | { readonly shared: SharedReply }
   | { readonly answer: unknown; readonly id: number }

@@ -1,5 +1,5 @@
 /**
- * The script of a client without network: a provider whose responses middleware supplies.
+ * The script of `mockClient`: a provider that makes no network calls, whose responses are supplied by middleware.
  * @module
  */
 import type { GivenProvider } from "../contracts/browser_provider.ts";
@@ -18,14 +18,17 @@ import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKin
 import { transcriptTypeOf } from "../util/audio_format.ts";
 import type { Middleware } from "./options.ts";
 
-/** One scripted answer: its text, the whole of it, what the call throws, or a function of the request. */
+/**
+ * One scripted response: a string (the text of a chat completion), a whole response body, an error that the call
+ * throws, or a function of the request that returns one of these.
+ */
 export type MockResponse =
   | string
   | MockBody
   | Error
   | ((request: ChatCompletionRequest) => string | MockBody | Error);
 
-/** A whole response of an operation; of speech, its bytes. */
+/** The whole response body of an operation; for speech, its bytes. */
 export type MockBody =
   | ChatCompletion
   | EmbeddingResponse
@@ -39,17 +42,18 @@ export type MockBody =
 
 /** Options of {@linkcode mockClient}. */
 export interface MockOptions {
-  /** Answers, taken in order; the last one repeats. */
+  /** Responses, used in order. The last one repeats. */
   readonly responses: readonly MockResponse[];
 }
 
-/** Carries the answer from where it is taken to where it is given. */
+/** Key under which middleware passes the scripted response to the provider, within the request. */
 const scripted = Symbol("scripted");
 
 /**
- * What hands the answers out.
+ * Middleware that takes the next scripted response at each request.
  *
- * @param options The answers.
+ * @param options The responses.
+ * @throws {TypeError} From a request whose scripted response has the wrong shape for its operation.
  */
 export function scriptOf({ responses }: MockOptions): Middleware {
   let taken = 0;
@@ -59,10 +63,12 @@ export function scriptOf({ responses }: MockOptions): Middleware {
       const answer = typeof response === "function" ? response(request) : response;
       if (answer instanceof Error) throw answer;
       if (typeof answer === "string" && operation !== "chat") {
-        throw new TypeError(`The scripted answer to a request for ${operation} has to be a whole response, not a text`);
+        throw new TypeError(
+          `The scripted response to a request for ${operation} has to be a whole response, not a string`,
+        );
       }
       if (answer instanceof Uint8Array !== (operation === "speech")) {
-        throw new TypeError(`The scripted answer to a request for speech, and to no other, has to be bytes`);
+        throw new TypeError(`A scripted response has to be bytes for a request for speech, and only for that`);
       }
       return { ...request, [scripted]: typeof answer === "string" ? completionOf(answer) : answer };
     },
@@ -82,20 +88,20 @@ const capabilities = [
   "generation.audio.text-to-speech",
   "understanding.audio.speech-to-text",
 ];
-/** All but chat. */
+/** Every operation except chat. */
 const operations: GivenProvider["operations"] = [
   ...["embeddings", "moderation", "rerank", "search", "documents"] as const,
   ...["image", "image-edit", "speech", "transcription", "audio-translation"] as const,
 ];
 
-/** Answers by the script. */
+/** The provider that returns scripted responses. */
 export const mockProvider: GivenProvider = {
   id: "mock",
   instanceSettings: { models: [{ id: "mock", capabilities }] },
   operations,
   complete: (request) => Promise.resolve(scriptedAnswer(request)),
   async *stream(request) {
-    yield* piecesOf(scriptedAnswer(request).body);
+    yield* chunksOf(scriptedAnswer(request).body);
   },
   getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
@@ -120,11 +126,11 @@ function scriptedAnswer({ body, operation }: CompletionRequest): CompletionRespo
   return { body: answer as ChatCompletion, content: { type, bytes } };
 }
 
-/** Word by word, as a provider would. */
-function* piecesOf({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
+/** Splits a completion into chunks of one word each, as a provider would stream it. */
+function* chunksOf({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
   const head = { id, object: "chat.completion.chunk", created, model } as const;
   for (const { index, message: { content, tool_calls, ...rest }, finish_reason } of choices) {
-    const calls = tool_calls?.map((call, place) => ({ index: place, ...call }));
+    const calls = tool_calls?.map((call, position) => ({ index: position, ...call }));
     yield {
       value: {
         ...head,

@@ -1,16 +1,16 @@
 /**
- * Options that a program in plain JavaScript misspelt: a type checker would have found them.
+ * Detection of misspelt options, for programs in plain JavaScript, which no type checker has seen.
  * @module
  */
 import { ConfigError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 
 /**
- * Refuses options that do not exist.
+ * Rejects unknown options.
  *
- * @param options As given.
- * @param known Each option there is.
- * @throws {ConfigError} With all that is unknown, and the nearest name for each.
+ * @param options The options to check. A member whose value is `undefined` is ignored.
+ * @param known The names of all options.
+ * @throws {ConfigError} Lists every unknown option, each with the nearest known name.
  */
 export function checkOptionNames(options: object, known: Readonly<Record<string, true>>): void {
   const names = Object.keys(known);

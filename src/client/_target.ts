@@ -1,5 +1,5 @@
 /**
- * What a client is for: the capability it names, the pools that are made for it, and what goes without a configuration.
+ * The target of a client: its capability, and the pools that are created for it when there is no configuration.
  * @module
  */
 import { nearestCapabilities } from "../capability/nearest.ts";
@@ -11,10 +11,11 @@ import { addLeafPools } from "../registry/build.ts";
 import type { Registry } from "../registry/registry.ts";
 
 /**
- * What makes the pools of a client without configured ones: that of its capability, else one for each leaf there is.
+ * Returns the function that creates the pools of a client without configured pools: one pool for the client's
+ * capability, or one for each leaf of the capability tree that a model serves.
  *
- * @param capability As given.
- * @throws {ConfigError} When it stands for no one node.
+ * @param capability A short name, a full path or an inner node.
+ * @throws {ConfigError} When the name is unknown or ambiguous.
  */
 export function poolsFor(capability: string | undefined): (registry: Registry) => void {
   if (capability === undefined) return addLeafPools;
@@ -23,11 +24,9 @@ export function poolsFor(capability: string | undefined): (registry: Registry) =
 }
 
 /**
- * A pool or capability that the configuration does not know is an error at once, not at every call.
+ * Checks that the client's pool and capability exist, so that an unknown name fails in `create` and not in every call.
  *
- * @param engine Configured.
- * @param options The names.
- * @throws {ConfigError} When one stands for nothing.
+ * @throws {ConfigError} When the pool or the capability is unknown.
  */
 export function checkTarget(
   { registry }: Engine,
@@ -45,15 +44,14 @@ export function checkTarget(
 }
 
 /**
- * Refuses what a configuration says itself.
+ * Rejects options that belong in the configuration when a `config` is given.
  *
- * @param options As given, beside a configuration.
- * @throws {ConfigError} With all that is too much.
+ * @throws {ConfigError} Lists every such option.
  */
 export function refuseBeside(options: Readonly<Partial<Record<"providers" | "models" | "strategy", unknown>>>): void {
   const problems = (["providers", "models", "strategy"] as const)
     .filter((name) => options[name] !== undefined)
-    .map((name) => ({ path: name, message: "goes without `config`: say it in the configuration" }));
+    .map((name) => ({ path: name, message: "goes without `config`: set it in the configuration" }));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -7,7 +7,7 @@ import { type Lazy, lazy } from "./lazy.ts";
 import type { Speech } from "./speech.ts";
 import type { Transcriptions, Translations } from "./transcriptions.ts";
 
-/** Sound. */
+/** Speech synthesis, transcription and translation of audio. */
 export interface Audio {
   /** Text to speech. */
   readonly speech: Lazy<Speech>;
@@ -17,11 +17,7 @@ export interface Audio {
   readonly translations: Lazy<Translations>;
 }
 
-/**
- * Makes it.
- *
- * @param context Of the client.
- */
+/** Creates `client.audio`. */
 export function audioOf(context: CallContext): Audio {
   const load = () => import("./transcriptions.ts");
   return {

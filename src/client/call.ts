@@ -1,5 +1,5 @@
 /**
- * One call of a program: middleware around a request that the engine performs.
+ * Performs one call of a client: runs middleware around a request that the engine performs.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -16,20 +16,20 @@ import type { CallContext } from "./call_context.ts";
 import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
 import { routingConstraintsOf } from "./routing_constraints_of.ts";
 
-/** What is called. */
+/** A call: its operation, its request, and how its result is built. */
 interface Call<Body extends RequestBody, Response, Result> {
   readonly operation: CheckedOperation<Body, Response>;
-  /** As given: the operation checks it. */
+  /** The request as the caller passed it. The operation validates it. */
   readonly request: object;
   readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
-  /** What the request was in the words of another API, once it is checked. */
+  /** Returns the original request of another API (Responses), and its session, once the request has been translated. */
   readonly wordsOf?: () => { readonly original: OriginalRequest; readonly session: string | undefined };
-  /** What the program gets. */
+  /** Builds the value that the call resolves to. */
   readonly resultOf: (answer: Answer<Response>) => Result | Promise<Result>;
 }
 
-/** Middleware for any operation: its types speak of chat, its context names the operation. */
+/** Middleware for any operation. Its declared types are those of chat; its context names the operation. */
 type AnyMiddleware<Body, Result> = {
   readonly beforeRequest?: (request: Body, context: MiddlewareContext) => Body | void | Promise<Body | void>;
   readonly afterResponse?: (response: Result, context: MiddlewareContext) => Result | void | Promise<Result | void>;
@@ -39,9 +39,9 @@ type AnyMiddleware<Body, Result> = {
 /**
  * Performs a call.
  *
- * @param context Of the client.
- * @param called What is called.
- * @throws A `MeshError`, or the signal's reason.
+ * @param context The client.
+ * @param called The call.
+ * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */
 export async function call<Body extends RequestBody, Response, Result>(
   context: CallContext,
@@ -60,7 +60,7 @@ export async function call<Body extends RequestBody, Response, Result>(
     for (const { afterResponse } of middleware) {
       response = latest;
       latest = await afterResponse?.(latest, facts) ?? latest;
-      if (latest !== response) cancel(response); // it will not be read
+      if (latest !== response) cancel(response); // middleware replaced it: its body stays unread
     }
     return latest;
   } catch (error) {
@@ -74,13 +74,13 @@ export async function call<Body extends RequestBody, Response, Result>(
 }
 
 /**
- * The response of an operation that never streams.
+ * Returns the response of an operation that never streams.
  *
- * @throws {TypeError} When it did.
+ * @throws {TypeError} When the operation has streamed.
  */
 export function wholeOf<Response>(answer: Answer<Response>): CompletionResponse<Response> {
   if (answer.kind === "whole") return answer.response;
-  throw new TypeError("The operation has streamed its answer");
+  throw new TypeError("The operation has streamed its response");
 }
 
 async function send<Body extends RequestBody, Response, Result>(
@@ -124,14 +124,17 @@ async function send<Body extends RequestBody, Response, Result>(
   return result;
 }
 
-/** Streams can be cancelled; whole responses have no such member. */
+/** Cancels a stream or an unread response body. A whole response has no `cancel`. */
 function cancel(response: unknown): void {
   const { cancel } = Object(response);
   if (typeof cancel === "function") cancel.call(response);
-  else if (response instanceof Response) response.body?.cancel().catch(() => {}); // who reads it cancels it
+  else if (response instanceof Response) response.body?.cancel().catch(() => {}); // its reader cancels a locked body
 }
 
-/** JavaScript passes on whatever it has, and 0 means "none" to some libraries and "at once" to others. */
+/**
+ * Rejects timeouts that are not numbers, and 0, which means "no timeout" in some libraries and "time out at once" in
+ * others.
+ */
 function checkTimeout(timeout: unknown): void {
   if (timeout === undefined || typeof timeout === "number" && timeout >= 1) return;
   throw new UnsupportedRequestError('"timeout" has to be a number of milliseconds, at least 1', {

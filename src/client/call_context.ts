@@ -1,5 +1,5 @@
 /**
- * What resources such as `client.chat` need of their client.
+ * The part of a client that its resources, such as `client.chat`, use.
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
@@ -8,16 +8,15 @@ import type { Middleware } from "./options.ts";
 
 /** A client, as its resources see it. */
 export interface CallContext {
-  /** Its engine. */
   readonly engine: Engine;
-  /** Called around every request, in this order. */
+  /** Middleware, called around every request in this order. */
   readonly middleware: readonly Middleware[];
-  /** Makes the client ready for requests. Memoised. */
+  /** Resolves when the client can send requests. Memoized. */
   readonly ready: () => Promise<void>;
   /**
-   * The pool that a call without `model` goes to.
+   * Returns the pool for a call without `model`.
    *
-   * Throws an `UnsupportedRequestError` when no pool serves the operation.
+   * @throws {UnsupportedRequestError} When no pool serves the operation.
    */
   readonly poolFor: (operation: Pick<Operation, "name" | "serves">) => string;
 }

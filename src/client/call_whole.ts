@@ -1,5 +1,5 @@
 /**
- * Calls of operations whose answers are whole.
+ * Calls of operations that never stream.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -9,7 +9,7 @@ import { call, wholeOf } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** What is called. */
+/** The operation, its request and its settings. */
 interface WholeCall<Body extends RequestBody, Response> {
   readonly operation: CheckedOperation<Body, Response>;
   readonly request: object;
@@ -18,11 +18,11 @@ interface WholeCall<Body extends RequestBody, Response> {
 }
 
 /**
- * Performs a call whose answer is whole.
+ * Performs a call and returns its whole response.
  *
- * @param context Of the client.
- * @param called What is called.
- * @throws A `MeshError`, or the signal's reason.
+ * @param context The client.
+ * @param called The call.
+ * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */
 export function callWhole<Body extends RequestBody, Response extends object>(
   context: CallContext,

@@ -15,57 +15,55 @@ export class Chat {
   /** Chat completions. */
   readonly completions: Completions;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.completions = new Completions(context);
   }
 }
 
-/** Chat completions. */
+/** Creates chat completions, whole or streamed. */
 export class Completions {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for a streamed answer.
+   * Creates a streamed chat completion. The promise resolves when the first content has arrived.
    *
-   * @param request OpenAI's chat request with `stream: true`; without `model` it goes to the client's pool.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
-   */
-  create(request: ChatParams & { stream: true }, settings?: CallSettings): Promise<ChatStream>;
-  /**
-   * Asks for a whole answer.
-   *
-   * @param request OpenAI's chat request; without `model` it goes to the client's pool.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's chat request with `stream: true`. Without `model`, the client's pool is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
-   * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
-   * console.log(answer.choices[0]?.message.content);
+   * const stream = await client.chat.completions.create({ messages, stream: true });
+   * for await (const chunk of stream) console.log(chunk.choices[0]?.delta.content ?? "");
+   * ```
+   */
+  create(request: ChatParams & { stream: true }, settings?: CallSettings): Promise<ChatStream>;
+  /**
+   * Creates a chat completion and returns it whole.
+   *
+   * @param request OpenAI's chat request. Without `model`, the client's pool is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
+   *
+   * @example
+   * ```ts ignore
+   * const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
+   * console.log(completion.choices[0]?.message.content);
    * ```
    */
   create(request: ChatParams & { stream?: false | null }, settings?: CallSettings): Promise<ChatCompletion>;
   /**
-   * Asks for an answer, whole or streamed.
+   * Creates a chat completion, whole or streamed depending on `stream`.
    *
-   * @param request OpenAI's chat request; without `model` it goes to the client's pool.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's chat request. Without `model`, the client's pool is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   create(request: ChatParams, settings?: CallSettings): Promise<ChatCompletion | ChatStream>;
   create(request: ChatParams, settings: CallSettings = {}): Promise<ChatCompletion | ChatStream> {

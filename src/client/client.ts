@@ -31,43 +31,45 @@ import type { Rerank } from "./rerank.ts";
 import type { Responses } from "./responses.ts";
 import type { Search } from "./search.ts";
 
-/** What a {@linkcode MeshClient} is made of. */
+/** The parts of a {@linkcode MeshClient}. */
 export interface ClientParts {
-  /** Its engine. */
   readonly engine: Engine;
-  /** What it is for. */
+  /** The capability the client serves; null when a configuration determines it. */
   readonly capability: string | null;
-  /** The pool of calls without `model`. */
+  /** The pool for calls without `model`. */
   readonly pool?: string;
-  /** Called around every request. */
+  /** Middleware, called around every request in this order. */
   readonly middleware: readonly Middleware[];
-  /** Reads what could not be read at once; undefined when nothing is left to read but secrets. */
+  /**
+   * Loads what `create` could not load synchronously, such as a configuration file; undefined when only secrets remain
+   * to be read.
+   */
   readonly load?: () => Promise<void>;
 }
 
 /**
- * A client in the shape of OpenAI's, over many providers.
+ * A client with the interface of OpenAI's, over many providers.
  *
  * @example
  * ```ts ignore
  * import { create } from "@modelmesh/core";
  *
  * const client = create("chat-completion");
- * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
- * console.log(answer.choices[0]?.message.content);
+ * const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
+ * console.log(completion.choices[0]?.message.content);
  * await client.close();
  * ```
  */
 export class MeshClient {
-  /** Chat. */
+  /** Chat completions. */
   readonly chat: Chat;
-  /** Sound: speech, transcripts, translations. */
+  /** Speech synthesis, transcription and translation of audio. */
   readonly audio: Audio;
   /** Embeddings. */
   readonly embeddings: Lazy<Embeddings>;
-  /** New images, and edits of images. */
+  /** Image generation and image editing. */
   readonly images: Lazy<Images>;
-  /** Moderation. */
+  /** Content moderation. */
   readonly moderations: Lazy<Moderations>;
   /** Reranking. */
   readonly rerank: Lazy<Rerank>;
@@ -75,15 +77,15 @@ export class MeshClient {
   readonly search: Lazy<Search>;
   /** Document parsing. */
   readonly documents: Lazy<Documents>;
-  /** Chat in the words of OpenAI's Responses API. */
+  /** OpenAI's Responses API, over the models that serve chat. */
   readonly responses: Lazy<Responses>;
-  /** Files at the provider that a pool chooses. */
+  /** Files, stored at the provider that the pool selects. */
   readonly files: Lazy<Files>;
-  /** Batches: many requests in one file, whose responses come within hours. */
+  /** Batches: many requests in one file, completed within hours. */
   readonly batches: Lazy<Batches>;
-  /** Fine-tuning. */
+  /** Fine-tuning jobs. */
   readonly fineTuning: { readonly jobs: Lazy<FineTuningJobs> };
-  /** Pools and models. */
+  /** The pools and models that can be named in `model`. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
   readonly #ready: () => Promise<void> = onceResolved(async () => {
@@ -91,11 +93,7 @@ export class MeshClient {
     await this.#parts.engine.ready();
   });
 
-  /**
-   * Made by `create`.
-   *
-   * @param parts What it is made of.
-   */
+  /** Called by `create`; programs do not construct it. */
   private constructor(parts: ClientParts) {
     this.#parts = parts;
     const { engine, middleware } = parts;
@@ -110,7 +108,7 @@ export class MeshClient {
     this.search = lazy(async () => new (await import("./search.ts")).Search(context), "create");
     this.responses = lazy(async () => new (await import("./responses.ts")).Responses(context), "create");
     this.documents = lazy(async () => new (await import("./documents.ts")).Documents(context), "parse");
-    const objects = () => import("./objects.ts"); // most pages keep nothing
+    const objects = () => import("./objects.ts"); // imported on demand: few pages use files, batches or jobs
     const files = ["create", "retrieve", "list", "content", "delete"] as const;
     this.files = lazy(async () => new (await objects()).Files(context), ...files);
     const batches = ["create", "submit", "retrieve", "list", "cancel"] as const;
@@ -120,21 +118,21 @@ export class MeshClient {
     this.models = {
       list: async () => {
         await ready();
-        const { modelList } = await import("../registry/model_list.ts"); // most pages never ask
+        const { modelList } = await import("../registry/model_list.ts"); // imported on demand: few pages list models
         return modelList(engine.registry, engine.runtime.clock);
       },
     };
   }
 
-  /** The engine behind it: pools, models, sinks. */
+  /** The engine behind the client: its pools, models and sinks. */
   get mesh(): Mesh {
     return this.#parts.engine;
   }
 
   /**
-   * Reads the configuration file, secrets and local servers' lists. Memoised; every call awaits it first.
+   * Reads the configuration file and secrets, and lists the models of local servers. Memoized; every call awaits it.
    *
-   * @throws {ConfigError} With all that is wrong.
+   * @throws {ConfigError} When the configuration is invalid; lists every problem.
    * @throws {SecretNotFoundError} When a secret does not exist.
    */
   ready(): Promise<void> {
@@ -142,23 +140,23 @@ export class MeshClient {
   }
 
   /**
-   * Uploads a file: `files.create`.
+   * Uploads a file. Shorthand for `files.create`.
    *
    * @param file A `File`, `Blob`, `Response`, bytes, or a stream such as `fs.createReadStream(path)`.
-   * @param fields What it is for, and further fields.
-   * @param settings Signal, time limit (ms).
-   * @throws A `MeshError`, or the signal's reason.
+   * @param fields The purpose of the file, and optional fields.
+   * @param settings Abort signal, timeout in milliseconds.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   uploadFile(file: FileInput, fields: UploadFields, settings?: CallSettings): Promise<FileObject> {
     return this.files.create({ ...fields, file }, settings);
   }
 
   /**
-   * Uploads requests, and makes a batch of them.
+   * Uploads requests as a file and creates a batch from it. Shorthand for `batches.submit`.
    *
-   * @param submission The requests, and what they ask for: chat completions unless given.
-   * @param settings Signal, time limit (ms).
-   * @throws A `MeshError`, or the signal's reason.
+   * @param submission The requests, and the endpoint they are for (`/v1/chat/completions` by default).
+   * @param settings Abort signal, timeout in milliseconds.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
@@ -171,27 +169,28 @@ export class MeshClient {
   }
 
   /**
-   * Starts a fine-tuning job: `fineTuning.jobs.create`.
+   * Creates a fine-tuning job. Shorthand for `fineTuning.jobs.create`.
    *
-   * @param request OpenAI's; `model` is a name of this mesh.
-   * @param settings Signal, time limit (ms).
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's request; `model` is the name of a pool or model of this mesh.
+   * @param settings Abort signal, timeout in milliseconds.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   createFineTune(request: FineTuneRequest, settings?: CallSettings): Promise<FineTuningJob> {
     return this.fineTuning.jobs.create(request, settings);
   }
 
   /**
-   * The detected providers and the pools.
+   * Describes the detected providers and the pools.
    *
-   * @throws {MeshError} When the configuration is a file that has not been read yet.
+   * @throws {MeshError} When the configuration is a file that has not been read yet: await `ready()` first.
    */
   describe(): Description {
     return describe(this.#parts.engine, this.#parts.capability);
   }
 
   /**
-   * The numbers of every model, provider and pool since this client was made: requests, tokens, cost, latencies, standby.
+   * Returns the statistics of every model, provider and pool since the client was created: requests, tokens, cost,
+   * latency, standby.
    *
    * @example
    * ```ts ignore
@@ -203,12 +202,12 @@ export class MeshClient {
   }
 
   /**
-   * Where a request would go, and why. Sends nothing; middleware is not asked.
+   * Returns where a request would be routed, and why. Sends nothing and runs no middleware.
    *
-   * @param request A request in OpenAI's shape; without `model` it is about the client's pool.
-   * @param options Which operation it is for, `chat` by default.
-   * @throws {ModelNotFoundError} When its `model` stands for nothing.
-   * @throws {UnsupportedRequestError} When it is malformed.
+   * @param request A request in OpenAI's shape. Without `model`, the client's pool is used.
+   * @param options The operation, `chat` by default.
+   * @throws {ModelNotFoundError} When `model` is unknown.
+   * @throws {UnsupportedRequestError} When the request is malformed.
    *
    * @example
    * ```ts ignore
@@ -218,28 +217,28 @@ export class MeshClient {
    */
   async explain(request: RequestBody, options: ExplainOptions = {}): Promise<Explanation> {
     await this.ready();
-    const { explainRequest } = await import("./explain.ts"); // most pages never ask
+    const { explainRequest } = await import("./explain.ts"); // imported on demand
     const { engine } = this.#parts;
     return explainRequest(request, { ...options, engine, poolFor: (operation) => this.#poolFor(operation) });
   }
 
   /**
-   * Ends timers, writes the state and what sinks still hold.
+   * Stops timers, writes the state and flushes sinks. Later calls fail with the code `shutting_down`.
    *
-   * @throws {ConnectorError} When the storage does not take the state.
+   * @throws {ConnectorError} When the state cannot be written.
    */
   async close(): Promise<void> {
     await this.#parts.engine.close();
   }
 
-  /** The same, for `await using`. */
+  /** Calls {@linkcode MeshClient.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
   /**
-   * What a call without `model` goes to: the pool or capability that the client is for, where that serves the operation;
-   * else the first pool that does, else a pool made for the operation.
+   * Returns the target of a call without `model`: the client's pool or capability where it serves the operation; else
+   * the first pool that does; else a pool created for the operation.
    */
   #poolFor(operation: Pick<Operation, "name" | "serves">): string {
     const { pool, capability, engine } = this.#parts;

@@ -1,5 +1,5 @@
 /**
- * Configuring an engine by a configuration that `create` is given.
+ * Configures an engine from the `config` option of `create`.
  * @module
  */
 import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/load/config_source.ts";
@@ -10,12 +10,12 @@ import { loadPackages, namesPackages } from "../registry/packages.ts";
 import type { CreateOptions } from "./options.ts";
 
 /**
- * Configures an engine at once, where nothing has to be read or loaded for that.
+ * Configures an engine synchronously, unless a file has to be read or a package loaded first.
  *
- * @param engine Has the connectors.
- * @param options With a `config`.
- * @returns What configures it later; undefined when that is done.
- * @throws {ConfigError} With all that is wrong with a document.
+ * @param engine An engine that has its connectors.
+ * @param options Options with a `config`.
+ * @returns A function that completes the configuration asynchronously; undefined when it is complete.
+ * @throws {ConfigError} When the document is invalid; lists every problem.
  */
 export function configureByDocument(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
   const config = options.config as ConfigSource;
@@ -23,7 +23,7 @@ export function configureByDocument(engine: Engine, options: CreateOptions): (()
   if (given !== undefined && !namesPackages(given.document)) return configureWith(engine, given, options);
   return async () => {
     const read = await readSource(config, engine.runtime.files);
-    await loadPackages(read.document, engine); // code is loaded when the client gets ready
+    await loadPackages(read.document, engine); // packages are imported in `ready()`
     configureWith(engine, read, options);
   };
 }

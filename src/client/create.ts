@@ -1,6 +1,6 @@
 /**
- * The front door: `create`. What options and configurations come to is for the shell to say, which knows where there are
- * connectors, an environment and files.
+ * Implements `create`. The shell (`mod.ts`, `browser.ts`) supplies the connectors and the runtime, and turns options
+ * and configurations into settings.
  * @module
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";
@@ -13,17 +13,20 @@ import { type ClientParts, MeshClient } from "./client.ts";
 import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
-/** What `create` works with. */
+/** What a shell supplies to `create`. */
 export interface CreateParts extends ConnectedRuntime {
-  /** Says what options without a configuration come to. */
+  /** Makes settings from options without a configuration. */
   readonly planOf: (options: CreateOptions, engine: Engine) => SettingsPlan;
-  /** Keeps states where a configuration says; undefined where none can say. */
+  /**
+   * Returns where state is persisted according to the configuration; undefined when no configuration can name a
+   * storage.
+   */
   readonly persistenceOf: (options: CreateOptions, engine: () => Engine) => StatePersistence | undefined;
-  /** Configures by `config`, at once or by what it returns. */
+  /** Configures the engine from `config`: synchronously, or in the function it returns. */
   readonly configure: (engine: Engine, options: CreateOptions) => (() => Promise<void>) | undefined;
 }
 
-/** Each option once; the type keeps the list whole. */
+/** The name of every option. The type makes the list exhaustive. */
 const optionNames: Readonly<Record<keyof CreateOptions, true>> = {
   capability: true,
   config: true,
@@ -42,12 +45,13 @@ const optionNames: Readonly<Record<keyof CreateOptions, true>> = {
 };
 
 /**
- * Makes a client.
+ * Creates a client.
  *
- * @param parts Connectors and runtime, and how they are configured.
+ * @param parts What the shell supplies.
  * @param first A capability, or the options.
- * @param second The options, after a capability.
- * @throws What can be known at once: an unknown capability, no provider, a bad configuration object.
+ * @param second The options, when `first` is a capability.
+ * @throws {ConfigError} When an option, the capability or the configuration object is invalid.
+ * @throws {NoProvidersError} When no provider is configured or detected.
  */
 export function createClient(parts: CreateParts, first: string | CreateOptions, second?: CreateOptions): MeshClient {
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
@@ -76,12 +80,12 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   return newClient({ engine, capability: capability ?? null, middleware: [middleware ?? []].flat(), pool, load });
 }
 
-/** Its constructor is private, so that what it takes is no part of the declarations. */
+/** Calls the constructor, which is private so that the published declarations omit its parameter. */
 function newClient(parts: ClientParts): MeshClient {
   return new (MeshClient as unknown as new (parts: ClientParts) => MeshClient)(parts);
 }
 
-/** Programs in plain JavaScript pass what they like. */
+/** Checks the types of options at run time, for programs in plain JavaScript. */
 function checkKinds({ storage, config }: CreateOptions): void {
   const problems = [
     ...storage !== undefined && storeMakerOf(storage) === undefined

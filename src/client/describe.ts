@@ -1,51 +1,51 @@
 /**
- * What a client has found and made, for people and programs.
+ * The description of a client's pools and providers, as data and as readable text.
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
 import { type ModelStatus, statusOf } from "../registry/status.ts";
 
-/** What `client.describe()` returns; as a text it is a readable tree. */
+/** The result of `client.describe()`. Its string form is a readable tree. */
 export interface Description {
-  /** What the client is for; null when a configuration says more than one thing. */
+  /** The capability the client serves; null when it is configured with more than one. */
   readonly capability: string | null;
-  /** Its pools. */
+  /** The pools. */
   readonly pools: readonly DescribedPool[];
-  /** Its providers. */
+  /** The providers. */
   readonly providers: readonly DescribedProvider[];
-  /** The same as a readable tree. */
+  /** Returns the description as a readable tree. */
   toString(): string;
 }
 
-/** One pool. */
+/** A pool of a description. */
 export interface DescribedPool {
-  /** Its name. */
+  /** Name of the pool. */
   readonly name: string;
-  /** The node it targets. */
+  /** The capability node it targets; null when its models share none. */
   readonly capability: string | null;
-  /** Its strategy's id. */
+  /** The id of its strategy. */
   readonly strategy: string;
-  /** Its models, in order; `current` served last. */
+  /** Its models, in order; `current` marks the one that served the latest request. */
   readonly models: readonly (ModelStatus & { readonly current?: true })[];
 }
 
-/** One provider. */
+/** A provider of a description. */
 export interface DescribedProvider {
-  /** Its entry id. */
+  /** Its id in the configuration. */
   readonly id: string;
-  /** `active` while one of its models is. */
+  /** `active` while at least one of its models is active. */
   readonly status: "active" | "standby";
-  /** Where it was found: `config`, or the variable's name. */
+  /** Where it was found: `config`, or the name of an environment variable. */
   readonly source: string;
-  /** Why its list of models could not be had: `did not list its models: …`. */
+  /** Why its models could not be listed: `did not list its models: …`. */
   readonly reason?: string;
 }
 
 /**
- * Describes what there is.
+ * Describes the pools and providers of an engine.
  *
- * @param engine Configured.
- * @param capability What its client is for.
+ * @param engine A configured engine.
+ * @param capability The capability its client serves.
  */
 export function describe(engine: Engine, capability: string | null): Description {
   const { registry, runtime } = engine;

@@ -10,31 +10,27 @@ import type { CallContext } from "./call_context.ts";
 import { filesOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
-/** A request to parse a document: what is at its `url`, or a file. */
+/** A request to parse a document, given by `url` or as a file. */
 export interface ParseRequest extends DocumentRequest {
-  /** The document: a `File` or a `Blob` with its media type. */
+  /** The document: a `File`, or a `Blob` with its media type. */
   file?: Blob;
 }
 
-/** Document parsing. */
+/** Parses documents. */
 export class Documents {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for the pages of a document as Markdown. What is at a `url` the provider fetches, never this program.
+   * Parses a document into pages of Markdown. A `url` is fetched by the provider, never by this program.
    *
-   * @param request A `file` or a `url`; without `model` it goes to the client's pool for it.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request A `file` or a `url`. Without `model`, the client's pool for document parsing is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore

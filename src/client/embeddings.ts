@@ -9,25 +9,21 @@ import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** Embeddings. */
+/** Creates embeddings. */
 export class Embeddings {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for a vector of each input. All requests to one pool are answered by models whose vectors can be compared.
+   * Creates an embedding vector for each input. A pool for embeddings only has models whose vectors are comparable.
    *
-   * @param request OpenAI's embeddings request; without `model` it goes to the client's pool for embeddings.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's embeddings request. Without `model`, the client's pool for embeddings is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * Explaining a program's request as a call of it would be routed.
+ * Explains how a request of a client would be routed.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -12,32 +12,32 @@ import { operations } from "../pipeline/operations/all.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
 
-/** What is explained. */
+/** Options of `explain`. */
 export interface ExplainOptions {
   /**
-   * What the request asks for.
+   * The operation of the request.
    * @default {"chat"}
    */
   readonly operation?: OperationName;
-  /** Files of a request that has them. */
+  /** The files of the request, for operations with uploads. */
   readonly files?: readonly UploadedFile[];
 }
 
-/** An {@linkcode Engine} and its names. */
+/** The options with the engine and the default target. */
 export interface ExplainContext extends ExplainOptions {
-  /** Ready. */
+  /** An engine that is ready. */
   readonly engine: Engine;
-  /** The name that a request without `model` goes to. */
+  /** Returns the target of a request without `model`. */
   readonly poolFor: (operation: CheckedOperation) => string;
 }
 
 /**
- * Explains a request. Nothing is sent.
+ * Explains how a request would be routed. Sends nothing.
  *
- * @param request As given.
+ * @param request A request in OpenAI's shape.
  * @param context The engine, and the operation.
- * @throws {ModelNotFoundError} When its `model` stands for nothing.
- * @throws {UnsupportedRequestError} When it is malformed.
+ * @throws {ModelNotFoundError} When `model` is unknown.
+ * @throws {UnsupportedRequestError} When the request is malformed.
  */
 export function explainRequest(
   request: RequestBody,

@@ -1,5 +1,5 @@
 /**
- * Files that a program gives to a call, as the engine sends them.
+ * Reads the files that a program passes to a call.
  * @module
  */
 import type { UploadedFile } from "../contracts/provider.ts";
@@ -7,7 +7,7 @@ import type { UnsupportedRequestError } from "../errors.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { concat } from "../util/bytes.ts";
 
-/** A file, as a program may give it: what it is called and its type are taken from it, where it has these. */
+/** A file in any form a program may have it. File name and media type are taken from the value where it has them. */
 export type FileInput =
   | Blob
   | Response
@@ -34,12 +34,12 @@ const typesByEnding: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a field's files: a `File`, `Blob`, `Response`, bytes, anything that yields bytes, such as
- * `fs.createReadStream(path)`, or a list of these.
+ * Reads the files of a request field: a `File`, `Blob`, `Response`, bytes, anything that yields bytes, such as
+ * `fs.createReadStream(path)`, or an array of these.
  *
- * @param field The field, such as `file`.
- * @param value What was given; undefined and null are none.
- * @throws {UnsupportedRequestError} `invalid_value` for anything else.
+ * @param field The name of the field, such as `file`, for error messages.
+ * @param value The field's value; undefined and null mean no file.
+ * @throws {UnsupportedRequestError} `invalid_value` for any other value.
  */
 export async function filesOf(field: string, value: unknown): Promise<readonly UploadedFile[]> {
   if (value === undefined || value === null) return [];
@@ -52,16 +52,16 @@ interface FileStream {
   readonly name: string;
   /** Media type. */
   readonly type: string;
-  /** Read once. */
+  /** The bytes. Can be read once. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
 /**
- * A field's file, of which nothing is read yet.
+ * Makes a file stream from a field's value without reading it.
  *
- * @param field The field, such as `file`.
- * @param value What was given.
- * @throws {UnsupportedRequestError} For what is no file, at once or when it is read.
+ * @param field The name of the field, such as `file`, for error messages.
+ * @param value The field's value.
+ * @throws {UnsupportedRequestError} When the value is not a file, immediately or while it is read.
  */
 export function fileStreamOf(field: string, value: unknown): FileStream {
   return { ...factsOf(value, field), content: chunksOf(value, field) };
@@ -80,7 +80,7 @@ function factsOf(value: unknown, field: string): Pick<FileStream, "name" | "type
 
 async function* chunksOf(value: unknown, field: string): AsyncGenerator<Uint8Array> {
   const stream = value instanceof Blob ? value.stream() : value instanceof Response ? value.body : value;
-  if (stream instanceof ReadableStream) return yield* piecesOf(stream.getReader());
+  if (stream instanceof ReadableStream) return yield* chunksFrom(stream.getReader());
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return yield await bytesOf(value, field);
   if (typeof Object(value)[Symbol.asyncIterator] !== "function") throw noFile(field);
   for await (const chunk of value as AsyncIterable<unknown>) {
@@ -89,12 +89,12 @@ async function* chunksOf(value: unknown, field: string): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Not every page can iterate over a stream. */
-async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Reads a stream through its reader, since not every browser can iterate over a `ReadableStream`. */
+async function* chunksFrom(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } finally {
-    await reader.cancel().catch(() => {}); // one that is over, or broke, needs no end
+    await reader.cancel().catch(() => {}); // rejects when the stream has already ended or failed
   }
 }
 
@@ -118,7 +118,7 @@ async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
   return concat(chunks);
 }
 
-/** Of a `File`, of a stream that reads a file, or of the address that a response came from. */
+/** The file name: that of a `File`, of a stream that reads a file, or the last path segment of a response's URL. */
 function nameOf(value: unknown): string | undefined {
   const { name, path, url } = Object(value);
   const given = [name, path, url].find((one) => typeof one === "string" && one !== "") as string | undefined;

@@ -11,26 +11,22 @@ import type { CallContext } from "./call_context.ts";
 import { filesOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
-/** Images. */
+/** Generates and edits images. */
 export class Images {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for images of a text.
+   * Generates images from a prompt.
    *
-   * @param request OpenAI's request; without `model` it goes to the client's pool for images. With `response_format` images
-   *   come in that form whichever model answers.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's request. Without `model`, the client's pool for image generation is used. `response_format`
+   * is honored whichever model responds.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
@@ -47,12 +43,12 @@ export class Images {
   }
 
   /**
-   * Asks for images made of images. Files are read once, and sent to a further provider from the same bytes. Middleware gets
-   * the request without them.
+   * Edits images. Files are read once; a retry or a failover sends the same bytes. Middleware receives the request
+   * without its files.
    *
-   * @param request OpenAI's request; without `model` it goes to the client's pool for edits of images.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's request. Without `model`, the client's pool for image editing is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore

@@ -1,16 +1,16 @@
 /**
- * Resources of a client whose code is imported at their first call: most pages make none.
+ * Resources of a client whose code is imported at their first call, which keeps pages small.
  * @module
  */
 
-/** The calls of a resource. */
+/** The methods of a resource. */
 export type Lazy<Resource> = Pick<Resource, keyof Resource>;
 
 /**
- * Makes a resource of which only the names are here.
+ * Makes a resource whose methods import its code when they are called.
  *
  * @param load Imports the resource.
- * @param names Its calls.
+ * @param names The names of its methods.
  */
 export function lazy<Resource>(load: () => Promise<Resource>, ...names: (keyof Resource)[]): Lazy<Resource> {
   const callOf = (name: keyof Resource) => async (...given: unknown[]) =>

@@ -1,5 +1,5 @@
 /**
- * A client without network, for the tests of programs that use one.
+ * A client that makes no network calls, for the tests of programs.
  * @module
  */
 import { type MockOptions, mockProvider, scriptOf } from "./_mock_script.ts";
@@ -7,10 +7,10 @@ import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
 
 /**
- * Makes the client.
+ * Creates a client whose responses are scripted.
  *
- * @param parts Connectors and runtime.
- * @param options The answers.
+ * @param parts What the shell supplies.
+ * @param options The responses.
  */
 export function createMockClient(parts: CreateParts, options: MockOptions): MeshClient {
   return createClient(parts, "chat-completion", { providers: [mockProvider], middleware: scriptOf(options) });

@@ -1,5 +1,5 @@
 /**
- * The engine for programs that want it bare. The shells bind it to their connectors and runtime.
+ * The engine for programs that use it without a client. The shells bind it to their connectors and runtime.
  * @module
  */
 import { configuredPersistence } from "../background/configured_store.ts";
@@ -31,18 +31,18 @@ import type { ExplainOptions } from "./explain.ts";
 import type { MeshOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
-/** The part of `ModelMesh` that knows neither a runtime nor connectors of its own. */
+/** The base of `ModelMesh`, independent of a runtime and of built-in connectors. */
 export class ModelMeshBase implements Mesh {
   readonly #engine: Engine;
   #config: MeshConfigBase | undefined;
-  /** Providers are added one after the other. */
+  /** The latest `addProvider`. Calls run one after the other. */
   #adding: Promise<void> = Promise.resolve();
 
   /**
-   * Made by a shell.
+   * Called by a shell.
    *
    * @param parts Connectors and runtime.
-   * @param options What replaces the runtime's own; where states are kept.
+   * @param options Replacements for parts of the runtime, and where state is persisted.
    * @internal
    */
   constructor(parts: ConnectedRuntime, options: MeshOptions) {
@@ -51,17 +51,17 @@ export class ModelMeshBase implements Mesh {
     bindEngine(this, this.#engine);
   }
 
-  /** Whether it can answer requests at once. */
+  /** Whether requests can be sent without waiting for `ready()`. */
   get isReady(): boolean {
     return this.#engine.isReady;
   }
 
   /**
-   * Loads a configuration and makes ready for requests. Without a `providers` section the providers are those detected.
+   * Loads a configuration and prepares for requests. Without a `providers` section, providers are detected.
    *
-   * @param config A configuration: a document as an object, a `MeshConfig`, or a file's path.
-   * @throws {ConfigError} With all that is wrong.
-   * @throws {NoProvidersError} When it has no providers and none is detected.
+   * @param config A configuration: a document as an object, a `MeshConfig`, or the path of a file.
+   * @throws {ConfigError} When the configuration is invalid; lists every problem.
+   * @throws {NoProvidersError} When no provider is configured or detected.
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
   async initialize(config: ConfigSource): Promise<void> {
@@ -69,9 +69,9 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * The same, for a document that a shell has read.
+   * Starts with a document that a shell has read.
    *
-   * @param read The document, and where it came from, for messages.
+   * @param read The document, and its source for error messages.
    * @internal
    */
   protected async start({ document, source }: SourcedDocument): Promise<void> {
@@ -84,8 +84,8 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * Reads secrets, makes providers, asks local servers for their models, restores the state of the last process.
-   * Memoised; `initialize` has done it.
+   * Reads secrets, creates providers, lists the models of local servers, and restores the persisted state. Memoized;
+   * `initialize` calls it.
    *
    * @throws {ConnectorError} When the storage cannot be read.
    */
@@ -93,28 +93,28 @@ export class ModelMeshBase implements Mesh {
     return this.#engine.ready();
   }
 
-  /** Adds a sink for records. */
+  /** Adds a sink, which receives events, routing records, traces and statistics. */
   addSink(sink: Observability): void {
     this.#engine.addSink(sink);
   }
 
   /**
-   * Adds a connector of one's own; its id works wherever a connector's id does.
+   * Registers a connector under an id. The id can be used wherever a configuration names a connector.
    *
-   * @param id The id it goes by.
-   * @param connector What it is.
+   * @param id The connector's id.
+   * @param connector The connector.
    */
   registerConnector(id: string, connector: PluggableConnector): void {
     this.#engine.catalogue.register(id, connector);
   }
 
   /**
-   * Adds a provider to the running mesh, as if its entry stood last in `providers`: its models take their places in
-   * pools behind those that are there. States, sessions, counts and requests under way go on. Nothing has changed when
-   * it throws.
+   * Adds a provider to the running mesh, as if its entry were the last of `providers`: its models become the last
+   * members of their pools. State, sessions, counters and requests in flight are kept. When it throws, nothing has
+   * changed.
    *
-   * @param provider Its entry as in `providers`, with its `id`; its `models` as in the section of that name.
-   * @throws {ConfigError} With all that is wrong, or when the id or a model's name is taken.
+   * @param provider An entry as in `providers`, with its `id`; its `models` as in the `models` section.
+   * @throws {ConfigError} When the entry is invalid, or its id or the name of a model is taken; lists every problem.
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    *
    * @example
@@ -133,13 +133,13 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * Writes the present configuration, providers added since included. Secret references stay references; comments are
-   * lost. A file is replaced whole or not at all.
+   * Writes the current configuration, including added providers. References to secrets are written as references;
+   * comments are lost. A file is replaced atomically.
    *
-   * @param target A path that ends in `.yaml`, `.yml` or `.json`; or a storage, which keeps it under the key `config`.
-   * @throws {ConfigError} For a path that ends otherwise.
-   * @throws {MeshError} `config_not_saved`; or when the configuration has an object of the program in it.
-   * @throws {ConnectorError} When the storage does not take it.
+   * @param target A path that ends in `.yaml`, `.yml` or `.json`; or a storage, which stores it under the key `config`.
+   * @throws {ConfigError} For a path with another extension.
+   * @throws {MeshError} `config_not_saved`, such as for a configuration that contains an object of the program.
+   * @throws {ConnectorError} When the storage cannot write it.
    *
    * @example
    * ```ts ignore
@@ -151,28 +151,29 @@ export class ModelMeshBase implements Mesh {
     else await storeConfig(this.#written, target);
   }
 
-  /** Per-pool health and model counts, by pool name. */
+  /** Returns health and model counts per pool, by pool name. */
   poolStatus(): Record<string, PoolStatus> {
     return this.#engine.poolStatus();
   }
 
-  /** Entry ids of the providers that have an active model. */
+  /** Returns the ids of providers with at least one active model. */
   activeProviders(): string[] {
     return this.#engine.activeProviders();
   }
 
-  /** Configured pools and their capabilities. */
+  /** Returns the pools and their capabilities. */
   listPools(): ListedPool[] {
     return this.#engine.listPools();
   }
 
-  /** All models and their status. */
+  /** Returns all models with their status. */
   listModels(): ListedModel[] {
     return this.#engine.listModels();
   }
 
   /**
-   * The numbers of every model, provider and pool since this mesh was made: requests, tokens, cost, latencies, standby.
+   * Returns the statistics of every model, provider and pool since the mesh was created: requests, tokens, cost,
+   * latency, standby.
    *
    * @example
    * ```ts ignore
@@ -184,10 +185,10 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * Asks providers for their lists of models, and brings the models of this mesh up to date, as `discovery.sync` does
-   * at its interval. Works without an interval, too.
+   * Lists the models of providers, and adds and removes models of the mesh accordingly, as `discovery.sync` does at its
+   * interval. Works without a configured interval.
    *
-   * @returns What was done, for each provider asked.
+   * @returns The result for each provider.
    *
    * @example
    * ```ts ignore
@@ -198,53 +199,54 @@ export class ModelMeshBase implements Mesh {
     return await (await this.#monitoring()).sync();
   }
 
-  /** What the latest sync of every provider did. */
+  /** Returns the latest sync result of each provider. */
   getSyncStatus(): readonly SyncStatus[] {
     return this.#engine.run?.monitoring.getSyncStatus() ?? [];
   }
 
   /**
-   * Probes a provider by the cheapest call it has. One that answers recovers.
+   * Probes a provider with its cheapest call. A successful probe ends the provider's standby.
    *
-   * @param provider Its entry id.
-   * @throws {ModelNotFoundError} When there is none of this id.
+   * @param provider The provider's id in the configuration.
+   * @throws {ModelNotFoundError} When there is no provider of this id.
    */
   async probe(provider: string): Promise<ProviderHealth> {
     return await (await this.#monitoring()).probe(provider);
   }
 
-  /** The health of every provider that was probed. */
+  /** Returns the health of every provider that has been probed. */
   getHealthReport(): readonly ProviderHealth[] {
     return this.#engine.run?.monitoring.getHealthReport() ?? [];
   }
 
   /**
-   * Sets a model or a provider aside in every pool until {@linkcode ModelMeshBase.activate}; reason `manual`.
+   * Puts a model or a provider in standby in every pool, with reason `manual`, until {@linkcode
+   * ModelMeshBase.activate}.
    *
-   * @param name A model's name or a provider's entry id.
-   * @throws {ModelNotFoundError} When it is neither.
+   * @param name The name of a model or the id of a provider.
+   * @throws {ModelNotFoundError} When there is neither.
    */
   deactivate(name: string): void {
     deactivate(name, this.#engine);
   }
 
   /**
-   * Ends every standby of a model or provider. A limit that is still reached begins one again.
+   * Ends every standby of a model or a provider. A limit that is still reached puts it in standby again.
    *
-   * @param name A model's name or a provider's entry id.
-   * @throws {ModelNotFoundError} When it is neither.
+   * @param name The name of a model or the id of a provider.
+   * @throws {ModelNotFoundError} When there is neither.
    */
   activate(name: string): void {
     activate(name, this.#engine);
   }
 
   /**
-   * Where a request would go, and why. Sends nothing.
+   * Returns where a request would be routed, and why. Sends nothing.
    *
-   * @param request A request in OpenAI's shape, its `model` a name of this mesh.
-   * @param options Which operation it is for, `chat` by default.
-   * @throws {ModelNotFoundError} When its `model` stands for nothing.
-   * @throws {UnsupportedRequestError} When it is malformed.
+   * @param request A request in OpenAI's shape; its `model` is a pool, alias, capability or model of this mesh.
+   * @param options The operation, `chat` by default.
+   * @throws {ModelNotFoundError} When `model` is unknown.
+   * @throws {UnsupportedRequestError} When the request is malformed.
    *
    * @example
    * ```ts ignore
@@ -255,21 +257,21 @@ export class ModelMeshBase implements Mesh {
   async explain(request: RequestBody, options: ExplainOptions = {}): Promise<Explanation> {
     await this.ready();
     const engine = this.#engine;
-    const { explainRequest } = await import("./explain.ts"); // most programs never ask
+    const { explainRequest } = await import("./explain.ts"); // imported on demand
     return explainRequest(request, { ...options, engine, poolFor: () => engine.registry.pools[0]?.name ?? "" });
   }
 
-  /** Everything that is remembered of states, as plain JSON: what {@linkcode ModelMeshBase.importState} takes. */
+  /** Returns a snapshot of the state as plain JSON, for {@linkcode ModelMeshBase.importState}. */
   exportState(): MeshSnapshot {
     const { state, runtime } = this.#engine;
     return new SnapshotMapper(state, runtime.clock).snapshot();
   }
 
   /**
-   * Becomes what was remembered, by names. An entry that cannot be read is left out, with a warning.
+   * Restores a snapshot. Entries are matched by name; an entry that cannot be read is skipped with a warning.
    *
-   * @param snapshot What {@linkcode ModelMeshBase.exportState} gave, by way of JSON.
-   * @throws {MeshError} `invalid_state` when it is anything else; nothing has changed then.
+   * @param snapshot The result of {@linkcode ModelMeshBase.exportState}, possibly serialized to JSON and parsed.
+   * @throws {MeshError} `invalid_state` when it is not a snapshot. Nothing has changed then.
    */
   importState(snapshot: unknown): void {
     const { state, runtime } = this.#engine;
@@ -279,9 +281,9 @@ export class ModelMeshBase implements Mesh {
   }
 
   /**
-   * Ends timers, writes the state and what sinks still hold.
+   * Stops timers, writes the state and flushes sinks.
    *
-   * @throws {ConnectorError} When the storage does not take the state.
+   * @throws {ConnectorError} When the state cannot be written.
    */
   close(): Promise<void> {
     return this.#engine.close();

@@ -9,25 +9,21 @@ import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** Moderation. */
+/** Moderates content. */
 export class Moderations {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks what in texts and images is harmful.
+   * Classifies whether texts and images are harmful.
    *
-   * @param request OpenAI's moderation request; without `model` it goes to the client's pool for it.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's moderation request. Without `model`, the client's pool for moderation is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore

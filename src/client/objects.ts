@@ -18,13 +18,16 @@ import type { CallContext } from "./call_context.ts";
 import { type FileInput, fileStreamOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
-/** What is said of a file that is uploaded. */
+/** The fields of a file upload. */
 export interface UploadFields {
-  /** What it is for, such as `batch` or `fine-tune`. */
+  /** The purpose of the file, such as `batch` or `fine-tune`. */
   purpose: string;
-  /** The pool that chooses the provider; by the lines of a file of requests, else the first that can, unless given. */
+  /**
+   * The pool that selects the provider. By default it is derived from the `model` of the requests in the file, else the
+   * first pool that supports files.
+   */
   mesh?: { readonly pool?: string };
-  /** When it expires. */
+  /** When the file expires, in seconds after its creation. */
   expires_after?: { anchor: "created_at"; seconds: number };
 }
 
@@ -34,35 +37,35 @@ export interface FileUploadRequest extends UploadFields {
   file: FileInput;
 }
 
-/** Which objects are listed. */
+/** Pagination of a list. */
 export interface ListQuery {
-  /** Those after the one of this id. */
+  /** Returns objects after the one with this id. */
   after?: string;
-  /** Most of them. */
+  /** Maximum number of objects. */
   limit?: number;
 }
 
-/** Which files are listed. */
+/** Pagination and filters of a list of files. */
 export interface FileListQuery extends ListQuery {
-  /** Only those for this purpose. */
+  /** Returns only files with this purpose. */
   purpose?: string;
-  /** By time; the newest first unless given. */
+  /** Order by creation time. @default {"desc"} */
   order?: "asc" | "desc";
 }
 
 /** One request of a batch. */
 export interface BatchItem {
-  /** What its result is found by; `request-1` and so on unless given. */
+  /** Identifies the result of this request; `request-1`, `request-2`, … by default. */
   custom_id?: string;
-  /** What is asked, as in a request of its own; without `model` it goes to the client's pool. */
+  /** The request body. Without `model`, the client's pool is used. */
   body: RequestBody;
 }
 
-/** Requests to be answered together. */
+/** Requests to be submitted as one batch. */
 export interface BatchSubmission extends Partial<Omit<BatchRequest, "input_file_id">> {
-  /** The requests, one after the other; a generator keeps no more than one in memory. */
+  /** The requests. They are consumed one at a time, so a generator keeps one in memory. */
   requests: Iterable<BatchItem> | AsyncIterable<BatchItem>;
-  /** What they ask for. @default {"/v1/chat/completions"} */
+  /** The endpoint they are for. @default {"/v1/chat/completions"} */
   endpoint?: string;
 }
 
@@ -77,25 +80,21 @@ function callOf({ engine }: CallContext, { headers, signal, timeout }: CallSetti
   return { requestId, timeoutMs, ...(signal === undefined ? {} : { signal }) };
 }
 
-/** Files at the provider that a pool chooses. */
+/** Manages files, stored at the provider that the pool selects. */
 export class Files {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Uploads a file, which is passed on as it is read.
+   * Uploads a file. The file is streamed to the provider.
    *
-   * @param request The file, and what it is for.
-   * @param settings Signal, time limit (ms).
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request The file and its purpose.
+   * @param settings Abort signal, timeout in milliseconds.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
@@ -110,18 +109,18 @@ export class Files {
     return (await files.create(source, callOf(this.#context, settings))).object;
   }
 
-  /** A file's facts. */
+  /** Returns the metadata of a file. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<FileObject> {
     return await (await servicesOf(this.#context)).files.retrieve(id, callOf(this.#context, settings));
   }
 
-  /** A page of the files that were uploaded. */
+  /** Returns a page of the uploaded files. */
   async list(query: FileListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<FileObject>> {
     const page = await (await servicesOf(this.#context)).files.list(query, callOf(this.#context, settings));
     return page as ObjectPage<FileObject>;
   }
 
-  /** A file's content, as it arrives. */
+  /** Returns the content of a file as a streamed response. */
   async content(id: string, settings: CallSettings = {}): Promise<Response> {
     const { type, bytes } = await (await servicesOf(this.#context)).files.content(id, callOf(this.#context, settings));
     return new Response(readableFrom(bytes), { headers: { "content-type": type } });
@@ -133,25 +132,21 @@ export class Files {
   }
 }
 
-/** Batches: many requests in one file, whose responses come within hours. */
+/** Manages batches: many requests in one file, completed within hours. */
 export class Batches {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Makes a batch of an uploaded file.
+   * Creates a batch from an uploaded file.
    *
-   * @param request OpenAI's; without `completion_window` it is the one that the model takes.
-   * @param settings Signal, time limit (ms).
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's request. `completion_window` defaults to the one that the model's provider accepts.
+   * @param settings Abort signal, timeout in milliseconds.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   async create(
     request: Omit<BatchRequest, "completion_window"> & { completion_window?: string },
@@ -161,7 +156,7 @@ export class Batches {
     return withoutNulls((await batches.create(request, callOf(this.#context, settings))).object);
   }
 
-  /** Uploads requests as a file, and makes a batch of it. */
+  /** Uploads requests as a file and creates a batch from it. */
   async submit(submission: BatchSubmission, settings: CallSettings = {}): Promise<Batch> {
     const { requests, endpoint = "/v1/chat/completions", ...others } = submission;
     await this.#context.ready();
@@ -172,53 +167,49 @@ export class Batches {
     return await this.create({ ...others, endpoint, input_file_id: id }, settings);
   }
 
-  /** A batch as it is now. */
+  /** Returns the current state of a batch. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<Batch> {
     return withoutNulls(await (await servicesOf(this.#context)).batches.retrieve(id, callOf(this.#context, settings)));
   }
 
-  /** A page of the batches that were made, the newest first. */
+  /** Returns a page of the batches, newest first. */
   async list(query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<Batch>> {
     const page = await (await servicesOf(this.#context)).batches.list(query, callOf(this.#context, settings));
     return { ...page, data: page.data.map((batch) => withoutNulls(batch as Batch)) };
   }
 
-  /** Asks for the end of a batch. */
+  /** Requests the cancellation of a batch. */
   async cancel(id: string, settings: CallSettings = {}): Promise<Batch> {
     return withoutNulls(await (await servicesOf(this.#context)).batches.cancel(id, callOf(this.#context, settings)));
   }
 }
 
-/** Fine-tuning jobs. */
+/** Manages fine-tuning jobs. */
 export class FineTuningJobs {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Starts a job where its training file is.
+   * Creates a job at the provider that stores its training file.
    *
-   * @param request OpenAI's; `model` is a name of this mesh.
-   * @param settings Signal, time limit (ms).
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request OpenAI's request; `model` is the name of a pool or model of this mesh.
+   * @param settings Abort signal, timeout in milliseconds.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   async create(request: FineTuneRequest, settings: CallSettings = {}): Promise<FineTuningJob> {
     return await (await servicesOf(this.#context)).jobs.create(request, callOf(this.#context, settings));
   }
 
-  /** A job as it is now. */
+  /** Returns the current state of a job. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<FineTuningJob> {
     return await (await servicesOf(this.#context)).jobs.retrieve(id, callOf(this.#context, settings));
   }
 
-  /** A page of the jobs that were made, the newest first. */
+  /** Returns a page of the jobs, newest first. */
   async list(query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<FineTuningJob>> {
     const page = await (await servicesOf(this.#context)).jobs.list(query, callOf(this.#context, settings));
     return page as ObjectPage<FineTuningJob>;
@@ -239,7 +230,7 @@ export class FineTuningJobs {
     return await this.#change(id, "resume", settings);
   }
 
-  /** What a job has done. */
+  /** Returns a page of the events of a job. */
   async listEvents(id: string, query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage> {
     const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
     const what = `events${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
@@ -251,12 +242,12 @@ export class FineTuningJobs {
   }
 }
 
-/** What a batch does not have yet is null on the wire, and absent in OpenAI's types. */
+/** Removes null members: a field that a batch lacks is null on the wire, and absent in OpenAI's types. */
 function withoutNulls(batch: Batch): Batch {
   return Object.fromEntries(Object.entries(batch).filter(([, value]) => value !== null)) as unknown as Batch;
 }
 
-/** Objects as OpenAI's clients write them: `expires_after[anchor]`. */
+/** Flattens nested objects into form fields as OpenAI's clients do: `expires_after[anchor]`. */
 function fieldsOf(name: string, value: unknown): [string, string][] {
   if (value === undefined || value === null) return [];
   if (typeof value !== "object") return [[name, String(value)]];

@@ -1,5 +1,5 @@
 /**
- * A storage as a configuration describes it, without a mesh.
+ * Opens a storage from a configuration section, without a mesh.
  * @module
  */
 import { openStorage } from "../background/configured_store.ts";
@@ -16,8 +16,8 @@ import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
  * Opens a storage.
  *
  * @param parts Connectors and runtime.
- * @param section As in a configuration.
- * @param options What replaces the runtime's own.
+ * @param section The `storage` section of a configuration.
+ * @param options Replacements for parts of the runtime.
  */
 export async function storageOfSection(
   parts: ConnectedRuntime,

@@ -1,5 +1,5 @@
 /**
- * What `create` and the calls of a client take.
+ * Options of `create` and of the calls of a client.
  * @module
  */
 import type { ConfigSource } from "../config/load/config_source.ts";
@@ -16,56 +16,66 @@ import type { ChatStream } from "./stream.ts";
 
 /** Options of {@linkcode create}. */
 export interface CreateOptions {
-  /** What the client is for: a short name, a full path or an inner node of the capability tree. */
+  /** The capability the client serves: a short name, a full path or an inner node of the capability tree. */
   capability?: CapabilityName;
-  /** A configuration: the path of a `.yaml`, `.yml` or `.json` file (not in pages), a document as an object, or a `MeshConfig`. */
+  /**
+   * A configuration: the path of a `.yaml`, `.yml` or `.json` file (not in pages), a document as an object, or a
+   * `MeshConfig`.
+   */
   config?: ConfigSource;
   /**
-   * Only these providers: vendors, connector ids or entry ids; or, in order of preference, instances such as
-   * `openai({ apiKey })` or one of a class over `BrowserBaseProvider`. A page has no environment to find any by name in.
+   * Restricts the client to these providers: vendors, connector ids or ids in the configuration; or, in order of
+   * preference, instances such as `openai({ apiKey })` or of a class that extends `BrowserBaseProvider`. A page has no
+   * environment to detect providers by name, and passes instances.
    */
   providers?: readonly (VendorName | GivenProvider)[];
-  /** Only these models, in this order of preference, in place of the providers' defaults: names such as `openai.gpt-5-mini`. */
+  /**
+   * Restricts the client to these models, in this order of preference, instead of the providers' defaults; names such
+   * as `openai.gpt-5-mini`.
+   */
   models?: readonly string[];
   /**
-   * Selection strategy: a short name such as `round-robin`, an id, an instance, or a connector such as `roundRobin` of
-   * the browser entry. A page has the strategies that it imports: there, names stand for none.
+   * The selection strategy: a short name such as `round-robin`, an id, an instance, or a connector such as `roundRobin`
+   * of the browser entry. In a page, names do not resolve: pass an imported strategy.
    */
   strategy?: StrategyName | SelectionStrategy | Connector<"strategy">;
-  /** The pool that calls without `model` go to; else the first one that serves the operation. */
+  /** The pool for calls without `model`. By default, the first pool that serves the operation. */
   pool?: string;
-  /** Keys by variable (`OPENAI_API_KEY`) or provider name (`openai`); they win over the environment. */
+  /**
+   * API keys by environment variable (`OPENAI_API_KEY`) or provider name (`openai`). They take precedence over the
+   * environment.
+   */
   apiKeys?: Readonly<Record<string, string>>;
-  /** Called around every request. */
+  /** Middleware, called around every request. */
   middleware?: Middleware | readonly Middleware[];
-  /** The environment, in place of the process's. */
+  /** The environment, instead of the process's. */
   env?: Readonly<Record<string, string | undefined>> | ((name: string) => string | undefined);
-  /** The HTTP client, in place of the runtime's. */
+  /** The HTTP client, instead of the runtime's. */
   fetch?: typeof fetch;
-  /** Time, for tests. */
+  /** The clock, for tests. */
   clock?: Clock;
-  /** Chance, uniform in [0, 1), for tests. */
+  /** The random number generator, uniform in [0, 1), for tests. */
   random?: () => number;
-  /** Where states outlive the process, such as `stateIn(storage)`: a standby before a restart goes on after it. */
+  /** Where state is persisted, such as `stateIn(storage)`. A standby then continues after a restart. */
   storage?: StatePersistence;
-  /** Gets every event and routing decision. */
+  /** Called with every event and every routing record. */
   on?: (record: MeshEvent | RoutingRecord) => void;
 }
 
 /** Options of `ModelMesh`. */
 export type MeshOptions = Pick<CreateOptions, "env" | "fetch" | "clock" | "random" | "on" | "storage">;
 
-/** How a request narrows its own routing: names are models, provider entry ids or vendors of the pool. */
-export interface RouteWishes {
-  /** Only these. */
+/** Routing constraints of a request. Names are models, provider ids or vendors of the pool. */
+export interface RouteConstraints {
+  /** Allows only these. */
   only?: readonly string[];
-  /** Not these. */
+  /** Excludes these. */
   ignore?: readonly string[];
-  /** These first, in this order; the others after them. */
+  /** Prefers these, in this order; the others follow. */
   order?: readonly string[];
-  /** Most that the request may cost by estimate, USD. */
+  /** Maximum estimated cost of the request, USD. */
   max_price?: number;
-  /** Longest time to an answer, such as `20s`. */
+  /** Maximum time to a response, such as `20s`. */
   deadline?: string;
 }
 
@@ -73,37 +83,37 @@ export interface RouteWishes {
 export interface CallSettings {
   /** Aborts the call. */
   signal?: AbortSignal;
-  /** Longest time to an answer, or to a stream's first content, ms; at least 1. */
+  /** Timeout: maximum time to a response, or to the first content of a stream, in milliseconds; at least 1. */
   timeout?: number;
-  /** Whom the call belongs to, for session-stickiness. */
+  /** Session id, for session stickiness. */
   sessionId?: string;
-  /** How the call narrows its own routing, on servers; `mesh` in the request wins. */
-  route?: RouteWishes;
-  /** Request headers as a proxy would read them: `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
+  /** Routing constraints of the call, on servers. `mesh` in the request takes precedence. */
+  route?: RouteConstraints;
+  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What middleware gets beside the request. */
+/** Context passed to middleware in addition to the request. */
 export interface MiddlewareContext {
   /** The request's id. */
   readonly requestId: string;
-  /** What is asked for: requests and responses of another operation than `chat` have its shape. */
+  /** The operation. Requests and responses of other operations than `chat` have the shape of that operation. */
   readonly operation: OperationName;
 }
 
-/** Called around every request. A returned value replaces the one given. */
+/** Functions called around every request. A returned value replaces the value passed in. */
 export interface Middleware {
-  /** Before routing. */
+  /** Called before routing. */
   beforeRequest?(
     request: ChatCompletionRequest,
     context: MiddlewareContext,
   ): ChatCompletionRequest | void | Promise<ChatCompletionRequest | void>;
-  /** When an answer, or a stream's first content, is there. */
+  /** Called when a response, or the first content of a stream, has arrived. */
   afterResponse?(
     response: ChatCompletion | ChatStream,
     context: MiddlewareContext,
   ): ChatCompletion | ChatStream | void | Promise<ChatCompletion | ChatStream | void>;
-  /** When there is none; without a returned response the error goes on. */
+  /** Called when the request has failed. Unless it returns a response, the error is thrown. */
   onError?(
     error: unknown,
     context: MiddlewareContext,

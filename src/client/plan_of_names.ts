@@ -1,5 +1,5 @@
 /**
- * What the options of `create` come to where providers are found by name.
+ * Makes settings from the options of `create`, where providers are found by name.
  * @module
  */
 import { explicitPlan, type SettingsPlan } from "../config/build/explicit.ts";
@@ -10,12 +10,12 @@ import { configContextOf } from "../registry/catalogue.ts";
 import type { CreateOptions } from "./options.ts";
 
 /**
- * The settings of providers that are given or, where none is, found in the environment.
+ * Makes settings for the given providers or, without any, for those detected in the environment.
  *
- * @param options Without a `config`.
- * @param engine Has the connectors.
- * @throws {NoProvidersError} When there is no provider.
- * @throws {ConfigError} For a provider, model or strategy that does not exist.
+ * @param options Options without a `config`.
+ * @param engine An engine that has its connectors.
+ * @throws {NoProvidersError} When no provider is given or detected.
+ * @throws {ConfigError} For an unknown provider, model or strategy.
  */
 export function planOfNames(options: CreateOptions, engine: Engine): SettingsPlan {
   const { providers, strategy } = options;

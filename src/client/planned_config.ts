@@ -1,26 +1,26 @@
 /**
- * A configuration that brings what reads it, such as the browser entry's `MeshConfig`.
+ * Configuration objects that bring their own parser, such as the browser entry's `MeshConfig`.
  * @module
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";
 
-/** Common to all copies of this package in a program; programs do not see it. */
+/** Shared by all copies of this package in a program; not visible to programs. */
 const planKey = /* @__PURE__ */ Symbol.for("modelmesh.plan");
 
-/** Makes a plan. Throws a `NoProvidersError` when its configuration has no providers. */
+/** Makes settings. Throws a `NoProvidersError` when the configuration has no providers. */
 type MakePlan = () => SettingsPlan;
 
 /**
- * Gives a configuration its plan.
+ * Attaches a plan to a configuration.
  *
- * @param config What programs have of it.
- * @param plan Makes the plan.
+ * @param config The configuration object that programs use.
+ * @param plan Makes its settings.
  */
 export function bindPlan(config: object, plan: MakePlan): void {
   Object.defineProperty(config, planKey, { value: plan });
 }
 
-/** What makes the plan of a configuration; undefined for one that brings nothing to read it. */
+/** Returns the function that makes a configuration's settings; undefined when the configuration does not bring one. */
 export function planOf(config: unknown): MakePlan | undefined {
   return typeof config === "object" ? (config as { [planKey]?: MakePlan } | null)?.[planKey] : undefined;
 }

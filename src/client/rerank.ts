@@ -9,25 +9,21 @@ import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** Reranking. */
+/** Reranks documents. */
 export class Rerank {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks which documents fit a query best.
+   * Ranks documents by relevance to a query.
    *
-   * @param request The query and the documents; without `model` it goes to the client's pool for it.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request The query and the documents. Without `model`, the client's pool for reranking is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * A streamed response as a program reads it.
+ * The stream of a response of the Responses API.
  * @module
  */
 import type { ResponseEvent } from "../contracts/responses.ts";
@@ -8,16 +8,17 @@ import { MeshError, StreamInterruptedError } from "../errors.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
 import { SseParser } from "../util/sse_parse.ts";
 
-/** What a {@linkcode ResponseStream} is made of beside its chunks. */
+/** The parts of a {@linkcode ResponseStream} other than its chunks. */
 interface StreamParts {
-  /** For errors. */
+  /** The request's id, for error messages. */
   readonly requestId: string;
-  /** Makes events of what is no event of the provider's own. */
+  /** Translates chunks that are not native events of the provider. */
   readonly translator: EventTranslator;
 }
 
 /**
- * The events of a response, once. Leaving the loop early ends the provider's call.
+ * The events of a streamed response. The stream can be iterated once; leaving the loop early cancels the provider's
+ * call.
  *
  * @example
  * ```ts ignore
@@ -34,25 +35,26 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
   #text = "";
 
   /**
-   * Makes one.
+   * Creates the stream.
    *
-   * @param stream Where the chunks come from.
-   * @param parts What makes events of them.
+   * @param stream The source of chunks.
+   * @param parts The event translator, and the request's id.
    */
   constructor(stream: AnswerStream, parts: StreamParts) {
     this.#stream = stream;
     this.#parts = parts;
   }
 
-  /** Ends the stream early; no failure of anybody. */
+  /** Cancels the stream. It counts neither as a success nor as a failure of the model. */
   cancel(): void {
     this.#stream.cancel();
   }
 
   /**
-   * The events.
+   * Iterates over the events.
    *
-   * @throws {StreamInterruptedError} From the iterator, when the provider fails midway; it carries the text so far.
+   * @throws {StreamInterruptedError} From the iterator, when the provider fails midway. It carries the text received so
+   * far.
    */
   [Symbol.asyncIterator](): AsyncGenerator<ResponseEvent, undefined> {
     if (this.#isTaken) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
@@ -77,7 +79,7 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
       interrupted.requestId = requestId;
       throw interrupted;
     } finally {
-      this.#stream.cancel(); // of one that is over it is nothing
+      this.#stream.cancel(); // no effect on a stream that has ended
     }
   }
 

@@ -17,33 +17,29 @@ import { ResponseStream } from "./response_stream.ts";
 
 const decoder = new TextDecoder();
 
-/** Responses: chat, in other words. */
+/** OpenAI's Responses API, translated to chat. */
 export class Responses {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for a streamed response.
+   * Creates a streamed response. The promise resolves when the first content has arrived.
    *
-   * @param request A request of OpenAI's Responses API with `stream: true`; without `model` it goes to the client's pool.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request A request of OpenAI's Responses API with `stream: true`. Without `model`, the client's pool is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   create(request: ResponseRequest & { stream: true }, settings?: CallSettings): Promise<ResponseStream>;
   /**
-   * Asks for a response.
+   * Creates a response and returns it whole.
    *
-   * @param request A request of OpenAI's Responses API; without `model` it goes to the client's pool.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request A request of OpenAI's Responses API. Without `model`, the client's pool is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
@@ -62,7 +58,7 @@ export class Responses {
       return body.stream === true ? { ...body, stream_options: { include_usage: true } } : body;
     };
     return call<ChatCompletionRequest, ChatCompletion, ModelResponse | ResponseStream>(this.#context, {
-      operation: { ...chat, check: translated }, // what middleware puts in place of the request is translated, too
+      operation: { ...chat, check: translated }, // a request that middleware replaced is translated as well
       request,
       settings,
       wordsOf: () => ({ original: originalOf(asked, translation!), session: translation!.session }),

@@ -1,5 +1,5 @@
 /**
- * How a program's call narrows its own routing.
+ * The routing constraints of a client's call.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -7,11 +7,12 @@ import type { RoutingConstraints } from "../pipeline/routing_constraints.ts";
 import type { CallSettings } from "./options.ts";
 
 /**
- * Reads it from the header, the call's `route` and the request's own `mesh`, which wins.
+ * Reads routing constraints from the `x-mesh-route` header, the call's `route` and the request's `mesh`, in ascending
+ * precedence.
  *
- * @param request As it was checked.
- * @param settings Of the call.
- * @throws {UnsupportedRequestError} For what are no routing constraints.
+ * @param request A validated request.
+ * @param settings Settings of the call.
+ * @throws {UnsupportedRequestError} When the constraints are malformed.
  */
 export async function routingConstraintsOf(
   request: RequestBody,
@@ -20,7 +21,7 @@ export async function routingConstraintsOf(
   const header = new Headers(headers).get("x-mesh-route");
   const { mesh } = request;
   if (header === null && route === undefined && mesh === undefined) return undefined;
-  const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // most calls have none
+  const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any
   return readRoutingConstraints(
     header,
     route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } },

@@ -1,30 +1,30 @@
 /**
- * A runtime with some of its doors replaced by the program.
+ * Replaces parts of a runtime by those that a program supplies.
  * @module
  */
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { CreateOptions } from "./options.ts";
 
-/** A runtime, and how it makes an HTTP client. */
+/** A runtime, and a factory for its HTTP client. */
 interface RuntimeParts {
-  /** The door to the outside. */
+  /** The runtime port. */
   readonly runtime: Runtime;
-  /** An HTTP client over a `fetch` that the program gives. */
+  /** Makes an HTTP client over a given `fetch`. */
   readonly sendWith: (fetcher: typeof fetch) => Runtime["send"];
 }
 
-/** The same with its connectors. */
+/** A runtime with its connectors. */
 export interface ConnectedRuntime extends RuntimeParts {
-  /** Those that can be named, in order of detection. */
+  /** Connectors that can be named, in order of detection. */
   readonly connectors: readonly PluggableConnector[];
 }
 
 /**
- * A runtime with some of its doors replaced.
+ * Returns the runtime with the given parts replaced.
  *
  * @param parts The runtime.
- * @param options What replaces them.
+ * @param options Environment, `fetch`, clock and random number generator; each replaces the runtime's own when given.
  */
 export function runtimeWith(
   { runtime, sendWith }: RuntimeParts,
@@ -34,7 +34,7 @@ export function runtimeWith(
     ...runtime,
     clock: clock ?? runtime.clock,
     random: random ?? runtime.random,
-    ...(fetch && { send: sendWith(fetch), readAuthorities: undefined }), // a program's `fetch` trusts what it trusts
+    ...(fetch && { send: sendWith(fetch), readAuthorities: undefined }), // `fetch` brings its own authorities
     env: env === undefined ? runtime.env : typeof env === "function" ? env : (name) => env[name],
   };
 }

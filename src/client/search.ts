@@ -9,15 +9,11 @@ import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** Web search. */
+/** Searches the web. */
 export class Search {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
@@ -25,9 +21,9 @@ export class Search {
   /**
    * Searches the web.
    *
-   * @param request What is looked for; without `model` it goes to the client's pool for it.
-   * @param settings Signal, time limit (ms), session.
-   * @throws A `MeshError`, or the signal's reason.
+   * @param request The query. Without `model`, the client's pool for web search is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore

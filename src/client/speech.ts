@@ -11,27 +11,23 @@ import { call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** Text to speech. */
+/** Synthesizes speech. */
 export class Speech {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for a text to be spoken.
+   * Synthesizes speech from text.
    *
-   * @param request OpenAI's speech request; without `model` it goes to the client's pool for text to speech.
-   * @param settings Signal, time limit (ms), session.
-   * @returns A response whose body is the sound, as it arrives; `content-type` says its format.
-   * @throws A `MeshError`, or the signal's reason. Reading the body throws a `StreamInterruptedError` when the provider
-   *   fails midway.
+   * @param request OpenAI's speech request. Without `model`, the client's pool for text to speech is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
+   * @returns A response whose body streams the audio; its `content-type` is the audio format.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason. Reading the body throws a
+   * `StreamInterruptedError` when the provider fails midway.
    *
    * @example
    * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * A streamed answer as a program reads it.
+ * The stream of a chat completion.
  * @module
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
@@ -7,7 +7,8 @@ import { MeshError, StreamInterruptedError } from "../errors.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
 
 /**
- * The chunks of an answer, once. Leaving the loop early ends the provider's call.
+ * The chunks of a streamed chat completion. The stream can be iterated once; leaving the loop early cancels the
+ * provider's call.
  *
  * @example
  * ```ts ignore
@@ -23,25 +24,26 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   #text = "";
 
   /**
-   * Makes one.
+   * Creates the stream.
    *
-   * @param stream Where the chunks come from.
-   * @param requestId For errors.
+   * @param stream The source of chunks.
+   * @param requestId The request's id, for error messages.
    */
   constructor(stream: AnswerStream, requestId: string) {
     this.#stream = stream;
     this.#requestId = requestId;
   }
 
-  /** Ends the stream early; no failure of anybody. */
+  /** Cancels the stream. It counts neither as a success nor as a failure of the model. */
   cancel(): void {
     this.#stream.cancel();
   }
 
   /**
-   * The chunks.
+   * Iterates over the chunks.
    *
-   * @throws {StreamInterruptedError} From the iterator, when the provider fails midway; it carries the text so far.
+   * @throws {StreamInterruptedError} From the iterator, when the provider fails midway. It carries the text received so
+   * far.
    */
   [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
     if (this.#isTaken) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
@@ -56,7 +58,7 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   }
 
   async #next(): Promise<IteratorResult<ChatCompletionChunk, undefined>> {
-    if (this.#isOver) return { done: true, value: undefined }; // as a generator that threw
+    if (this.#isOver) return { done: true, value: undefined }; // like a generator that has thrown
     try {
       const chunk = await this.#stream.read();
       if (chunk === undefined) return { done: true, value: undefined };

@@ -12,38 +12,34 @@ import type { CallContext } from "./call_context.ts";
 import { type FileInput, filesOf } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
-/** A request for a transcript or a translation. */
+/** A request for a transcription or a translation of audio. */
 export interface TranscriptionRequest extends TranscriptionFields {
-  /** The sound: a `File`, `Blob`, `Response`, bytes, or a stream such as `fs.createReadStream(path)`. */
+  /** The audio: a `File`, `Blob`, `Response`, bytes, or a stream such as `fs.createReadStream(path)`. */
   file: FileInput;
 }
 
 /** A request whose response is a string. */
 export interface TextTranscriptionRequest extends TranscriptionRequest {
-  /** Plain text, or subtitles. */
+  /** Plain text or subtitles. */
   response_format: "text" | "srt" | "vtt";
 }
 
-/** Speech to text, in the language that is spoken. */
+/** Transcribes audio in the language spoken. */
 export class Transcriptions {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for a text of a sound.
+   * Transcribes audio.
    *
-   * @param request OpenAI's request; without `model` it goes to the client's pool for speech to text.
-   * @param settings Signal, time limit (ms), session.
+   * @param request OpenAI's request. Without `model`, the client's pool for speech to text is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
    * @returns A string for the formats `text`, `srt` and `vtt`, else an object with `text`.
-   * @throws A `MeshError`, or the signal's reason.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
@@ -51,33 +47,29 @@ export class Transcriptions {
    * ```
    */
   create(request: Params<TextTranscriptionRequest>, settings?: CallSettings): Promise<string>;
-  /** The same, for formats whose response is an object. */
+  /** Transcribes audio, for formats whose response is an object. */
   create(request: Params<TranscriptionRequest>, settings?: CallSettings): Promise<Transcription>;
   async create(request: Params<TranscriptionRequest>, settings: CallSettings = {}): Promise<Transcription | string> {
     return await textOf(transcription, { context: this.#context, request, settings });
   }
 }
 
-/** Speech to text in English. */
+/** Translates audio into English text. */
 export class Translations {
   readonly #context: CallContext;
 
-  /**
-   * Made by a client.
-   *
-   * @param context Of the client.
-   */
+  /** Created by the client; programs do not construct it. */
   constructor(context: CallContext) {
     this.#context = context;
   }
 
   /**
-   * Asks for an English text of a sound.
+   * Translates audio into English text.
    *
-   * @param request OpenAI's request; without `model` it goes to the client's pool for speech to text.
-   * @param settings Signal, time limit (ms), session.
+   * @param request OpenAI's request. Without `model`, the client's pool for speech to text is used.
+   * @param settings Abort signal, timeout in milliseconds, session id.
    * @returns A string for the formats `text`, `srt` and `vtt`, else an object with `text`.
-   * @throws A `MeshError`, or the signal's reason.
+   * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
    * ```ts ignore
@@ -85,7 +77,7 @@ export class Translations {
    * ```
    */
   create(request: Params<TextTranscriptionRequest>, settings?: CallSettings): Promise<string>;
-  /** The same, for formats whose response is an object. */
+  /** Translates audio, for formats whose response is an object. */
   create(request: Params<TranscriptionRequest>, settings?: CallSettings): Promise<Transcription>;
   async create(request: Params<TranscriptionRequest>, settings: CallSettings = {}): Promise<Transcription | string> {
     return await textOf(audioTranslation, { context: this.#context, request, settings });

@@ -1,5 +1,5 @@
 /**
- * Adding a provider to a running engine.
+ * Adds a provider to a running engine.
  * @module
  */
 import { askProviders } from "../background/ask_providers.ts";
@@ -17,12 +17,12 @@ import { resolveSettings } from "./resolve.ts";
 import { warningsOf } from "./warnings.ts";
 
 /**
- * Adds a provider. Nothing has changed when it throws.
+ * Adds a provider. When it throws, nothing has changed.
  *
- * @param provider Its entry, with its `id`.
- * @param running The engine, ready, and the document it runs by.
- * @returns The document with the provider in it.
- * @throws {ConfigError} With all that is wrong, or when the id or a model's name is taken.
+ * @param provider The provider's entry, with its `id`.
+ * @param running An engine that is ready, and its configuration document.
+ * @returns The document, extended by the provider.
+ * @throws {ConfigError} When the entry is invalid, or its id or the name of a model is taken; lists every problem.
  * @throws {SecretNotFoundError} When a secret it refers to does not exist.
  */
 export async function addProvider(
@@ -31,7 +31,7 @@ export async function addProvider(
 ): Promise<MeshConfigBase> {
   const context = configContextOf(engine);
   const { settings: before, catalogue, registry, state } = engine;
-  const { source, observability } = before; // sinks stay as they are: they were made at the start
+  const { source, observability } = before; // sinks are kept: they were created at the start
   const next = withProvider(document, provider, { settings: before, context });
   const written = settingsOf(next, context, source === undefined ? {} : { source });
   const config = new MeshConfigBase(checkedDocument(next, written));
@@ -46,7 +46,7 @@ export async function addProvider(
   return config;
 }
 
-/** The provider and its models, as far as it knows them. */
+/** Drafts the provider with its models, including those it lists itself. */
 async function draftOpen(id: string, settings: Settings, engine: Engine): Promise<Draft> {
   const { catalogue, runtime } = engine;
   type Known = Pick<Parameters<typeof draft>[1], "discovered" | "answers">;

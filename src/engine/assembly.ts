@@ -1,5 +1,5 @@
 /**
- * From settings to a registry and states: what an engine is put together from, before and after providers are asked.
+ * Makes registry and state from settings, before and after providers have been opened.
  * @module
  */
 import type { OpeningParts } from "../background/open_provider.ts";
@@ -17,37 +17,37 @@ import { reportBudgets } from "./records.ts";
 /** Settings, and the pools they do not name. */
 export interface AssemblyPlan {
   readonly settings: Settings;
-  /** Adds the pools that no configuration names. */
+  /** Adds pools that no configuration names, such as those of detected providers. */
   readonly addPools: (registry: Registry) => void;
 }
 
-/** What an engine makes of settings, and replaces once secrets are known. */
+/** What an engine makes from settings. It is replaced once secrets are known. */
 export interface Assembly extends AssemblyPlan {
   readonly state: MeshState;
   readonly registry: Registry;
-  /** What its pipeline works with. */
+  /** Dependencies of the pipeline. */
   readonly deps: RouteDeps;
 }
 
-/** Whose assembly it is. */
+/** Dependencies of an assembly. */
 export interface AssemblyContext extends OpeningParts, Pick<RouteDeps, "redact"> {
-  /** The state whose counts go on under these settings. */
+  /** Returns the earlier state whose counters continue under these settings. */
   readonly stateBefore: (settings: Settings) => MeshState | undefined;
-  /** Called when a model or a provider moves to standby or becomes active. */
+  /** Called when a model or a provider enters standby or becomes active. */
   readonly onTransition: (transition: Transition) => void;
 }
 
-/** What providers know of their models. */
+/** What providers report about their models. */
 export interface Known {
-  /** What became of asking local servers for their models, by provider entry id. */
+  /** Result of listing the models of local servers, by provider id. */
   readonly discovered?: ReadonlyMap<string, ModelListing>;
   readonly answers?: ProviderAnswers;
 }
 
 /**
- * Its pools' members, and what is in standby, as they are when a listener asks.
+ * Returns the current members of pools and their standby state, for listeners.
  *
- * @param assembly Its registry may grow later on.
+ * @param assembly An assembly; its registry may grow later.
  */
 export function membersOf({ registry, state }: Assembly): MeshMembers {
   return {
@@ -60,11 +60,11 @@ export function membersOf({ registry, state }: Assembly): MeshMembers {
 }
 
 /**
- * Makes registry and states; nothing is sent.
+ * Makes registry and state. Sends nothing.
  *
  * @param plan Settings and pools.
- * @param context Whose assembly it is.
- * @param known What providers know of their models.
+ * @param context Dependencies.
+ * @param known What providers report about their models.
  */
 export function assemble({ settings, addPools }: AssemblyPlan, context: AssemblyContext, known: Known = {}): Assembly {
   const { runtime, hub, redact, catalogue, onTransition } = context;

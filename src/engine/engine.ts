@@ -1,5 +1,5 @@
 /**
- * The engine: settings in, responses out. It wires the rooms together and knows no runtime and no vendor.
+ * The engine: settings in, responses out. It connects the rooms, and knows neither runtimes nor vendors.
  * @module
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";
@@ -11,7 +11,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
-import type { ObjectBook } from "../infrastructure/object_book.ts";
+import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { InfrastructureServices } from "../infrastructure/services.ts";
 import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
@@ -34,25 +34,25 @@ import type { EngineRun } from "./run.ts";
 import { eventOf, listener } from "./records.ts";
 import { bindEngine, type ListedPool, type Mesh } from "./mesh.ts";
 
-/** The engine. Programs use it by way of `ModelMesh` and `MeshClient`, which are facades over one each. */
+/** The engine. `ModelMesh` and `MeshClient` are facades over it. */
 export class Engine implements Mesh {
-  /** The door to the outside. */
+  /** The runtime port. */
   readonly runtime: Runtime;
-  /** Its connectors by id. */
+  /** Connectors by id. */
   readonly catalogue: ConnectorCatalogue;
-  /** All its sinks. */
+  /** Distributes records to sinks. */
   readonly hub: Hub;
-  /** All its numbers. */
+  /** Statistics of models, providers and pools. */
   readonly statistics: Statistics;
   readonly #parts: EngineParts;
-  /** What it takes out of texts. */
+  /** Removes secrets from strings. */
   readonly redactor: Redactor = new Redactor();
-  /** The text without a secret in it. */
+  /** Returns a string with its secrets redacted. */
   readonly redact = (text: string): string => this.redactor.redact(text);
-  /** When it was made, monotonic ms. */
+  /** Creation time, monotonic ms. */
   readonly startedAt: number;
-  /** Where files, batches and fine-tuning jobs that were made are, once any was asked for. */
-  readonly objects: { book?: ObjectBook };
+  /** Records of files, batches and fine-tuning jobs, once any was requested. */
+  readonly objects: { records?: ObjectRecords };
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;
@@ -82,56 +82,56 @@ export class Engine implements Mesh {
     if (on !== undefined) this.hub.add(listener(on));
   }
 
-  /** What it runs by. Throws before it is configured. */
+  /** Current settings. Throws before it is configured. */
   get settings(): Settings {
     return this.#current.settings;
   }
 
-  /** What exists. Throws before it is configured. */
+  /** Models, providers and pools. Throws before it is configured. */
   get registry(): Registry {
     return this.#current.registry;
   }
 
-  /** What has happened. Throws before it is configured. */
+  /** State of models and providers. Throws before it is configured. */
   get state(): MeshState {
     return this.#current.state;
   }
 
-  /** What its pipeline works with. */
+  /** Dependencies of the pipeline. */
   get routeDeps(): RouteDeps {
     return this.#current.deps;
   }
 
-  /** Where the secrets of its settings are looked up; undefined before the start, and where no store is named. */
+  /** Resolves the secrets of the settings; undefined before the start, and when no secret store is configured. */
   get secrets(): SettingsSecrets | undefined {
     return this.#secrets;
   }
 
-  /** Where its state is kept, once that is open. */
+  /** The storage of the state, once it is open. */
   get storage(): Storage | undefined {
     return this.#store?.storage;
   }
 
-  /** Has something done when the mesh closes, before its storage does. */
+  /** Registers a task to be run when the mesh closes, before the storage closes. */
   onClose(task: () => Promise<void>): void {
     this.#closing.push(task);
   }
 
-  /** What goes on beside requests; undefined before the start. */
+  /** The background work of the engine; undefined before the start. */
   get run(): EngineRun | undefined {
     return this.#run;
   }
 
-  /** Whether it can answer requests at once. */
+  /** Whether requests can be sent without waiting for `ready()`. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
   /**
-   * Goes on under other settings with the same registry and state.
+   * Replaces the settings, and keeps registry and state.
    *
-   * @param settings With what was added to them, such as a provider.
-   * @param secrets Where their secrets are looked up.
+   * @param settings The new settings, such as with an added provider.
+   * @param secrets Resolves their secrets.
    */
   adopt(settings: Settings, secrets: SettingsSecrets | undefined): void {
     this.#assembly = { ...this.#current, settings };
@@ -141,16 +141,16 @@ export class Engine implements Mesh {
   /**
    * Adds a sink for records.
    *
-   * @param sink Takes them.
-   * @param kinds Which it takes.
-   *   @default all
+   * @param sink The sink.
+   * @param kinds Kinds of records it receives.
+   * @default all
    */
   addSink(sink: Observability, kinds?: readonly RecordKind[]): void {
     this.hub.add(sink, kinds);
   }
 
   /**
-   * Takes settings; sends nothing and reads nothing yet.
+   * Configures the engine. Sends and reads nothing yet.
    *
    * @param settings A validated configuration.
    * @param addPools Adds pools that the configuration does not name, such as those of detected providers.
@@ -161,30 +161,30 @@ export class Engine implements Mesh {
     this.#isReady = false;
   }
 
-  /** The same with connectors that belong to the settings. */
+  /** Registers the connectors of a plan, and configures the engine with its settings. */
   configureBy({ settings, connectors }: SettingsPlan, addPools?: AssemblyPlan["addPools"]): undefined {
     for (const connector of connectors) this.catalogue.register(connector.id, connector);
     this.configure(settings, addPools);
   }
 
   /**
-   * Reads secrets, makes providers, asks local servers for their models, takes up the state of the last process. Memoised.
+   * Reads secrets, creates providers, lists the models of local servers, and restores the persisted state. Memoized.
    *
    * @throws {ConnectorError} When the storage cannot be read.
    */
   ready(): Promise<void> {
     return this.#ready ??= this.#start().catch(async (error) => {
-      this.#ready = undefined; // what was away for a moment may be back at the next try
-      await this.hub.flush(); // the program may end by this error
+      this.#ready = undefined; // a transient failure may be gone at the next call
+      await this.hub.flush(); // the program may exit on this error
       throw error;
     });
   }
 
   /**
-   * Answers a request.
+   * Performs a request.
    *
-   * @param request What is asked.
-   * @throws A `MeshError`, or the client's abort.
+   * @param request The request to route.
+   * @throws {MeshError} When the request fails. An aborted request throws the signal's reason.
    */
   async perform<Body extends RequestBody, Response>(
     request: RoutedRequest<Body, Response>,
@@ -199,40 +199,40 @@ export class Engine implements Mesh {
     }
   }
 
-  /** Files, batches and fine-tuning jobs; most meshes have none, so that what has them is imported when it is asked for. */
+  /** Returns the services for files, batches and fine-tuning jobs. Imported on demand, since most meshes use none. */
   infrastructure(): Promise<InfrastructureServices> {
     return this.#infrastructure();
   }
 
-  /** Per-pool health and model counts, by pool name. */
+  /** Returns health and model counts per pool, by pool name. */
   poolStatus(): Record<string, PoolStatus> {
     return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.runtime.clock)]));
   }
 
-  /** The numbers of every model, provider and pool. */
+  /** Returns the statistics of every model, provider and pool. */
   stats(): readonly StatsRecord[] {
     return this.statistics.records();
   }
 
-  /** Entry ids of the providers that have an active model. */
+  /** Returns the ids of providers with at least one active model. */
   activeProviders(): string[] {
     return activeProviders(this.registry, this.runtime.clock.monotonic());
   }
 
-  /** Configured pools and their capabilities. */
+  /** Returns the pools and their capabilities. */
   listPools(): ListedPool[] {
     return this.registry.pools.map(({ name, capability }) => ({ name, capability }));
   }
 
-  /** All models and their status. */
+  /** Returns all models with their status. */
   listModels(): ListedModel[] {
     return listModels(this.registry, this.runtime.clock.monotonic());
   }
 
   /**
-   * Ends timers, writes the state and what sinks still hold.
+   * Stops timers, writes the state and flushes sinks.
    *
-   * @throws {ConnectorError} When the storage does not take the state.
+   * @throws {ConnectorError} When the state cannot be written.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -246,7 +246,7 @@ export class Engine implements Mesh {
     }
   }
 
-  /** Publishes `members_changed`: at the start, for new members, and when states were replaced without an event. */
+  /** Publishes `members_changed`: at the start, when members are added, and when state is replaced without events. */
   publishMembers(): void {
     this.#run?.outages.begin(this.registry.pools);
     this.hub.publish("members_changed", membersOf(this.#current));
@@ -283,9 +283,9 @@ export class Engine implements Mesh {
     this.#assembly = assembly;
     this.#secrets = secrets;
     await run.begin(assembly);
-    if (this.#isClosed) await run.close(); // meanwhile
+    if (this.#isClosed) await run.close(); // closed during the start
     this.#isReady = true;
-    // what polls waits for the start, and one that fails says so itself
+    // polling waits for the start, and reports its own failure
     if (assembly.registry.models.some(({ batch }) => batch?.isPolled)) this.infrastructure().catch(() => {});
     await run.report(assembly);
   }

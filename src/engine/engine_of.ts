@@ -1,5 +1,5 @@
 /**
- * The way from a facade to its engine, for our own rooms: programs have no use for the engine's parts.
+ * Returns the engine behind a facade, for internal use: the engine's parts are not public.
  * @module
  */
 import { MeshError } from "../errors.ts";
@@ -7,10 +7,10 @@ import type { Engine } from "./engine.ts";
 import { engineKey, type Mesh } from "./mesh.ts";
 
 /**
- * The engine behind what a program has.
+ * Returns the engine behind a mesh.
  *
  * @param mesh A `ModelMesh`, or the `mesh` of a client or a proxy.
- * @throws {MeshError} `not_a_mesh` for anything else.
+ * @throws {MeshError} `not_a_mesh` for any other value.
  */
 export function engineOf(mesh: Mesh): Engine {
   const engine = (mesh as unknown as Partial<Record<symbol, Engine>> | undefined)?.[engineKey];

@@ -1,36 +1,36 @@
 /**
- * What an engine is put together from.
+ * Constructor options of an engine.
  * @module
  */
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { ObjectBook } from "../infrastructure/object_book.ts";
+import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 
-/** What an engine is made with. */
+/** Constructor options of an engine. */
 export interface EngineParts {
-  /** Connectors it can use, in order of detection. */
+  /** Available connectors, in order of detection. */
   readonly connectors: readonly PluggableConnector[];
-  /** The door to the outside. */
+  /** The runtime port. */
   readonly runtime: Runtime;
-  /** Gets every event and routing decision, beside the sinks configured. */
+  /** Called with every event and routing record, in addition to the configured sinks. */
   readonly on?: (record: MeshEvent | RoutingRecord) => void;
-  /** Where its state outlives it: read at the start, written at every change of a state and at the end. */
+  /** Where state is persisted: read at the start, written at every change of state and at the end. */
   readonly storage?: StatePersistence;
   /**
-   * The numbers that go on with this engine.
+   * Statistics of an earlier engine, to be continued.
    * @default none
    */
   readonly statistics?: Statistics;
   /**
-   * The files, batches and fine-tuning jobs of a mesh that goes on as this one.
+   * Files, batches and fine-tuning jobs of an earlier engine, to be continued.
    * @default none
    */
-  readonly objects?: { book?: ObjectBook };
-  /** The state whose counts go on under these settings. */
+  readonly objects?: { records?: ObjectRecords };
+  /** Returns the earlier state whose counters continue under these settings. */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
 }

@@ -1,57 +1,59 @@
 /**
- * The engine as programs see it.
+ * The public interface of an engine.
  * @module
  */
 import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { ListedModel, PoolStatus } from "../registry/status.ts";
 
-/** Where a facade has its engine; registered, so that two copies of this package in one program agree. */
+/**
+ * Key under which a facade holds its engine. The symbol is registered, so that two copies of this package in one
+ * program share it.
+ */
 export const engineKey: symbol = /* @__PURE__ */ Symbol.for("modelmesh.engine");
 
-/** A configured pool's name and capability. */
+/** Name and capability of a pool. */
 export interface ListedPool {
-  /** Its name. */
+  /** Name of the pool. */
   readonly name: string;
-  /** The node it targets; null for a list of models with nothing in common. */
+  /** The capability node it targets; null when its models share none. */
   readonly capability: string | null;
 }
 
-/** The engine behind a client or a proxy: its pools, models and sinks. `ModelMesh` is one, and can do more. */
+/** The engine behind a client or a proxy: its pools, models and sinks. `ModelMesh` implements it, and adds methods. */
 export interface Mesh {
-  /** Whether it can answer requests at once. */
+  /** Whether requests can be sent without waiting for `ready()`. */
   readonly isReady: boolean;
-  /** Adds a sink for records. */
+  /** Adds a sink, which receives events, routing records, traces and statistics. */
   addSink(sink: Observability): void;
   /**
-   * Reads secrets, makes providers, asks local servers for their models, restores the state of the last process.
-   * Memoised.
+   * Reads secrets, creates providers, lists the models of local servers, and restores the persisted state. Memoized.
    *
    * Rejects with a `ConnectorError` when the storage cannot be read.
    */
   ready(): Promise<void>;
-  /** Per-pool health and model counts, by pool name. */
+  /** Returns health and model counts per pool, by pool name. */
   poolStatus(): Record<string, PoolStatus>;
-  /** The numbers of every model, provider and pool: requests, tokens, cost, latencies, standby. */
+  /** Returns the statistics of every model, provider and pool: requests, tokens, cost, latency, standby. */
   stats(): readonly StatsRecord[];
-  /** Entry ids of the providers that have an active model. */
+  /** Returns the ids of providers with at least one active model. */
   activeProviders(): string[];
-  /** Configured pools and their capabilities. */
+  /** Returns the pools and their capabilities. */
   listPools(): ListedPool[];
-  /** All models and their status. */
+  /** Returns all models with their status. */
   listModels(): ListedModel[];
   /**
-   * Ends timers, writes the state and what sinks still hold.
+   * Stops timers, writes the state and flushes sinks.
    *
-   * Rejects with a `ConnectorError` when the storage does not take the state.
+   * Rejects with a `ConnectorError` when the state cannot be written.
    */
   close(): Promise<void>;
 }
 
 /**
- * Makes an engine known as that of a mesh.
+ * Attaches an engine to a facade.
  *
- * @param mesh What programs have of it.
+ * @param mesh The facade.
  * @param engine The engine.
  */
 export function bindEngine(mesh: Mesh, engine: object): void {

@@ -1,5 +1,5 @@
 /**
- * What an engine reports of itself.
+ * Records that the engine itself emits.
  * @module
  */
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
@@ -10,18 +10,18 @@ import type { Replication } from "../state/replication/counter_replicator.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 
 /**
- * A sink that calls a program's listener.
+ * Returns a sink that calls a function with every event and routing record.
  *
- * @param on Is called with every event and routing record.
+ * @param on The function.
  */
 export function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {
   return { emit: on, trace: () => {}, flush: () => Promise.resolve() };
 }
 
 /**
- * The event of a change between active and standby.
+ * Converts a transition between active and standby to an event.
  *
- * @param transition The change.
+ * @param transition The transition.
  */
 export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition): Parameters<Hub["event"]>[0] {
   return {

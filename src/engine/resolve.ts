@@ -1,5 +1,5 @@
 /**
- * From settings as written to settings to run by.
+ * Resolves settings: replaces references to secrets by their values.
  * @module
  */
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
@@ -8,20 +8,21 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
-/** What settings are resolved with. */
+/** Dependencies of {@linkcode resolveSettings}. */
 export interface ResolvingParts {
   readonly runtime: Runtime;
   readonly catalogue: ConnectorCatalogue;
-  /** Is given the secrets, so that no record shows them. */
+  /** Learns the secrets, so that records redact them. */
   readonly redactor: Redactor;
 }
 
 /**
- * Puts secrets and certificate authorities in where settings refer to them.
+ * Replaces references to secrets and certificate authorities by their values.
  *
- * @param written As validated.
- * @param parts What they are looked up with.
- * @returns The settings to run by, and where their secrets are looked up; that is imported where a store is named.
+ * @param written Validated settings.
+ * @param parts Dependencies.
+ * @returns The resolved settings, and the resolver of their secrets. The resolver is imported only when a secret store
+ * is configured.
  */
 export async function resolveSettings(
   written: Settings,

@@ -1,6 +1,5 @@
 /**
- * A run of an engine: its start, what performs requests, and what goes on beside them from then on. Imported when it
- * starts.
+ * A run of an engine: its start, and the background work apart from requests. Imported when the engine starts.
  * @module
  */
 import { askProviders } from "../background/ask_providers.ts";
@@ -26,7 +25,7 @@ import { resolveSettings, type ResolvingParts } from "./resolve.ts";
 import { type SinkOwner, sinksOf } from "./sinks.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** The engine that runs. */
+/** The running engine. */
 interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
@@ -34,22 +33,22 @@ interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
   warn(messages: readonly string[]): void;
 }
 
-/** What a run is made of. */
+/** Dependencies of a run. */
 interface RunParts {
   readonly context: AssemblyContext;
-  /** Keeps the state. */
+  /** Persists the state. */
   readonly store: StateStore | undefined;
 }
 
-/** One engine from its start to its end. Started again, under other settings, it goes on with its outages. */
+/** One engine from start to close. Restarted under other settings, it keeps its record of outages. */
 export class EngineRun {
   readonly #engine: RunningEngine;
   readonly #parts: RunParts;
-  /** What probes and syncs. */
+  /** Health probes and model synchronization. */
   readonly monitoring: Monitoring = new Monitoring();
-  /** Pools without an active model. */
+  /** Detects pools without an active model. */
   readonly outages: Outages;
-  /** Answers a request. */
+  /** Performs a request. */
   readonly perform: typeof perform = perform;
   readonly #recovery: RecoveryTimer;
   #reports: StatisticsReports | undefined;
@@ -63,10 +62,10 @@ export class EngineRun {
   }
 
   /**
-   * Reads secrets, makes sinks and providers, asks local servers for their models.
+   * Reads secrets, creates sinks and providers, and lists the models of local servers.
    *
    * @param plan Settings as written, and pools.
-   * @returns What the engine works with, and where its secrets are looked up.
+   * @returns The assembly, and the resolver of its secrets.
    */
   async open(
     { settings: written, addPools }: AssemblyPlan,
@@ -80,7 +79,7 @@ export class EngineRun {
     return { assembly, ...(secrets && { secrets }) };
   }
 
-  /** Takes up the state of the last process, and begins what goes on beside requests. */
+  /** Restores the persisted state, and starts the background work. */
   async begin({ settings, state, registry, deps }: Assembly): Promise<void> {
     await this.#parts.store?.load(state);
     if (registry.instances.some(({ entry }) => entry.queries?.quota)) {
@@ -93,7 +92,7 @@ export class EngineRun {
     await this.monitoring.start({ ...deps, settings, state, registry, catalogue: this.#engine.catalogue });
   }
 
-  /** Says that it is ready, and with what. */
+  /** Traces that the engine is ready, with its numbers of providers and pools, and warnings. */
   async report({ settings, registry: { instances, pools } }: Assembly): Promise<void> {
     const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
     this.#engine.hub.trace({ severity: "debug", component: "mesh", message });
@@ -101,26 +100,26 @@ export class EngineRun {
     this.#engine.warn([...warningsOf(settings), ...retirements, ...spaceWarnings(pools)]);
   }
 
-  /** A model or a provider has moved to standby or become active. */
+  /** Handles a model or provider that has entered standby or become active. */
   follow(transition: Transition, { registry, state }: Assembly): void {
     this.outages.check(registry, transition);
     if (transition.to === "standby") this.#recovery.schedule(state);
   }
 
-  /** Another engine goes on with its work: it probes and reports nothing any more. */
+  /** Stops probing and reporting: another engine continues this work. */
   retire(): void {
     this.monitoring.stop();
     this.#reports?.stop();
   }
 
-  /** Ends it, with a last report. */
+  /** Stops the background work, after a last report. */
   async close(): Promise<void> {
     this.#recovery.stop();
     this.monitoring.stop();
     await this.#reports?.close();
   }
 
-  /** With open providers, and with what they know of their models. */
+  /** Assembles with opened providers, and with what they report about their models. */
   async #assembleOpen(plan: AssemblyPlan): Promise<Assembly> {
     const { context } = this.#parts;
     const open = async (known: Known) => {
@@ -143,19 +142,19 @@ export class EngineRun {
     this.#reports = new StatisticsReports(this.#engine);
   }
 
-  /** What to warn of is imported on the day on which there is something. */
+  /** Warns of models with a retirement date. Imported only when there is one to warn of. */
   async #retirements(settings: Settings): Promise<string[]> {
     const { catalogue, runtime } = this.#engine;
     const now = runtime.clock.now();
     const named = new Set([...settings.providers.values()].map(({ connector }) => connector));
-    const providers = catalogue.all.filter(isProvider).filter(({ id }) => named.has(id)); // others' lists stay unmade
+    const providers = catalogue.all.filter(isProvider).filter(({ id }) => named.has(id)); // no other lists are loaded
     if (!providers.some(({ models }) => models.some(({ retires }) => isRetiring(retires, now)))) return [];
     const { retirementWarnings } = await import("../config/check/retirement.ts");
     return warningsOf({ warnings: retirementWarnings(settings, { providers, now }) });
   }
 }
 
-/** The assembly over the open providers of the one before. */
+/** Moves the opened providers of an assembly into a new one. */
 function withProvidersOf(before: Assembly, made: Assembly): Assembly {
   made.registry.instances.forEach((instance, index) => {
     const { provider, credential } = before.registry.instances[index]!;

@@ -1,5 +1,5 @@
 /**
- * The sinks that settings ask for.
+ * Creates the sinks that settings name.
  * @module
  */
 import type { RenewedMesh } from "../background/key_renewal.ts";
@@ -9,20 +9,21 @@ import type { Storage } from "../contracts/storage.ts";
 import type { ConfiguredSink } from "../observe/output.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
-/** Whose sinks they are. */
+/** Dependencies of sinks. */
 export interface SinkOwner extends RenewedMesh {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
-  /** Where its state is kept, once that is open. */
+  /** The storage of the state, once it is open. */
   readonly storage: Storage | undefined;
 }
 
 /**
- * Makes the sinks that are named, and what renews keys: on servers, and in pages whose documents name a secret store.
+ * Creates the sinks that settings name, and the sink that renews API keys. Keys are renewed on servers, and in pages
+ * whose configuration names a secret store.
  *
- * @param settings Names them.
- * @param owner Whose sinks they are.
- * @throws {ConnectorError} When code cannot be imported.
+ * @param settings Settings.
+ * @param owner Dependencies.
+ * @throws {ConnectorError} When a sink's code cannot be imported.
  */
 export async function sinksOf(settings: Settings, owner: SinkOwner): Promise<ConfiguredSink[]> {
   const sinks = settings.observability.length === 0

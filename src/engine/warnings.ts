@@ -1,15 +1,15 @@
 /**
- * What an engine warns of.
+ * Warnings of settings.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 
 /**
- * The warnings of settings, a line each.
+ * Returns the warnings of settings, a line each.
  *
- * @param settings Whose warnings.
- * @param before Settings whose warnings are reported already.
+ * @param settings Settings.
+ * @param before Earlier settings, whose warnings have been reported.
  */
 export function warningsOf({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
   const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;

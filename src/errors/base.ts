@@ -4,47 +4,50 @@
  */
 import type { AnyErrorCode } from "../contracts/error_codes.ts";
 
-/** Options every error takes. */
+/** Options of every error. */
 export interface MeshErrorOptions {
-  /** The exact condition, a word of the error table. */
+  /** The error code. */
   code?: AnyErrorCode;
-  /** The request it belongs to. */
+  /** Id of the request that failed. */
   requestId?: string;
-  /** What caused it. */
+  /** The underlying error. */
   cause?: unknown;
 }
 
-/** The kind that all of them are of. */
+/** Kind of the base class. */
 const baseKind = "MeshError";
 
-/** Where an error carries the kinds it is of; the same in every copy of the package. */
+/**
+ * Key under which an error carries its own kind and those of its base classes. The symbol is registered, so that all
+ * copies of the package share it.
+ */
 const kindsOf = Symbol.for("modelmesh.error.kinds");
 
 /**
- * The base of all errors of this package.
+ * The base class of all errors of this package.
  *
  * @example
  * ```ts
  * import { MeshError } from "@modelmesh/core";
  *
- * const error = new MeshError("Cannot go on", { code: "internal_error" });
+ * const error = new MeshError("Cannot continue", { code: "internal_error" });
  * console.log(MeshError.isInstance(error)); // true
  * ```
  */
 export class MeshError extends Error {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static readonly kind: string = baseKind;
-  /** The exact condition, a word of the error table. */
+  /** The error code. */
   readonly code: AnyErrorCode;
-  /** The request it belongs to, once known. */
+  /** Id of the request that failed, once known. */
   declare requestId?: string;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message What happened and what to do.
-   * @param options Code, request and cause.
-   * @param facts Members of a class of its own; those that are undefined are left out.
+   * @param message What failed, and what to do about it.
+   * @param options Error code, request id and cause.
+   * @param facts Members of the subclass; undefined members are left out.
    */
   constructor(message: string, options: MeshErrorOptions = {}, facts: object = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -58,9 +61,9 @@ export class MeshError extends Error {
   }
 
   /**
-   * Whether a value is an error of this class, made by any copy of the package.
+   * Whether a value is an error of this class, created by any copy of the package.
    *
-   * @param error Anything.
+   * @param error The value to test.
    */
   static isInstance<Class extends { readonly kind: string; readonly prototype: MeshError }>(
     this: Class,

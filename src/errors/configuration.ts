@@ -1,30 +1,30 @@
 /**
- * Errors of a configuration, thrown before any request.
+ * Errors of a configuration, thrown before any request is sent.
  * @module
  */
 import { MeshError } from "./base.ts";
 
-/** One thing wrong with a configuration. */
+/** One problem of a configuration. */
 export interface ConfigProblem {
-  /** Where, such as `pools.chat.strategy`; empty for the document itself. */
+  /** Path of the value, such as `pools.chat.strategy`; empty for the whole document. */
   readonly path: string;
   /** What is wrong and what is allowed. */
   readonly message: string;
 }
 
-/** The configuration does not hold; `problems` lists all that is wrong, not just the first. */
+/** The configuration is invalid. `problems` lists every problem, not just the first. */
 export class ConfigError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "ConfigError";
-  /** Everything wrong, each with its path. */
+  /** Every problem, each with its path. */
   declare readonly problems: readonly ConfigProblem[];
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param problems Everything wrong.
-   * @param source The file's name, when there is one.
-   * @param cause What caused it.
+   * @param problems Every problem.
+   * @param source Name of the configuration file, if there is one.
+   * @param cause The underlying error.
    */
   constructor(problems: readonly ConfigProblem[], source?: string, cause?: unknown) {
     const where = source === undefined ? "configuration" : `configuration "${source}"`;
@@ -39,33 +39,33 @@ export class ConfigError extends MeshError {
   }
 }
 
-/** No provider has a key in the environment. */
+/** No provider is configured, and none is detected in the environment. */
 export class NoProvidersError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "NoProvidersError";
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message Which variables would help.
+   * @param message Which environment variables configure a provider.
    */
   constructor(message: string) {
     super(message, { code: "no_providers" });
   }
 }
 
-/** A secret that the configuration refers to does not exist. Names the secret, never a value. */
+/** A secret that the configuration refers to does not exist. The error names the secret, never a value. */
 export class SecretNotFoundError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "SecretNotFoundError";
-  /** The missing secrets' names. */
+  /** Names of the missing secrets. */
   declare readonly names: readonly string[];
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param names The missing secrets.
-   * @param store Where they were looked for.
+   * @param names Names of the missing secrets.
+   * @param store Id of the secret store that was searched.
    */
   constructor(names: readonly string[], store: string) {
     const list = names.map((name) => `"${name}"`).join(", ");

@@ -1,81 +1,84 @@
 /**
- * Errors of providers, of the network and of connectors.
+ * Errors of providers, the network and connectors.
  * @module
  */
 import type { AnyErrorCode } from "../contracts/error_codes.ts";
 import type { FailureKind, ProviderFault } from "../contracts/provider.ts";
 import { MeshError } from "./base.ts";
 
-/** One upstream call that failed. */
+/** A failed attempt: one call to one model. */
 export interface FailedAttempt {
-  /** The model's name. */
+  /** Name of the model. */
   readonly model: string;
-  /** Its provider's entry id. */
+  /** Id of its provider in the configuration. */
   readonly provider: string;
-  /** Why it failed. */
+  /** Class of the failure. */
   readonly kind: FailureKind;
-  /** HTTP status, where one came. */
+  /** HTTP status, if a response was received. */
   readonly status?: number;
 }
 
-/** Facts of a {@linkcode ProviderError}. */
+/** Members of a {@linkcode ProviderError}. */
 export interface ProviderErrorFacts {
   /** `all_attempts_failed`, `upstream_auth_error`, or the provider's own code. */
   code: AnyErrorCode;
-  /** The HTTP status a proxy responds with: the provider's for a fault of the request, else 502. */
+  /** HTTP status of the proxy's response: the provider's own for a client error, else 502. */
   status: number;
-  /** The class, in OpenAI's words. */
+  /** OpenAI's error type, such as `invalid_request_error`. */
   type: string;
-  /** The request's field at fault, when the provider named one. */
+  /** The request field at fault, if the provider named one. */
   param?: string | null;
-  /** The provider that answered so, or was tried last. */
+  /** Id of the provider that responded, or that was tried last. */
   provider?: string;
-  /** The model that answered so, or was tried last. */
+  /** Name of the model that responded, or that was tried last. */
   model?: string;
   /** Every failed attempt, in order. */
   attempts: readonly FailedAttempt[];
 }
 
-/** Providers were asked, and none answered the request. */
+/** Every attempt has failed, or a provider has rejected the request. */
 export class ProviderError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "ProviderError";
-  /** The HTTP status a proxy responds with. */
+  /** HTTP status of the proxy's response. */
   declare readonly status: number;
-  /** The class, in OpenAI's words. */
+  /** OpenAI's error type, such as `invalid_request_error`. */
   declare readonly type: string;
-  /** The request's field at fault, when the provider named one. */
+  /** The request field at fault, if the provider named one. */
   declare readonly param: string | null;
-  /** The provider that answered so, or was tried last: the entry id. */
+  /** Id of the provider that responded, or that was tried last. */
   declare readonly provider?: string;
-  /** The model that answered so, or was tried last. */
+  /** Name of the model that responded, or that was tried last. */
   declare readonly model?: string;
   /** Every failed attempt, in order. */
   declare readonly attempts: readonly FailedAttempt[];
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message What was tried.
-   * @param facts What came of it.
+   * @param message What failed.
+   * @param facts Code, status and attempts.
    */
   constructor(message: string, facts: ProviderErrorFacts) {
     super(message, facts, { ...facts, param: facts.param ?? null });
   }
 }
 
-/** A stream broke after its first content; nothing of it was sent twice. */
+/**
+ * A stream was interrupted after its first content. It is not retried, since the client already has part of the
+ * response.
+ */
 export class StreamInterruptedError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "StreamInterruptedError";
-  /** The text that had arrived. */
+  /** Text received before the interruption. */
   declare readonly partialText: string;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message What broke.
-   * @param partialText The text that had arrived.
+   * @param message What failed.
+   * @param partialText Text received before the interruption.
    */
   constructor(message: string, partialText: string) {
     super(message, { code: "stream_interrupted" }, { partialText });
@@ -83,24 +86,24 @@ export class StreamInterruptedError extends MeshError {
 }
 
 /**
- * What is the matter with a storage or a secret store, for programs that can do something about it: the machine or the
- * browser forbids its use, it is full, a record is damaged or not ours, another owner has the lock, it is unavailable.
+ * Problems of a storage or secret store that a program can handle: the system or the browser denies access; the storage
+ * is full; a record is damaged or foreign; another owner holds the lock; the store is unavailable.
  */
 export type ConnectorProblem = "forbidden" | "full" | "unreadable" | "locked" | "unavailable";
 
-/** A connector broke its contract, could not be made, or cannot do what it is there for. */
+/** A connector broke its contract, could not be created, or failed. */
 export class ConnectorError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "ConnectorError";
-  /** What is the matter, where a program can do something about it. */
+  /** Class of the problem, for programs that handle it. */
   declare readonly problem?: ConnectorProblem;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message Which connector, and what it did.
-   * @param cause What it threw.
-   * @param problem What is the matter, where a program can do something about it.
+   * @param message Which connector failed, and how.
+   * @param cause The error that the connector threw.
+   * @param problem Class of the problem, for programs that handle it.
    */
   constructor(message: string, cause?: unknown, problem?: ConnectorProblem) {
     super(message, { cause }, { problem });
@@ -108,42 +111,45 @@ export class ConnectorError extends MeshError {
 }
 
 /**
- * No connection, or one that broke. Thrown by the runtime port; its text quotes neither URL nor header,
- * since the runtimes' own texts do.
+ * A connection failed or broke off. Thrown by the runtime port. The message contains neither URL nor headers, which the
+ * messages of runtimes may quote.
  */
 export class NetworkError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "NetworkError";
-  /** Whether the request certainly was not read. */
+  /** Whether the request was certainly not sent, so that a retry is safe. */
   declare readonly neverSent: boolean;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message What happened, in our words.
-   * @param facts Whether the request can have been read.
+   * @param message What failed, without quoting the runtime's message.
+   * @param facts Whether the request was certainly not sent.
    */
   constructor(message: string, facts: { neverSent: boolean }) {
     super(message, { code: "network_error" }, facts);
   }
 }
 
-/** A provider's error response, as its connector understood it. Connectors throw it; the engine decides on it. */
+/**
+ * An error response of a provider, as its connector classified it. Connectors throw it; the engine decides on retry and
+ * rotation.
+ */
 export class UpstreamError extends MeshError {
-  /** The class's name, safe from minifiers. */
+  /** The name of the class. Unlike `constructor.name`, it survives minification. */
   static override readonly kind: string = "UpstreamError";
-  /** Why the call failed. */
+  /** Class of the failure. */
   declare readonly kind: FailureKind;
-  /** Status and OpenAI-shaped error, where the provider gave them. */
+  /** HTTP status and OpenAI-shaped error, if the provider sent them. */
   declare readonly fault?: ProviderFault;
-  /** What the provider thinks of another try (`x-should-retry`), where it says. */
+  /** Whether the provider recommends a retry (`x-should-retry`), if it says. */
   declare readonly shouldRetry?: boolean;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param message What the provider did, in our words or its own.
-   * @param facts The class of the failure and the response.
+   * @param message What failed.
+   * @param facts Class of the failure, and the provider's response.
    */
   constructor(message: string, facts: { kind: FailureKind; fault?: ProviderFault; shouldRetry?: boolean }) {
     super(message, { code: "upstream_error" }, facts);

@@ -1,38 +1,38 @@
 /**
- * Accounts at providers: where objects are, and which of them can take new ones.
+ * Accounts at providers: which one stores an object, and which ones can store new objects.
  * @module
  */
 import type { Infrastructure } from "../contracts/infrastructure.ts";
 import { ObjectNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, ProviderInstance } from "../registry/registry.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { fingerprintOf, idOf, isSignedBy, type ObjectKind, type ObjectRef, readId } from "./object_id.ts";
 
-/** A provider with one of its keys. */
+/** A provider with one of its API keys. */
 export interface Account {
   readonly instance: ProviderInstance;
-  /** Undefined where it has none. */
+  /** The API key; undefined if the provider has none. */
   readonly key: string | undefined;
-  /** What the key is recognised by. */
+  /** Hash that identifies the API key. */
   readonly fingerprint: string;
 }
 
-/** What is asked of an account. */
+/** A service that an account may provide. */
 export type Ability = "files" | "batch" | "fineTuning";
 
-/** What an account has, as the configuration and its connector say. */
-export function canDo(instance: ProviderInstance, ability: Ability): boolean {
+/** Whether an account provides a service, according to its configuration and connector. */
+export function hasAbility(instance: ProviderInstance, ability: Ability): boolean {
   const { provider, entry: { infrastructure = {} } } = instance;
   if (provider?.infrastructure === undefined) return false;
   return infrastructure[ability] ?? provider.infrastructure.facts[ability] !== undefined;
 }
 
-/** The largest file that an account takes, bytes. */
+/** Maximum file size of an account, bytes. */
 export function maxFileBytes({ provider, entry }: ProviderInstance): number {
   return entry.infrastructure?.maxFileBytes ?? provider?.infrastructure?.facts.files?.maxBytes ?? Infinity;
 }
 
-/** Limits of one batch of a model, and its price relative to single requests. */
+/** Returns the limits of a batch, and its price relative to single requests. */
 export function batchLimits(
   { instance, batch = {} as NonNullable<ModelEntry["batch"]> }: Pick<ModelEntry, "instance" | "batch">,
 ): { readonly maxItems: number; readonly maxBytes: number; readonly priceFactor: number } {
@@ -45,24 +45,24 @@ export function batchLimits(
   };
 }
 
-/** An account for something new: the provider's first key that is not refused. */
+/** Returns the account for a new object: the provider with its first API key that is not rejected. */
 export async function newAccount(instance: ProviderInstance, { state, runtime }: InfrastructureMesh): Promise<Account> {
   await instance.ready;
   const key = state.keyPools.get(instance.entry.id)?.usable(runtime.clock.monotonic()) ?? instance.credential;
   return { instance, key, fingerprint: await fingerprintOf(key) };
 }
 
-/** What an account's calls are made with. */
+/** Returns the infrastructure methods of an account's connector. */
 export function infrastructureOf({ instance }: Pick<Account, "instance">, ability: Ability): Infrastructure {
   const { infrastructure } = instance.provider ?? {};
-  if (infrastructure !== undefined && canDo(instance, ability)) return infrastructure;
+  if (infrastructure !== undefined && hasAbility(instance, ability)) return infrastructure;
   const what = { files: "files", batch: "batches", fineTuning: "fine-tuning" }[ability];
   throw new UnsupportedRequestError(`The provider "${instance.entry.id}" has no ${what}`, {
     code: "unsupported_by_pool",
   });
 }
 
-/** The id of an object of an account. */
+/** Creates the id of an object at an account. */
 export async function mintId(
   ref: Omit<ObjectRef, "provider" | "account">,
   { instance, key, fingerprint }: Account,
@@ -72,18 +72,19 @@ export async function mintId(
   return { id: await idOf(whole, secretFor(key, mesh)), ref: whole };
 }
 
-/** An object that exists as far as is known here, and the account that it is at. */
+/** An object with a valid id, and the account that stores it. */
 export interface Located {
   readonly ref: ObjectRef;
   readonly account: Account;
 }
 
 /**
- * Finds the account of an object.
+ * Finds the account that stores an object.
  *
- * @param id As it came.
- * @param asked What it has to stand for, and who asks: a client, or the mesh itself (`isOurs`).
- * @throws {ObjectNotFoundError} For an id that is none of ours, is another client's, or whose provider or key is gone.
+ * @param id The id as received.
+ * @param asked The expected kind, and the caller: a client, or the mesh itself (`isOurs`).
+ * @throws {ObjectNotFoundError} When the id is invalid, belongs to another client, or its provider or API key is no
+ * longer configured.
  */
 export async function locate(
   id: string,
@@ -96,7 +97,7 @@ export async function locate(
   const { ref } = read;
   const instance = mesh.registry.instances.find(({ entry }) => entry.id === ref.provider);
   if (instance === undefined) {
-    throw new ObjectNotFoundError(`The provider "${shown(ref.provider)}" of this ${kind} is configured no more`);
+    throw new ObjectNotFoundError(`The provider "${shown(ref.provider)}" of this ${kind} is no longer configured`);
   }
   const account = await accountOf(ref, instance, mesh);
   const { proxy } = mesh.settings;
@@ -107,7 +108,10 @@ export async function locate(
   return { ref, account };
 }
 
-/** Where a secret signs, the only key a provider has may have been replaced: it is the same account's. */
+/**
+ * Returns the account. If ids are signed with a secret, the provider's only API key may have been replaced: it belongs
+ * to the same account.
+ */
 async function accountOf(
   { account }: ObjectRef,
   instance: ProviderInstance,
@@ -125,12 +129,12 @@ async function accountOf(
 }
 
 function secretFor(key: string | undefined, { settings, objects }: InfrastructureMesh): string {
-  return settings.proxy?.idSecret ?? key ?? bookOf({ objects }).processSecret;
+  return settings.proxy?.idSecret ?? key ?? objectRecordsOf({ objects }).processSecret;
 }
 
 function keyGone({ provider, kind }: ObjectRef): ObjectNotFoundError {
   return new ObjectNotFoundError(
-    `The key of the provider "${shown(provider)}" with which this ${kind} was made is configured no more`,
+    `The API key of the provider "${shown(provider)}" that created this ${kind} is no longer configured`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * A file of requests on its way to a provider: checked and reworded line by line for the one model that answers all of
- * them, and cut into files that the provider takes.
+ * Streams a file of batch requests to a provider: validates each line, adapts it to the model that serves the batch,
+ * and splits the file to fit the provider's limits.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -15,15 +15,15 @@ import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
 import { brokenLine, type Line, linesOf, objectIn } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
-/** More ids than this make ids of ours too long for a URL. */
+/** Maximum number of provider batches per batch; with more, the id would be too long for a URL. */
 const maxParts = 64;
 
-/** Longest line, bytes: as the largest request of its own. */
+/** Maximum line length, bytes; same as the limit of a single request. */
 const maxLineBytes = 32 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** A line as it was checked. */
+/** A validated line. */
 interface BatchLine {
   readonly number: number;
   readonly members: Readonly<Record<string, unknown>>;
@@ -31,26 +31,26 @@ interface BatchLine {
   readonly needs: RequestNeeds;
 }
 
-/** What a file's first line says of all of them. */
+/** What the first line determines for the whole file. */
 export interface BatchOpening {
   readonly pool: Pool;
   readonly operation: BatchOperation;
   readonly needs: RequestNeeds;
 }
 
-/** What a file of requests is made of. */
+/** Dependencies of a {@linkcode BatchFile}. */
 interface BatchFileParts {
   readonly call: ObjectCall;
   readonly mesh: InfrastructureMesh;
-  /** The pool that the request names, where it names one. */
+  /** The pool that the request names, if any. */
   readonly pool: Pool | undefined;
 }
 
-/** A file of requests. Its parts are to be read one after the other. */
+/** A file of batch requests. Its parts must be read one after the other. */
 export class BatchFile {
-  /** Lines so far. */
+  /** Number of lines read. */
   items = 0;
-  /** What they cost by estimate as single requests, nano-dollars; null once a price is not known. */
+  /** Estimated cost of the lines as single requests, nano-dollars; null once a price is unknown. */
   costNano: number | null = 0;
   readonly #parts: BatchFileParts;
   readonly #lines: AsyncGenerator<Line>;
@@ -66,9 +66,9 @@ export class BatchFile {
   }
 
   /**
-   * Reads the first line.
+   * Opens a file by reading its first line.
    *
-   * @throws {UnsupportedRequestError} When it is no request, or there is none.
+   * @throws {UnsupportedRequestError} When the line is not a batch request, or the file is empty.
    */
   static async open(content: AsyncIterable<Uint8Array>, parts: BatchFileParts): Promise<BatchFile> {
     const file = new BatchFile(content, parts);
@@ -81,26 +81,26 @@ export class BatchFile {
     return file;
   }
 
-  /** What the first line says of all. */
+  /** What the first line determines for the whole file. */
   get opening(): BatchOpening {
     return this.#opening;
   }
 
-  /** Whether all lines are read. */
+  /** Whether all lines have been read. */
   get isOver(): boolean {
     return this.#next === undefined;
   }
 
-  /** Chooses the model that answers all lines. To be called before anything is read on. */
+  /** Sets the model that serves the batch. Call it before reading the first part. */
   use(member: Member): void {
     this.#member = member;
   }
 
-  /** The lines of one file that the provider takes. */
+  /** Yields the lines of one part, within the provider's limits. */
   async *part(): AsyncGenerator<Uint8Array> {
     const { maxItems, maxBytes } = batchLimits(this.#member.model);
     if (++this.#count > maxParts) {
-      const message = `The file would take more than ${maxParts} batches of the provider: send smaller ones`;
+      const message = `The file exceeds ${maxParts} batches of the provider: split it into smaller files`;
       throw new UnsupportedRequestError(message, { code: "invalid_value", param: "file" });
     }
     let items = 0;
@@ -118,7 +118,7 @@ export class BatchFile {
     }
   }
 
-  /** Ends the reading. */
+  /** Stops reading. */
   async close(): Promise<void> {
     await this.#lines.return(undefined);
   }
@@ -127,7 +127,7 @@ export class BatchFile {
     const { operation } = this.#opening;
     const { custom_id, url } = members;
     if (url !== operation.endpoint) {
-      throw brokenLine(number, `has another "url" than the lines before it: a batch has one`);
+      throw brokenLine(number, `has a different "url" than earlier lines: all lines of a batch have the same one`);
     }
     if (this.#customIds.has(custom_id as string)) {
       throw brokenLine(
@@ -138,7 +138,7 @@ export class BatchFile {
     this.#customIds.add(custom_id as string);
     try {
       const body = operation.check(members.body);
-      if (body.stream === true) throw invalid('"stream" is not for batches', "stream");
+      if (body.stream === true) throw invalid('"stream" is not supported in batches', "stream");
       this.#checkPool(body, operation);
       const needs = operation.needsOf(body);
       this.#opening = { ...this.#opening, needs: this.#opening.needs ?? needs };
@@ -155,16 +155,19 @@ export class BatchFile {
     const pool = poolFor(name, call, registry);
     const expected = this.#opening.pool ?? named;
     if (expected !== undefined && pool !== expected) {
-      throw invalid(`it names the pool "${pool.name}", the lines before it or the request "${expected.name}"`, "model");
+      throw invalid(
+        `it names the pool "${pool.name}", but earlier lines or the request name "${expected.name}"`,
+        "model",
+      );
     }
     this.#opening = { ...this.#opening, pool };
   }
 
-  /** A line in the model's words. */
+  /** Returns a line adapted to the model. */
   #rewritten({ number, members, body, needs }: BatchLine): Uint8Array {
     const { model } = this.#member;
     const lack = needs.lackOf(model.info);
-    if (lack !== undefined) throw brokenLine(number, `asks for what the model "${model.name}" lacks: ${lack}`);
+    if (lack !== undefined) throw brokenLine(number, `requires what the model "${model.name}" lacks: ${lack}`);
     const { call: { requestId: id, timeoutMs, client } } = this.#parts;
     const request = { id, timeoutMs, client, body, model: model.name, delivery: "batch" as const };
     const { completion } = adaptRequest({ ...request, operation: this.#opening.operation.operation }, model);
@@ -179,7 +182,7 @@ export class BatchFile {
   }
 }
 
-/** What OpenAI's reference requires of every line. */
+/** Checks the members that OpenAI's reference requires of every line. */
 function membersOf(line: Line): Readonly<Record<string, unknown>> {
   const members = objectIn(line);
   const { custom_id, method, url, body } = members;

@@ -1,5 +1,5 @@
 /**
- * What a batch costs: reserved when it is made, settled when it is over.
+ * The cost of a batch: reserved when it is created, settled when it ends.
  * @module
  */
 import type { Batch } from "../contracts/infrastructure.ts";
@@ -15,21 +15,21 @@ import { BudgetShare } from "./budget_share.ts";
 import { linesOf, objectIn } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
-/** Longest line of results, bytes. */
+/** Maximum line length of a result file, bytes. */
 const maxLineBytes = 64 * 1024 * 1024;
 
-/** The budgets that a model's requests have to fit in, and their client's own. */
+/** Returns the budgets that apply to a model, and the client's own. */
 function budgetsOf({ state }: Member, { client }: Pick<ObjectCall, "client">): readonly Budget[] {
   const own = state.tracker.budgetScopes.map(({ budget }) => budget);
   return client?.budget === undefined ? own : [...own, client.budget];
 }
 
 /**
- * Reserves what a batch may cost.
+ * Reserves the estimated cost of a batch.
  *
- * @param singleNano What its requests cost by estimate as single ones, nano-dollars; null where that is unknown.
- * @returns Undefined where no budget is configured.
- * @throws {BudgetExceededError} Where it does not fit.
+ * @param singleNano Estimated cost of its requests as single requests, nano-dollars; null if unknown.
+ * @returns Undefined when no budget is configured.
+ * @throws {BudgetExceededError} When a budget does not suffice.
  */
 export async function reserve(
   singleNano: number | null,
@@ -40,14 +40,14 @@ export async function reserve(
   const { model } = member;
   if (singleNano === null) {
     throw new BudgetExceededError(
-      `The model "${model.name}" has no price, and its budget cannot hold a batch without one`,
+      `The model "${model.name}" has no known price, which a batch under a budget requires`,
     );
   }
   const cost = Math.ceil(singleNano * batchLimits(model).priceFactor);
   const wall = mesh.runtime.clock.now();
   const full = budgets.filter((budget) => budget.resetsAt(wall, cost) !== undefined);
   if (full.length > 0) throw exceeded(full, cost, wall);
-  // nothing is awaited between the check and this
+  // no await between the check and the reservation
   const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })));
   const { replication } = mesh.state.replicator;
   const wanted = replication === undefined ? [] : share.counterRequests();
@@ -63,34 +63,34 @@ export async function reserve(
 function exceeded(budgets: readonly Budget[], cost: number, wall: number): BudgetExceededError {
   const ends = budgets.flatMap((budget) => budget.resetsAt(wall, cost) ?? []);
   const waitMs = ends.length === 0 ? undefined : Math.max(0, Math.max(...ends) - wall);
-  return new BudgetExceededError("What is left of a budget is too little for this batch", waitMs);
+  return new BudgetExceededError("The remaining budget is too small for this batch", waitMs);
 }
 
-/** Charges what was spent without a reservation that is known here. */
+/** Charges a cost for which this process has no reservation. */
 export function charge(costNano: number, member: Member, context: Pick<ObjectCall, "client"> & { wall: number }): void {
   for (const budget of budgetsOf(member, context)) budget.settle(budget.reserve(costNano, context.wall), costNano);
 }
 
-/** What a batch took. */
+/** Usage of a batch. */
 export interface BatchUsage {
   readonly input: number;
   readonly output: number;
-  /** Nano-dollars, the batch's price; undefined where it is unknown. */
+  /** Cost at batch price, nano-dollars; undefined if unknown. */
   readonly costNano: number | undefined;
 }
 
-/** Where results are, and what they are of. */
+/** Results of a batch, and their context. */
 interface Results {
   readonly member: Member;
   readonly endpoint: string;
-  /** The batches, as their provider has them. */
+  /** The provider's batches. */
   readonly parts: readonly Batch[];
-  /** The content of their files of results; undefined where there are none. */
+  /** Opens the content of the result files; undefined if there are none. */
   readonly content: (() => Promise<AsyncIterable<Uint8Array>>) | undefined;
   readonly wall: number;
 }
 
-/** What a batch took: as its provider sums it up, else line by line of its results. */
+/** Returns the usage of a batch: the provider's total, else the sum over the lines of its results. */
 export async function usageOf({ member: { model }, endpoint, parts, content, wall }: Results): Promise<BatchUsage> {
   const { priceFactor } = batchLimits(model);
   const priced = (quantities: Quantities) => costNanoUsd(quantities, model.info.pricing, wall);
@@ -116,7 +116,7 @@ export async function usageOf({ member: { model }, endpoint, parts, content, wal
   return { ...total, costNano: costNano === undefined ? undefined : Math.round(costNano * priceFactor) };
 }
 
-/** In the words of chat, whichever endpoint has answered. */
+/** Converts usage to that of chat, for any endpoint. */
 function usageIn({ usage }: Record<string, unknown>): AnswerUsage {
   if (!isObject(usage)) return { usage: undefined, written: () => 0 };
   const { input_tokens, output_tokens } = usage;
@@ -124,7 +124,7 @@ function usageIn({ usage }: Record<string, unknown>): AnswerUsage {
   return { usage: input_tokens === undefined ? usage : { ...words, ...usage }, written: () => 0 };
 }
 
-/** OpenAI's sum over a batch, where it is there and not empty. */
+/** Returns OpenAI's total usage of a batch, if present and not empty. */
 function summedUsage(usage: unknown): Quantities | undefined {
   if (!isObject(usage)) return undefined;
   const { input_tokens: input, output_tokens: output, input_tokens_details: details } = usage;

@@ -1,5 +1,5 @@
 /**
- * What the lines of a batch may ask for.
+ * Operations supported in batches.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -7,16 +7,16 @@ import { bodyChecker } from "../pipeline/check_body.ts";
 import type { CheckedOperation, Operation, RequestNeeds } from "../pipeline/operation.ts";
 import { brokenLine } from "./json_lines.ts";
 
-/** What all lines of a batch ask for. */
+/** The operation of all lines of a batch. */
 export interface BatchOperation {
-  /** As lines have it, such as `/v1/chat/completions`. */
+  /** The endpoint as lines name it, such as `/v1/chat/completions`. */
   readonly endpoint: string;
   readonly operation: Operation;
-  /** What a line without `model` goes to. */
+  /** The target of a line without `model`. */
   readonly defaultModel?: string | undefined;
   check(body: unknown): RequestBody;
   needsOf(body: RequestBody): RequestNeeds;
-  /** What a response took. */
+  /** Returns the usage of a response. */
   readUsage: Operation["readUsage"];
 }
 
@@ -29,25 +29,25 @@ const own: Readonly<Record<string, () => Promise<unknown>>> = {
   "/v1/images/generations": async () => (await import("../pipeline/operations/image.ts")).image,
 };
 
-/** Endpoints whose bodies go to the provider as they are, but for the model: those of chat models in other words. */
+/** Endpoints whose bodies are sent unchanged except for the model: other APIs of chat models. */
 const plain: readonly string[] = ["/v1/responses", "/v1/completions"];
 
-/** Characters a token has at least, on average: estimates for money are high. */
+/** Minimum average number of characters per token; low, so that cost estimates are high. */
 const charsPerToken = 3;
 
 /**
- * What lines of a `url` ask for.
+ * Returns the operation of a line.
  *
- * @param url As the line has it.
- * @param number Of the line.
- * @throws {UnsupportedRequestError} For one that batches do not have.
+ * @param url The `url` of the line.
+ * @param number The line number.
+ * @throws {UnsupportedRequestError} When batches do not support the URL.
  */
 export async function batchOperationFor(url: unknown, number: number): Promise<BatchOperation> {
   const endpoint = String(url);
   const load = Object.hasOwn(own, endpoint) ? own[endpoint] : undefined;
   if (load === undefined && !plain.includes(endpoint)) {
     const known = [...Object.keys(own), ...plain].join(", ");
-    throw brokenLine(number, `has a "url" that batches do not have: use one of ${known}`);
+    throw brokenLine(number, `has a "url" that is not supported in batches: use one of ${known}`);
   }
   const operation = await (load ?? own["/v1/chat/completions"]!)() as Loaded;
   if (load === undefined) return plainOperation(endpoint, operation);
@@ -61,7 +61,10 @@ export async function batchOperationFor(url: unknown, number: number): Promise<B
   };
 }
 
-/** The leaves are chat's; nothing is reworded, and what a request takes is estimated by its length. */
+/**
+ * Returns an operation with the capabilities of chat, which does not adapt requests and estimates usage by their
+ * length.
+ */
 function plainOperation(endpoint: string, chat: Loaded): BatchOperation {
   const check = bodyChecker([]);
   return {

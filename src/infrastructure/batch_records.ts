@@ -1,5 +1,5 @@
 /**
- * What is written down of batches: a routing record when one is over, or was refused, and an event where that is asked for.
+ * Records of batches: a routing record when one has ended or was rejected, and an event if configured.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -12,16 +12,16 @@ import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import type { BatchFacts, ObjectRef } from "./object_id.ts";
 import type { FailedCall } from "./provider_call.ts";
 
-/** A batch that is over. */
+/** A batch that has ended. */
 interface EndedBatch {
   readonly ref: ObjectRef;
   readonly object: Batch;
   readonly member: Member;
-  /** The request that made it. */
+  /** Id of the request that created it. */
   readonly requestId: string;
 }
 
-/** Emits the routing record of a batch that is over. */
+/** Emits the routing record of a batch that has ended. */
 export function emitRecord(
   { ref, object, member, requestId, used, attempts }: EndedBatch & {
     readonly used: BatchUsage | undefined;
@@ -55,7 +55,7 @@ export function emitRecord(
   });
 }
 
-/** Emits the routing record of a batch that could not be made. */
+/** Emits the routing record of a batch that could not be created. */
 export function emitFailure(
   { error, possiblyBilled }: FailedCall,
   { facts, account, call, attempts }: {
@@ -82,8 +82,8 @@ export function emitFailure(
   });
 }
 
-/** Emits the event of a batch that is over. */
-export function announce({ ref, object, member, requestId }: EndedBatch, { hub }: InfrastructureMesh): void {
+/** Emits the event of a batch that has ended. */
+export function emitBatchEvent({ ref, object, member, requestId }: EndedBatch, { hub }: InfrastructureMesh): void {
   const { id, status, endpoint, request_counts } = object;
   const owner = ref.owner === "" ? {} : { client: ref.owner };
   hub.event({

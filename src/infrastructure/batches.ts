@@ -1,5 +1,5 @@
 /**
- * Batches: made where their file is, asked for by their ids, and settled once they are over.
+ * Batches: created at the provider that stores their file, and settled when they end.
  * @module
  */
 import { formatDuration, parseDuration } from "../config/schema/units.ts";
@@ -9,22 +9,22 @@ import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_bo
 import type { Member } from "../registry/registry.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
-import { announce, emitFailure, emitRecord } from "./batch_records.ts";
+import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
 import { charge, reserve, usageOf } from "./batch_money.ts";
 import type { BudgetShare } from "./budget_share.ts";
 import { openContent } from "./file_content.ts";
 import { pageOf, resultFileId } from "./files.ts";
 import { isOver, joined } from "./joined_batch.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, tryProvider } from "./provider_call.ts";
 
-/** The window of a batch that names none, at a model that has none. */
+/** Completion window when neither the request nor the model has one. */
 const defaultWindow = "24h";
 
 const defaultLimit = 20;
 
-/** A batch that was made. */
+/** A created batch. */
 interface MadeBatch {
   readonly object: Batch;
   readonly pool: string;
@@ -32,7 +32,7 @@ interface MadeBatch {
   readonly provider: string;
 }
 
-/** The batches of a mesh. Ids are checked: what is not the caller's does not exist. */
+/** The batches of a mesh. A batch of another client is reported as not found. */
 export class Batches {
   readonly #mesh: InfrastructureMesh;
 
@@ -41,10 +41,10 @@ export class Batches {
   }
 
   /**
-   * Makes a batch of an uploaded file.
+   * Creates a batch from an uploaded file.
    *
-   * @param body As it came.
-   * @throws A `MeshError`, or the client's abort.
+   * @param body The request body, not validated.
+   * @throws {MeshError} When it fails. An aborted call throws the signal's reason.
    */
   async create(body: unknown, call: ObjectCall): Promise<MadeBatch> {
     const mesh = this.#mesh;
@@ -53,10 +53,10 @@ export class Batches {
     const { ref: file, account } = await locate(inputId, { kind: "file", call }, mesh);
     const { batch: facts } = file;
     if (facts === undefined) {
-      throw invalid('The file is none of requests: upload it with the purpose "batch"', "input_file_id");
+      throw invalid('The file does not contain batch requests: upload it with the purpose "batch"', "input_file_id");
     }
     if (facts.endpoint !== request.endpoint) {
-      throw invalid(`"endpoint" has to be "${facts.endpoint}", which the lines of the file ask for`, "endpoint");
+      throw invalid(`"endpoint" has to be "${facts.endpoint}", the "url" of the file's lines`, "endpoint");
     }
     const member = memberOf(facts, account, mesh);
     const share = await reserve(facts.costNano, { member, call, mesh });
@@ -67,18 +67,18 @@ export class Batches {
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
     const { id, ref } = await mintId(made, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
-    if (share !== undefined) bookOf(mesh).reserved.set(id, share);
-    await bookOf(mesh).save(ref, { id, object, isOver: false, requestId: call.requestId });
+    if (share !== undefined) objectRecordsOf(mesh).reserved.set(id, share);
+    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false, requestId: call.requestId });
     return { object, pool: facts.pool, model: facts.model, provider: account.instance.entry.id };
   }
 
-  /** A batch as it is now. */
+  /** Returns the current state of a batch. */
   async retrieve(id: string, call: ObjectCall): Promise<Batch> {
     const located = await locate(id, { kind: "batch", call }, this.#mesh);
     return await this.#refresh(id, located, call);
   }
 
-  /** Asks for the end of a batch: of its parts that are not over. */
+  /** Requests the cancellation of a batch: of its parts that have not ended. */
   async cancel(id: string, call: ObjectCall): Promise<Batch> {
     const mesh = this.#mesh;
     const located = await locate(id, { kind: "batch", call }, mesh);
@@ -100,27 +100,27 @@ export class Batches {
     return await this.#seen(id, now, { ref, account }, call);
   }
 
-  /** A page of the caller's batches, the newest first. */
+  /** Returns a page of the caller's batches, newest first. */
   async list(
     { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
     call: ObjectCall,
   ): Promise<ObjectPage> {
     const mesh = this.#mesh;
-    const { records, hasMore } = await bookOf(mesh).page({
+    const { records, hasMore } = await objectRecordsOf(mesh).page({
       kind: "batch",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref,
       limit,
     });
-    const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // one that cannot be asked for is as it was last
+    const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // on failure, the last known state
     );
     return pageOf(await Promise.all(data), hasMore);
   }
 
-  /** Asks for the batches under way of models that are polled, and notices their end. */
+  /** Polls unfinished batches of models with polling, to detect their end. */
   async poll(): Promise<void> {
     const mesh = this.#mesh;
-    const open = await bookOf(mesh).open("batch");
+    const open = await objectRecordsOf(mesh).open("batch");
     await Promise.allSettled(open.map(async ({ id, requestId = "" }) => {
       const call: ObjectCall = { requestId, timeoutMs: pollMs };
       const located = await locate(id, { kind: "batch", call, isOurs: true }, mesh);
@@ -129,7 +129,7 @@ export class Batches {
     }));
   }
 
-  /** One batch for each file; when one is refused, those before it are cancelled. */
+  /** Creates a provider batch for each file. If one is rejected, the earlier ones are cancelled. */
   async #submit(
     ids: readonly string[],
     request: Omit<BatchRequest, "input_file_id">,
@@ -158,7 +158,7 @@ export class Batches {
         callProvider({ account, call: back, send: (options) => infrastructure.cancelBatch(id, options) }, this.#mesh)
       );
       const isBack = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
-      // what may run may be billed: then it counts as reserved
+      // a batch that may run may be billed: it counts as reserved
       share?.settle(isBack && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
       emitFailure(end, { facts, account, call, attempts: parts.length + 1 }, this.#mesh);
       throw end.error;
@@ -182,14 +182,14 @@ export class Batches {
     ));
   }
 
-  /** Writes down how a batch is; its end once. */
+  /** Stores the state of a batch, and settles it once when it has ended. */
   async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
-    const book = bookOf(this.#mesh);
-    const known = await book.load(located.ref);
+    const records = objectRecordsOf(this.#mesh);
+    const known = await records.load(located.ref);
     const shown = await this.#shown(id, parts, located);
     const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
     if (isOver(object)) await this.#finish(object, parts, { located, call });
-    else if (known !== undefined) await book.save(located.ref, { ...known, object });
+    else if (known !== undefined) await records.save(located.ref, { ...known, object });
     return object;
   }
 
@@ -200,32 +200,32 @@ export class Batches {
   ): Promise<void> {
     const mesh = this.#mesh;
     const { runtime: { clock } } = mesh;
-    const book = bookOf(mesh);
+    const records = objectRecordsOf(mesh);
     const { id } = object;
-    await book.inTurn(ref, async () => {
-      const known = await book.load(ref);
-      const share = book.reserved.get(id);
-      book.reserved.delete(id);
-      if (known?.isOver) return share?.settle(known.costNano ?? undefined); // another process has seen it
+    await records.inTurn(ref, async () => {
+      const known = await records.load(ref);
+      const share = records.reserved.get(id);
+      records.reserved.delete(id);
+      if (known?.isOver) return share?.settle(known.costNano ?? undefined); // another process has settled it
       const member = memberOf(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
       const results = { member, endpoint: ref.batch!.endpoint, parts, wall: clock.now() };
       const used = await usageOf({ ...results, content: ids.length === 0 ? undefined : content })
-        .catch(() => undefined); // a batch whose results cannot be read is over all the same
+        .catch(() => undefined); // it has ended even if its results cannot be read
       share?.settle(used?.costNano);
       const costNano = used?.costNano ?? null;
       if (known === undefined && costNano !== null) {
         charge(costNano, member, { client: call.client, wall: clock.now() });
       }
       const { requestId = call.requestId } = known ?? {};
-      await book.save(ref, { id, object, isOver: true, requestId, costNano });
+      await records.save(ref, { id, object, isOver: true, requestId, costNano });
       emitRecord({ ref, object, member, requestId, used, attempts: parts.length }, mesh);
-      if (member.model.batch?.isAnnounced) announce({ ref, object, member, requestId }, mesh);
+      if (member.model.batch?.isAnnounced) emitBatchEvent({ ref, object, member, requestId }, mesh);
     });
   }
 
-  /** A batch by ids of ours. */
+  /** Returns a batch with the ids of this mesh. */
   async #shown(id: string, parts: readonly Batch[], { ref, account }: Located): Promise<Batch> {
     const mesh = this.#mesh;
     const batch = joined(parts);
@@ -241,14 +241,14 @@ export class Batches {
       input_file_id: (await fileOf("input_file_id"))!,
       output_file_id: await fileOf("output_file_id"),
       error_file_id: await fileOf("error_file_id"),
-    } as Batch; // what there is not yet is null on the wire, absent in OpenAI's types
+    } as Batch; // missing fields are null on the wire, absent in OpenAI's types
   }
 }
 
-/** Limit of a call in the background, ms. */
+/** Timeout of a background call, ms. */
 const pollMs = 30_000;
 
-/** The model that answers a batch, in the pool that its lines name; by itself once that pool is gone. */
+/** Returns the model that serves a batch, in the pool of its lines; in a pool of its own if that no longer exists. */
 function memberOf(
   { pool, model: name }: BatchFacts,
   { instance }: Account,
@@ -256,7 +256,7 @@ function memberOf(
 ): Member {
   const model = registry.model(name);
   if (model === undefined || model.instance !== instance) {
-    throw new ObjectNotFoundError(`The model "${name}" of this batch is configured no more`);
+    throw new ObjectNotFoundError(`The model "${name}" of this batch is no longer configured`);
   }
   const own = registry.allPools.find((one) => one.name === pool)?.members.find((member) => member.model === model);
   return own ?? registry.poolOf(name, [model]).members[0]!;
@@ -275,7 +275,7 @@ function checked(body: unknown): BatchRequest {
   return request as unknown as BatchRequest;
 }
 
-/** What a batch asks for, else what the model takes. */
+/** Returns the completion window: the requested one, else the model's. */
 function windowOf(given: string | undefined | null, { model: { name, batch } }: Member): string {
   const { windowMs } = batch ?? {};
   if (given === undefined || given === null) return windowMs === undefined ? defaultWindow : formatDuration(windowMs);
@@ -283,7 +283,7 @@ function windowOf(given: string | undefined | null, { model: { name, batch } }: 
   if (ms === undefined) throw invalid(`"completion_window" has to be a duration such as "24h"`, "completion_window");
   if (windowMs === undefined || ms >= windowMs) return given;
   throw new UnsupportedRequestError(
-    `"completion_window" is shorter than the ${formatDuration(windowMs)} that the model "${name}" takes`,
+    `"completion_window" is shorter than ${formatDuration(windowMs)}, the window of the model "${name}"`,
     { code: "unsupported_by_pool", param: "completion_window" },
   );
 }

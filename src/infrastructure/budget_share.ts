@@ -1,17 +1,17 @@
 /**
- * Money that is reserved for a batch, in every budget that it has to fit in.
+ * Reservations for a batch, in every budget that applies.
  * @module
  */
 import type { Budget, Reservation } from "../state/limits/budget.ts";
 import type { CounterRequest } from "../state/replication/counter_replicator.ts";
 
-/** Money of one budget. */
+/** A reservation in one budget. */
 interface ReservedMoney {
   readonly budget: Budget;
   readonly reservation: Reservation;
 }
 
-/** What is reserved for a batch under way. */
+/** The reservations of an unfinished batch. */
 export class BudgetShare {
   readonly #parts: readonly ReservedMoney[];
 
@@ -19,17 +19,17 @@ export class BudgetShare {
     this.#parts = parts;
   }
 
-  /** What it takes of sums that several processes make together. */
+  /** Returns what it requests of the shared counters. */
   counterRequests(): readonly CounterRequest[] {
     return this.#parts.flatMap(({ budget, reservation }) => budget.counterRequests(reservation));
   }
 
-  /** There is room for it in what other processes have left. */
+  /** Confirms the reservations, after the shared counters have granted them. */
   confirm(): void {
     for (const { budget, reservation } of this.#parts) budget.confirm(reservation);
   }
 
-  /** Ends the reservation; undefined: at what was reserved. */
+  /** Settles the reservations; with undefined, at the reserved amount. */
   settle(costNano: number | undefined): void {
     for (const { budget, reservation } of this.#parts) budget.settle(reservation, costNano);
   }

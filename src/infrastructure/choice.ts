@@ -1,5 +1,5 @@
 /**
- * Where something new is made: the pool chooses among its members whose provider can do it.
+ * Selects where a new object is created: the pool's strategy selects among members whose provider supports it.
  * @module
  */
 import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
@@ -7,16 +7,16 @@ import { applyStrategy } from "../pipeline/apply_strategy.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import { selectionContext } from "../pipeline/selection_context.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import { type Ability, canDo } from "./account.ts";
+import { type Ability, hasAbility } from "./account.ts";
 import type { BatchOpening } from "./batch_file.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
 const words: Readonly<Record<Ability, string>> = { files: "files", batch: "batches", fineTuning: "fine-tuning" };
 
 /**
- * The pool that a request names.
+ * Returns the pool that a request names.
  *
- * @throws {ModelNotFoundError} When there is none for its client.
+ * @throws {ModelNotFoundError} When it does not exist or the client may not use it.
  */
 export function namedPool(
   name: string | undefined,
@@ -26,37 +26,37 @@ export function namedPool(
   return name === undefined ? undefined : poolFor(name, call, registry);
 }
 
-/** The first pool of the client that can do it, in the configuration's order. */
+/** Returns the client's first pool that supports it, in configured order. */
 export function firstPoolFor(ability: Ability, { client }: ObjectCall, { registry }: InfrastructureMesh): Pool {
   const pools = registry.pools.filter(({ name }) => client?.pools?.has(name) ?? true);
-  const pool = pools.find(({ members }) => members.some(({ model }) => canDo(model.instance, ability)));
+  const pool = pools.find(({ members }) => members.some(({ model }) => hasAbility(model.instance, ability)));
   if (pool !== undefined) return pool;
-  throw new UnsupportedRequestError(`No pool has a provider for ${words[ability]}${advice[ability]}`, {
+  throw new UnsupportedRequestError(`No pool has a provider that supports ${words[ability]}${advice[ability]}`, {
     code: "unsupported_by_pool",
   });
 }
 
 const advice: Readonly<Record<Ability, string>> = {
-  files: ": add one whose vendor keeps files, or say that a server of OpenAI's dialect does (files.upload: true)",
-  batch: ": add one whose vendor takes batches, or say that a server of OpenAI's dialect does (batch.supported: true)",
-  fineTuning: ": add one whose vendor tunes models, or say so of a server (fine_tuning.supported: true)",
+  files: ": add a provider that stores files, or declare that an OpenAI-compatible server does (files.upload: true)",
+  batch: ": add a provider with batches, or declare that an OpenAI-compatible server has them (batch.supported: true)",
+  fineTuning: ": add a provider with fine-tuning, or declare it for a server (fine_tuning.supported: true)",
 };
 
 /**
- * Members of a pool whose provider can do it.
+ * Returns the members of a pool whose provider supports it.
  *
- * @param opening Of a file of requests: what its models have to do.
+ * @param opening Of a file of batch requests: what its models must support.
  * @throws {UnsupportedRequestError} When there is none.
  */
 export function membersFor(ability: Ability, pool: Pool, opening?: BatchOpening): readonly Member[] {
   const members = pool.members.filter(({ model }) =>
-    canDo(model.instance, ability) && (ability !== "fineTuning" || model.info.features?.fine_tunable !== false) &&
+    hasAbility(model.instance, ability) && (ability !== "fineTuning" || model.info.features?.fine_tunable !== false) &&
     (opening === undefined || answers(model, opening))
   );
   if (members.length > 0) return members;
   const what = opening === undefined ? words[ability] : `batches of ${opening.operation.endpoint}`;
   throw new UnsupportedRequestError(
-    `No model of the pool "${pool.name}" has a provider for ${what}${advice[ability]}`,
+    `No model of the pool "${pool.name}" has a provider that supports ${what}${advice[ability]}`,
     {
       code: "unsupported_by_pool",
     },
@@ -71,10 +71,10 @@ function answers(model: Member["model"], { operation: { operation }, needs }: Ba
 }
 
 /**
- * Chooses one by the pool's strategy, of those that are active.
+ * Selects an active member by the pool's strategy.
  *
- * @param members At least one.
- * @param asked The pool, and providers that were not reached.
+ * @param members At least one member.
+ * @param asked The pool, and providers that could not be reached.
  * @throws {NoActiveModelError} When none is active.
  */
 export function chooseMember(
@@ -90,7 +90,7 @@ export function chooseMember(
   if (open.length === 0) {
     const reasons = Object.fromEntries(members.map(({ state }) => [state.name, state.reason ?? "unreachable"]));
     const list = Object.entries(reasons).map(([name, reason]) => `${name} (${reason})`).join(", ");
-    throw new NoActiveModelError(`No provider of the pool "${pool.name}" can be asked: ${list}`, { reasons });
+    throw new NoActiveModelError(`No provider of the pool "${pool.name}" is available: ${list}`, { reasons });
   }
   const load = { input: 0, output: 0 };
   const context = selectionContext({ pool, load, tried: new Set(), isConstrained: true }, runtime);

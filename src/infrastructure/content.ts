@@ -1,15 +1,15 @@
 /**
- * The content of a file on its way: looked into, counted, checked.
+ * Streams of file content: peeking, counting and validating.
  * @module
  */
 import { concat } from "../util/bytes.ts";
 import { type Line, LineSplitter, objectIn } from "./json_lines.ts";
 
-/** Longest line of a file to learn from, bytes. */
+/** Maximum line length of a training file, bytes. */
 const maxLineBytes = 32 * 1024 * 1024;
 
-/** Chunks of which the first can be looked into before they are read. */
-export class Peeked implements AsyncIterable<Uint8Array> {
+/** A stream whose beginning can be read in advance. */
+export class PeekableContent implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   #held: Uint8Array[] = [];
 
@@ -17,7 +17,7 @@ export class Peeked implements AsyncIterable<Uint8Array> {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The beginning, up to the first line's end or a little more than `maxBytes`. */
+  /** Returns the beginning, up to the end of the first line or slightly more than `maxBytes`. */
   async peek(maxBytes: number): Promise<Uint8Array> {
     let size = 0;
     for (let isOpen = true; isOpen && size <= maxBytes;) {
@@ -44,9 +44,9 @@ export class Peeked implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Counts, and ends what is too large. */
+/** A stream that counts its bytes, and fails when it exceeds a limit. */
 export class CountedContent implements AsyncIterable<Uint8Array> {
-  /** So far. */
+  /** Number of bytes read. */
   bytes = 0;
   limit: { readonly maxBytes: number; readonly tooLarge: () => Error } | undefined;
   readonly #source: AsyncIterable<Uint8Array>;
@@ -64,13 +64,16 @@ export class CountedContent implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Passes JSON lines on as they came, and knows whether one is broken. */
+/** A stream that passes JSON lines on unchanged, and validates them. */
 export class JsonLinesCheck implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterable<Uint8Array>;
   readonly #throws: boolean;
   #broken: unknown;
 
-  /** @param throws Whether a broken line ends the content at once; else {@linkcode JsonLinesCheck.throwIfBroken} does. */
+  /**
+   * @param throws Whether an invalid line fails the stream immediately; otherwise {@linkcode
+   * JsonLinesCheck.throwIfBroken} reports it.
+   */
   constructor(source: AsyncIterable<Uint8Array>, throws: boolean) {
     this.#source = source;
     this.#throws = throws;
@@ -100,8 +103,8 @@ export class JsonLinesCheck implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Content, and whether it has been begun: then it cannot be sent anywhere else. */
-export class WatchedContent implements AsyncIterable<Uint8Array> {
+/** A stream that records whether reading has begun, after which it cannot be sent to another provider. */
+export class TrackedContent implements AsyncIterable<Uint8Array> {
   isBegun = false;
   readonly #source: AsyncIterable<Uint8Array>;
 
@@ -115,7 +118,7 @@ export class WatchedContent implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Whether a file begins with a line that is a request of a batch. */
+/** Whether the first line of a file is a batch request. */
 export function looksLikeRequests(beginning: Uint8Array): boolean {
   try {
     const [line] = new LineSplitter(maxLineBytes).push(concat([beginning, new Uint8Array([10])]));

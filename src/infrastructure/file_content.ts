@@ -1,5 +1,5 @@
 /**
- * The content of files at providers, as it arrives.
+ * Streams the content of files at providers.
  * @module
  */
 import { DeadlineError } from "../errors.ts";
@@ -8,7 +8,7 @@ import { type Account, infrastructureOf } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 import { connectionOf, failedCall } from "./provider_call.ts";
 
-/** A file's content. Leaving the loop early ends the call. */
+/** The content of a file. Leaving the loop early cancels the call. */
 export interface FileContent {
   /** Media type. */
   readonly type: string;
@@ -22,10 +22,10 @@ interface ContentCall {
 }
 
 /**
- * Opens files, one after the other, as one.
+ * Opens one or several files as one stream.
  *
- * @param ids The provider's own; the first is open when this resolves.
- * @throws A `MeshError`, or the client's abort; what is read throws them, too.
+ * @param ids The provider's file ids. The first file is open when the promise resolves.
+ * @throws {MeshError} When opening or reading fails. An aborted call throws the signal's reason.
  */
 export async function openContent([first, ...others]: readonly string[], context: ContentCall): Promise<FileContent> {
   const opened = await openFile(first!, context);
@@ -63,7 +63,7 @@ async function openFile(id: string, { account, call: { signal, timeoutMs }, mesh
   async function* read(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
-        connection.pause(); // the reader's time is no silence of the provider
+        connection.pause(); // a slow reader must not trigger the idle timeout
         yield chunk;
         connection.listen();
       }
@@ -72,7 +72,7 @@ async function openFile(id: string, { account, call: { signal, timeoutMs }, mesh
       throw failedCall(error, connection, context).error;
     } finally {
       stop();
-      connection.abort(new DOMException("The content is read no further", "AbortError"));
+      connection.abort(new DOMException("The reader has stopped reading the content", "AbortError"));
     }
   }
 }

@@ -1,27 +1,27 @@
 /**
- * Files: uploaded to the provider that the pool chooses, and found there again by their ids.
+ * Files: uploaded to the provider that the pool selects, and located by their ids.
  * @module
  */
 import type { FileObject, FilePurpose, ObjectPage } from "../contracts/infrastructure.ts";
 import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
 
-/** Which files are listed. */
+/** Pagination and filters of a list of files. */
 interface FileQuery {
   readonly purpose?: string | undefined;
   readonly after?: string | undefined;
   /** @default {10_000} */
   readonly limit?: number | undefined;
-  /** By time; the newest first, when left out. */
+  /** Order by creation time. @default {"desc"} */
   readonly order?: "asc" | "desc" | undefined;
 }
 
 const defaultLimit = 10_000;
 
-/** The files of a mesh. Ids are checked: what is not the caller's does not exist. */
+/** The files of a mesh. A file of another client is reported as not found. */
 export class Files {
   readonly #mesh: InfrastructureMesh;
 
@@ -32,7 +32,8 @@ export class Files {
   /**
    * Uploads a file.
    *
-   * @throws A `MeshError`, the client's abort, or what the content has thrown.
+   * @throws {MeshError} When the upload fails. An aborted call throws the signal's reason; errors of the content are
+   * rethrown.
    */
   async create(source: FileSource, call: ObjectCall): Promise<{ object: FileObject; pool: string; provider: string }> {
     const mesh = this.#mesh;
@@ -51,11 +52,11 @@ export class Files {
     const [first] = files;
     const { filename = source.name, status = "processed" } = first!;
     const object = { ...first!, id: made.id, bytes, purpose: purpose as FilePurpose, filename, status };
-    await bookOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
+    await objectRecordsOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
 
-  /** A file's facts, as its provider has them. */
+  /** Returns the metadata of a file from its provider. */
   async retrieve(id: string, call: ObjectCall): Promise<FileObject> {
     const { ref, account } = await locate(id, { kind: "file", call }, this.#mesh);
     const infrastructure = infrastructureOf(account, "files");
@@ -76,9 +77,9 @@ export class Files {
     };
   }
 
-  /** A page of the caller's files, as they were when they were uploaded. */
+  /** Returns a page of the caller's files, with the metadata from their upload. */
   async list({ purpose, after, limit = defaultLimit, order }: FileQuery, call: ObjectCall): Promise<ObjectPage> {
-    const { records, hasMore } = await bookOf(this.#mesh).page({
+    const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "file",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref,
@@ -89,7 +90,7 @@ export class Files {
     return pageOf(records.map(({ object }) => object), hasMore);
   }
 
-  /** A file's content, as it arrives. */
+  /** Returns the content of a file as a stream. */
   async content(id: string, call: ObjectCall): Promise<FileContent> {
     const mesh = this.#mesh;
     const { ref, account } = await locate(id, { kind: "file", call }, mesh);
@@ -104,7 +105,7 @@ export class Files {
       const send = { account, call, send: deleting(one) };
       await callProvider(send, this.#mesh);
     }
-    await bookOf(this.#mesh).delete(ref);
+    await objectRecordsOf(this.#mesh).delete(ref);
     return { id, object: "file", deleted: true };
 
     function deleting(one: string) {
@@ -114,10 +115,10 @@ export class Files {
 }
 
 /**
- * The id of a file that a provider has made, such as results.
+ * Creates the id of a file that a provider has created, such as batch results.
  *
- * @param ids The provider's own, of one file or of those that are one here.
- * @param owner What it belongs to.
+ * @param ids The provider's file ids; several if the file is split.
+ * @param owner The object it belongs to.
  */
 export async function resultFileId(
   ids: readonly string[],
@@ -127,7 +128,7 @@ export async function resultFileId(
   return (await mintId({ kind: "file", owner: ref.owner, madeAt: ref.madeAt, ids }, account, mesh)).id;
 }
 
-/** A page of a list. */
+/** Returns a page of a list in OpenAI's shape. */
 export function pageOf<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
   const idOf = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : String(item.id);
   return { object: "list", data, first_id: idOf(data[0]), last_id: idOf(data.at(-1)), has_more: hasMore };

@@ -1,5 +1,5 @@
 /**
- * Fine-tuning jobs: made where their training file is.
+ * Fine-tuning jobs: created at the provider that stores their training file.
  * @module
  */
 import type { FineTuneAction, FineTuneRequest, FineTuningJob, ObjectPage } from "../contracts/infrastructure.ts";
@@ -9,15 +9,15 @@ import { poolFor } from "../pipeline/select_pool.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { pageOf, resultFileId } from "./files.ts";
-import { bookOf, type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 
 const defaultLimit = 20;
 
-/** States in which a job changes no more. */
+/** Terminal states of a job. */
 const ends: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
 
-/** The fine-tuning jobs of a mesh. Ids are checked: what is not the caller's does not exist. */
+/** The fine-tuning jobs of a mesh. A job of another client is reported as not found. */
 export class FineTuningJobs {
   readonly #mesh: InfrastructureMesh;
 
@@ -26,10 +26,10 @@ export class FineTuningJobs {
   }
 
   /**
-   * Starts a job.
+   * Creates a job.
    *
-   * @param body As it came.
-   * @throws A `MeshError`, or the client's abort.
+   * @param body The request body, not validated.
+   * @throws {MeshError} When it fails. An aborted call throws the signal's reason.
    */
   async create(body: unknown, call: ObjectCall): Promise<FineTuningJob> {
     const mesh = this.#mesh;
@@ -44,7 +44,9 @@ export class FineTuningJobs {
     if (typeof validation === "string") {
       const other = await locate(validation, { kind: "file", call }, mesh);
       const isSame = other.account.instance === account.instance && other.account.key === account.key;
-      if (!isSame) throw invalid('"validation_file" is at another provider than "training_file"', "validation_file");
+      if (!isSame) {
+        throw invalid('"validation_file" is stored at another provider than "training_file"', "validation_file");
+      }
       asked.validation_file = oneId(other.ref.ids, "validation_file");
     }
     const infrastructure = infrastructureOf(account, "fineTuning");
@@ -64,11 +66,11 @@ export class FineTuningJobs {
     );
     const files = { training_file: request.training_file, ...(validation ? { validation_file: validation } : {}) };
     const object = { ...await this.#shown(id, job, { ref, account }), ...files } as FineTuningJob;
-    await bookOf(mesh).save(ref, { id, object, isOver: false });
+    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false });
     return object;
   }
 
-  /** A job as it is now. */
+  /** Returns the current state of a job. */
   async retrieve(id: string, call: ObjectCall): Promise<FineTuningJob> {
     const located = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
     const { account, ref } = located;
@@ -89,9 +91,9 @@ export class FineTuningJobs {
   }
 
   /**
-   * What a job has done, or its checkpoints.
+   * Returns the events or checkpoints of a job.
    *
-   * @param what `events` or `checkpoints`, and the query as it came.
+   * @param what `events` or `checkpoints`, with the query string as received.
    */
   async listOf(id: string, what: string, call: ObjectCall): Promise<ObjectPage> {
     const { account, ref } = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
@@ -102,33 +104,33 @@ export class FineTuningJobs {
     return await callProvider({ account, call, isRead: true, send }, this.#mesh);
   }
 
-  /** A page of the caller's jobs, the newest first. */
+  /** Returns a page of the caller's jobs, newest first. */
   async list(
     { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
     call: ObjectCall,
   ): Promise<ObjectPage> {
-    const { records, hasMore } = await bookOf(this.#mesh).page({
+    const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "fine-tuning job",
       owner: ownerOf(call),
       after: after === undefined ? undefined : (await locate(after, { kind: "fine-tuning job", call }, this.#mesh)).ref,
       limit,
     });
-    const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // one that cannot be asked for is as it was last
+    const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // on failure, the last known state
     );
     return pageOf(await Promise.all(data), hasMore);
   }
 
   async #seen(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const book = bookOf(this.#mesh);
-    const known = await book.load(located.ref);
+    const records = objectRecordsOf(this.#mesh);
+    const known = await records.load(located.ref);
     const { training_file, validation_file } = known?.object ?? {};
     const files = known === undefined ? {} : { training_file, validation_file };
     const object = { ...await this.#shown(id, job, located), ...files } as FineTuningJob;
-    await book.save(located.ref, { id, object, isOver: ends.has(object.status) });
+    await records.save(located.ref, { id, object, isOver: ends.has(object.status) });
     return object;
   }
 
-  /** A job by ids of ours. */
+  /** Returns a job with the ids of this mesh. */
   async #shown(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
     const fileOf = (one: string) => resultFileId([one], located, this.#mesh);
     const { training_file, validation_file, result_files } = job;
@@ -154,7 +156,7 @@ function checked(body: unknown): FineTuneRequest {
   return request as unknown as FineTuneRequest;
 }
 
-/** The provider's id of the model that a name stands for, among those of the training file's provider. */
+/** Returns the provider's id of the model that a name stands for, among the models of the training file's provider. */
 function modelFor(
   name: string,
   { instance }: Account,
@@ -166,12 +168,14 @@ function modelFor(
   );
   if (member !== undefined) return member.model.info.id;
   throw new UnsupportedRequestError(
-    `No model of ${JSON.stringify(name)} is tuned by the provider "${instance.entry.id}", which has the training file`,
+    `No model of ${
+      JSON.stringify(name)
+    } can be fine-tuned at the provider "${instance.entry.id}", which stores the training file`,
     { code: "unsupported_by_pool", param: "model" },
   );
 }
 
 function oneId([id, ...others]: readonly string[], param: string): string {
-  if (id === undefined || others.length > 0) throw invalid(`"${param}" is a file of requests`, param);
+  if (id === undefined || others.length > 0) throw invalid(`"${param}" is a file of batch requests`, param);
   return id;
 }

@@ -1,25 +1,25 @@
 /**
- * One batch of ours that is several of the provider's.
+ * Combines several batches of a provider into one.
  * @module
  */
 import type { Batch, BatchStatus } from "../contracts/infrastructure.ts";
 
-/** States in which a batch changes no more. */
+/** Terminal states of a batch. */
 const ends: ReadonlySet<BatchStatus> = new Set(["completed", "failed", "expired", "cancelled"]);
 
-/** Times of states: the first one's counts for a beginning, the last one's for an end. */
+/** Timestamps of which the earliest is used, and those of which the latest is used. */
 const earliest = ["created_at", "in_progress_at", "cancelling_at", "expires_at"];
 const latest = ["finalizing_at", "completed_at", "failed_at", "expired_at", "cancelled_at"];
 
-/** Whether a batch changes no more. */
+/** Whether a batch is in a terminal state. */
 export function isOver({ status }: Pick<Batch, "status">): boolean {
   return ends.has(status);
 }
 
 /**
- * Batches as one. Their files are still the provider's own.
+ * Combines batches. Their files keep the provider's ids.
  *
- * @param parts At least one.
+ * @param parts At least one batch.
  */
 export function joined(parts: readonly Batch[]): Batch {
   const [first] = parts;
@@ -46,8 +46,8 @@ export function joined(parts: readonly Batch[]): Batch {
 }
 
 /**
- * The state of all: an end once all have ended, and the worst of their ends; before it the earliest of their states, save
- * that what has begun anywhere is in progress.
+ * Returns the combined status: terminal once all batches are, and then the worst one; before that the earliest status,
+ * or `in_progress` if any batch has begun.
  */
 function statusOf(states: readonly BatchStatus[]): BatchStatus {
   const has = (state: BatchStatus) => states.includes(state);

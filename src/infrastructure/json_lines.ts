@@ -1,13 +1,13 @@
 /**
- * JSON lines, as they come.
+ * Parses a stream of JSON lines.
  * @module
  */
 import { UnsupportedRequestError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
 
-/** A line that is not blank. */
+/** A non-empty line. */
 export interface Line {
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly number: number;
   readonly bytes: Uint8Array;
 }
@@ -15,29 +15,29 @@ export interface Line {
 const newline = 10;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Finds lines in chunks. */
+/** Splits chunks into lines. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #held: Uint8Array[] = [];
   #size = 0;
   #number = 1;
 
-  /** @param maxBytes Of one line. */
+  /** @param maxBytes Maximum line length. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * The lines that end in a chunk, blank ones left out.
+   * Returns the lines that end in a chunk, without empty ones.
    *
-   * @throws {UnsupportedRequestError} For a longer one.
+   * @throws {UnsupportedRequestError} When a line is too long.
    */
   *push(chunk: Uint8Array): Generator<Line> {
     for (let from = 0; from < chunk.length;) {
       const at = chunk.indexOf(newline, from);
       const isWhole = at >= 0;
       const piece = chunk.subarray(from, isWhole ? at : chunk.length);
-      this.#held.push(isWhole ? piece : piece.slice()); // the chunk itself is free again
+      this.#held.push(isWhole ? piece : piece.slice()); // copied, so that the chunk can be collected
       this.#size += piece.length;
       if (this.#size > this.#maxBytes) throw brokenLine(this.#number, `is over ${this.#maxBytes} bytes`);
       if (!isWhole) return;
@@ -47,7 +47,7 @@ export class LineSplitter {
     }
   }
 
-  /** The last line. */
+  /** Returns the last line. */
   *end(): Generator<Line> {
     const bytes = concat(this.#held);
     this.#held = [];
@@ -57,11 +57,11 @@ export class LineSplitter {
 }
 
 /**
- * The lines of a file, blank ones left out.
+ * Yields the lines of a file, without empty ones.
  *
- * @param chunks Read once.
- * @param maxBytes Of one line.
- * @throws {UnsupportedRequestError} For a longer line.
+ * @param chunks The content. Can be read once.
+ * @param maxBytes Maximum line length.
+ * @throws {UnsupportedRequestError} When a line is too long.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
   const splitter = new LineSplitter(maxBytes);
@@ -70,9 +70,9 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: numb
 }
 
 /**
- * The object of a line.
+ * Parses a line as a JSON object.
  *
- * @throws {UnsupportedRequestError} Naming the line, when it is none.
+ * @throws {UnsupportedRequestError} When it is not one; the message names the line.
  */
 export function objectIn({ number, bytes }: Line): Record<string, unknown> {
   let value: unknown;
@@ -82,10 +82,10 @@ export function objectIn({ number, bytes }: Line): Record<string, unknown> {
     throw brokenLine(number, "is not valid JSON");
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw brokenLine(number, "is no JSON object");
+  throw brokenLine(number, "is not a JSON object");
 }
 
-/** The error of a line: a file of JSON lines has one object in each. */
+/** Returns the error of an invalid line. */
 export function brokenLine(number: number, what: string): UnsupportedRequestError {
   return new UnsupportedRequestError(`Line ${number} of the file ${what}`, { code: "invalid_value", param: "file" });
 }

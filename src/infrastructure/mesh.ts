@@ -1,5 +1,5 @@
 /**
- * What files, batches and fine-tuning jobs need of a mesh, and of a call.
+ * What files, batches and fine-tuning jobs need of a mesh and of a call.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
@@ -8,36 +8,36 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import type { ObjectBook } from "./object_book.ts";
+import type { ObjectRecords } from "./object_records.ts";
 
-/** A mesh; its registry may grow. */
+/** A mesh. Its registry may grow. */
 export interface InfrastructureMesh extends RouteDeps {
   readonly settings: Settings;
   readonly state: MeshState;
-  /** Where its records are; undefined: in memory. */
+  /** Storage of object records; undefined for memory. */
   readonly storage: Storage | undefined;
-  /** What was made so far, once the services are there. */
-  readonly objects: { book?: ObjectBook };
+  /** The record of created objects, once the services exist. */
+  readonly objects: { records?: ObjectRecords };
 }
 
-/** What was made so far. */
-export function bookOf({ objects }: Pick<InfrastructureMesh, "objects">): ObjectBook {
-  return objects.book!;
+/** Returns the record of created objects. */
+export function objectRecordsOf({ objects }: Pick<InfrastructureMesh, "objects">): ObjectRecords {
+  return objects.records!;
 }
 
-/** One call of a program, or of the proxy's client. */
+/** A call of a program, or of a client of the proxy. */
 export interface ObjectCall {
-  /** The request's id. */
+  /** Id of the request. */
   readonly requestId: string;
-  /** Owns what is made; undefined where clients have no names. */
+  /** Owner of created objects; undefined if clients have no names. */
   readonly client?: RequestClient | undefined;
-  /** Aborts it. */
+  /** Aborts the call. */
   readonly signal?: StopSignal | undefined;
-  /** Longest time to an answer, ms. */
+  /** Timeout, ms. */
   readonly timeoutMs: number;
 }
 
-/** Whose object is made or asked for: the client's name, empty where clients have none. */
+/** Returns the owner of created objects: the client's name; empty if clients have none. */
 export function ownerOf({ client }: Pick<ObjectCall, "client">): string {
   return client?.name ?? "";
 }

@@ -1,12 +1,12 @@
 /**
- * Ids of files, batches and fine-tuning jobs. An id says where its object is: the provider, the account's key, the
- * provider's own ids, and whose it is. It is signed, so that any process with the same secret serves it, and none that
- * was made up.
+ * Ids of files, batches and fine-tuning jobs. An id is self-contained: it encodes the provider, the account's API key,
+ * the provider's own ids and the owner. It is signed, so any process with the same secret accepts it, and forged ids
+ * are rejected.
  * @module
  */
 import { fromBase64, toBase64 } from "../util/base64.ts";
 
-/** What ids stand for. */
+/** Kind of object that an id stands for. */
 export type ObjectKind = "file" | "batch" | "fine-tuning job";
 
 const prefixes: Readonly<Record<ObjectKind, string>> = {
@@ -15,59 +15,59 @@ const prefixes: Readonly<Record<ObjectKind, string>> = {
   "fine-tuning job": "ftjob-",
 };
 
-/** What is known of a file of requests. */
+/** Metadata of a file of batch requests. */
 export interface BatchFacts {
   /** The pool that its lines name. */
   readonly pool: string;
-  /** The model that was chosen for them. */
+  /** The model selected for them. */
   readonly model: string;
-  /** What they ask for, such as `/v1/chat/completions`. */
+  /** Endpoint of its lines, such as `/v1/chat/completions`. */
   readonly endpoint: string;
-  /** How many there are. */
+  /** Number of lines. */
   readonly items: number;
-  /** What they cost by estimate as single requests, nano-dollars; null where no price is known. */
+  /** Estimated cost as single requests, nano-dollars; null if unknown. */
   readonly costNano: number | null;
 }
 
-/** What an id says. */
+/** The content of an id. */
 export interface ObjectRef {
   readonly kind: ObjectKind;
-  /** Entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
-  /** Fingerprint of the account's key; empty for an account without one. */
+  /** Fingerprint of the account's API key; empty for an account without one. */
   readonly account: string;
-  /** Name of the client that owns it; empty where clients have none. */
+  /** Name of the client that owns it; empty if clients have no names. */
   readonly owner: string;
-  /** When it was made here, ms since 1970. */
+  /** Creation time, ms since 1970. */
   readonly madeAt: number;
-  /** The provider's own: several where one object of ours is several of the provider's. */
+  /** The provider's ids; several when the object is split at the provider. */
   readonly ids: readonly string[];
-  /** Of a file of requests, and of a batch. */
+  /** Metadata, of a file of batch requests and of a batch. */
   readonly batch?: BatchFacts | undefined;
 }
 
-/** An id as it was read: who made it is not known yet. */
+/** A decoded id whose signature has not been verified. */
 interface UnprovenRef {
   readonly ref: ObjectRef;
   readonly signed: string;
   readonly signature: string;
 }
 
-/** Bytes of a signature. */
+/** Length of a signature, bytes. */
 const signatureBytes = 16;
-/** The same in base64url. */
+/** Its length in base64url. */
 const signatureChars = 22;
-/** Far more than the ids of the largest batch take. */
+/** Maximum length of an id; far longer than those of the largest batches. */
 const maxChars = 16 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The id of an object.
+ * Encodes and signs an id.
  *
- * @param ref What it says.
- * @param secret Signs it.
+ * @param ref Its content.
+ * @param secret Signing secret.
  */
 export async function idOf(ref: ObjectRef, secret: string): Promise<string> {
   const { provider, account, owner, madeAt, ids, batch } = ref;
@@ -79,10 +79,11 @@ export async function idOf(ref: ObjectRef, secret: string): Promise<string> {
 }
 
 /**
- * Reads an id; undefined for what is none of ours.
+ * Decodes an id without verifying its signature.
  *
- * @param id As it came.
- * @param kind What it has to stand for.
+ * @param id The id as received.
+ * @param kind The expected kind.
+ * @returns Undefined when it is not an id of this kind.
  */
 export function readId(id: string, kind: ObjectKind): UnprovenRef | undefined {
   const prefix = prefixes[kind];
@@ -100,11 +101,11 @@ export function readId(id: string, kind: ObjectKind): UnprovenRef | undefined {
     const ref: ObjectRef = { kind, provider, account, owner, madeAt, ids, batch: facts };
     return { ref, signed, signature: id.slice(-signatureChars) };
   } catch {
-    return undefined; // no id of ours
+    return undefined; // not an id of this mesh
   }
 }
 
-/** Whether an id was signed with a secret. Takes as long for any signature. */
+/** Verifies the signature of an id, in constant time. */
 export async function isSignedBy({ signed, signature }: UnprovenRef, secret: string): Promise<boolean> {
   const right = await signatureOf(signed, secret);
   let difference = right.length ^ signature.length;
@@ -112,7 +113,7 @@ export async function isSignedBy({ signed, signature }: UnprovenRef, secret: str
   return difference === 0;
 }
 
-/** What a key is recognised by, without showing it. */
+/** Returns a hash that identifies an API key without revealing it. */
 export async function fingerprintOf(key: string | undefined): Promise<string> {
   if (key === undefined) return "";
   return url(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(key))).subarray(0, 6));
@@ -121,7 +122,7 @@ export async function fingerprintOf(key: string | undefined): Promise<string> {
 async function signatureOf(text: string, secret: string): Promise<string> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
-  // what else is signed with the same secret has no such beginning
+  // the prefix separates these signatures from others with the same secret
   const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`modelmesh object id\n${text}`));
   return url(new Uint8Array(signature).subarray(0, signatureBytes));
 }

@@ -1,5 +1,5 @@
 /**
- * One call to a provider that is about no model. It is sent once: what may have been carried out is not repeated.
+ * One call to a provider that concerns no model. It is not retried, since it may have been carried out.
  * @module
  */
 import type { CallOptions } from "../contracts/provider.ts";
@@ -20,33 +20,34 @@ import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
-/** What is called. */
+/** A call. */
 interface ProviderCall<Result> {
   readonly account: Account;
   readonly call: ObjectCall;
   /** Sends it. */
   readonly send: (options: CallOptions) => Promise<Result>;
-  /** Whether it only reads: then it is neither billed nor harmful twice. */
+  /** Whether it only reads, so that it is not billed and can be repeated. */
   readonly isRead?: boolean;
 }
 
-/** A call that failed. */
+/** A failed call. */
 export interface FailedCall {
-  /** What the caller gets. */
+  /** The error for the caller. */
   readonly error: unknown;
-  /** Nothing of it was read by anyone. */
+  /** Whether the request was certainly not sent. */
   readonly neverSent: boolean;
-  /** It may have been carried out although its answer never came. */
+  /** Whether it may have been carried out although no response arrived. */
   readonly possiblyBilled: boolean;
 }
 
-/** Statuses that are about the account, or pass: they are not the client's. */
+/** Statuses that concern the account or are transient, and are not the client's fault. */
 const ownStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 425, 429]);
 
 /**
  * Calls a provider.
  *
- * @throws A `MeshError`, the client's abort, or what its own input has thrown.
+ * @throws {MeshError} When it fails. An aborted call throws the signal's reason; errors of the request body are
+ * rethrown.
  */
 export async function callProvider<Result>(called: ProviderCall<Result>, mesh: InfrastructureMesh): Promise<Result> {
   const end = await tryProvider(called, mesh);
@@ -54,7 +55,7 @@ export async function callProvider<Result>(called: ProviderCall<Result>, mesh: I
   return end.value;
 }
 
-/** The same; a failure is returned. */
+/** Calls a provider, and returns a failure instead of throwing it. */
 export async function tryProvider<Result>(
   called: ProviderCall<Result>,
   mesh: InfrastructureMesh,
@@ -62,7 +63,7 @@ export async function tryProvider<Result>(
   const { account, call: { signal, timeoutMs }, send } = called;
   const { runtime } = mesh;
   const connection = connectionOf(account, mesh);
-  const late = new DeadlineError(`The request was not answered within the ${timeoutMs} ms it had`);
+  const late = new DeadlineError(`The request timed out after ${timeoutMs} ms`);
   const cancelDeadline = runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));
   const onAbort = () => connection.abort(signal!.reason);
   if (signal?.aborted) onAbort();
@@ -79,7 +80,7 @@ export async function tryProvider<Result>(
   }
 }
 
-/** The same, for calls whose body may come bit by bit. */
+/** Returns the options of a call, whose body may be a stream. */
 function optionsOf(connection: Connection, { disk }: Pick<Runtime, "disk">): CallOptions {
   return {
     signal: connection.signal,
@@ -88,7 +89,7 @@ function optionsOf(connection: Connection, { disk }: Pick<Runtime, "disk">): Cal
       const { body } = request;
       if (!isIncoming(body)) return await connection.send(request);
       const incoming = new IncomingBody(body, connection);
-      // browsers send nothing bit by bit over HTTP/1.1
+      // browsers cannot stream a request body over HTTP/1.1
       return await connection.send({ ...request, body: disk === undefined ? await allOf(incoming) : incoming });
     },
   };
@@ -100,7 +101,7 @@ async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   return all;
 }
 
-/** A connection of an account, limited by silence. */
+/** Opens a connection of an account, with an idle timeout. */
 export function connectionOf({ instance, key }: Account, { runtime }: InfrastructureMesh): Connection {
   return new Connection(runtime, instance, "stream", { apiKey: key, observe: () => undefined });
 }
@@ -111,15 +112,15 @@ interface FailureContext {
   readonly late?: DeadlineError;
 }
 
-/** What a failure is to the caller; the connection ends with it. */
+/** Converts a thrown error to a failed call, and closes the connection. */
 export function failedCall(thrown: unknown, connection: Connection, context: FailureContext): FailedCall {
   const { called: { account: { instance }, isRead = false }, mesh, late } = context;
   const { aborted, reason } = connection.stop;
-  connection.abort(thrown); // frees a socket whose response is not read to its end
+  connection.abort(thrown); // releases the socket of an unfinished response
   const error = aborted ? reason : thrown;
   const neverSent = connection.calls === 0 || NetworkError.isInstance(error) && error.neverSent;
   const possiblyBilled = !isRead && !neverSent && !connection.answered;
-  // the client has left, or what is sent has failed
+  // the client has aborted, or the request body has failed
   if (aborted && error !== late && !(error instanceof AttemptTimeout)) return { error, neverSent, possiblyBilled };
   const failure: Failure = aborted && error === late
     ? { kind: "timeout", message: late!.message, neverSent: false, retryable: false }
@@ -149,7 +150,7 @@ function errorOf(failure: Failure, { provider, isRead, possiblyBilled }: ErrorCo
     return new RateLimitError(`The quota of the provider "${provider}" is exhausted`, { code: "insufficient_quota" });
   }
   if (status === 404 && isRead) {
-    return new ObjectNotFoundError(`The provider "${provider}" does not have it any more`);
+    return new ObjectNotFoundError(`The provider "${provider}" no longer has it`);
   }
   const attempts = [{ model: "", provider, kind, ...(status === 0 ? {} : { status }) }];
   const facts = { provider, attempts, type: "server_error" };
@@ -160,10 +161,10 @@ function errorOf(failure: Failure, { provider, isRead, possiblyBilled }: ErrorCo
     return new ProviderError(error.message, { ...facts, ...own, status: status === 404 ? 400 : status });
   }
   if (kind === "auth") {
-    const refused = `The provider "${provider}" refused the key configured for it`;
+    const refused = `The provider "${provider}" rejected the configured API key`;
     return new ProviderError(refused, { ...facts, code: "upstream_auth_error", status: 502 });
   }
-  const hint = possiblyBilled ? ". It may have been carried out all the same, so it was not repeated" : "";
+  const hint = possiblyBilled ? ". The call may have been carried out, so it was not retried" : "";
   const isLate = kind === "timeout";
   return new ProviderError(`The provider "${provider}" failed: ${message}${hint}`, {
     ...facts,

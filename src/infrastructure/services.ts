@@ -1,26 +1,26 @@
 /**
- * Files, batches and fine-tuning jobs of one mesh.
+ * The services for files, batches and fine-tuning jobs of one mesh.
  * @module
  */
 import { Batches } from "./batches.ts";
 import { Files } from "./files.ts";
 import { FineTuningJobs } from "./fine_tuning.ts";
 import type { InfrastructureMesh } from "./mesh.ts";
-import { ObjectBook } from "./object_book.ts";
+import { ObjectRecords } from "./object_records.ts";
 
-/** Batches under way are asked for this often, ms. */
+/** Polling interval of unfinished batches, ms. */
 const pollIntervalMs = 60_000;
 
-/** What a mesh keeps at its providers. */
+/** The services for objects stored at providers. */
 export class InfrastructureServices {
   readonly files: Files;
   readonly batches: Batches;
   readonly jobs: FineTuningJobs;
 
-  /** @param mesh Its batches under way are polled where the configuration says so. */
+  /** @param mesh The mesh. Its unfinished batches are polled if configured. */
   constructor(mesh: InfrastructureMesh & { onClose(task: () => Promise<void>): void }) {
-    const book = mesh.objects.book ??= new ObjectBook();
-    book.use(mesh.storage);
+    const records = mesh.objects.records ??= new ObjectRecords();
+    records.use(mesh.storage);
     this.files = new Files(mesh);
     this.batches = new Batches(mesh);
     this.jobs = new FineTuningJobs(mesh);
@@ -30,7 +30,7 @@ export class InfrastructureServices {
   }
 }
 
-/** Whether some model's batches are asked for in the background. */
+/** Whether the batches of any model are polled. */
 function isPolling({ registry }: Pick<InfrastructureMesh, "registry">): boolean {
   return registry.models.some(({ batch }) => batch?.isPolled);
 }

@@ -1,5 +1,5 @@
 /**
- * Uploads: a file goes on to its provider as it comes. A file of requests is checked and reworded on the way.
+ * Uploads: a file is streamed to its provider. A file of batch requests is validated and adapted on the way.
  * @module
  */
 import type { FileObject, FileUpload } from "../contracts/infrastructure.ts";
@@ -10,42 +10,46 @@ import type { Member, Pool, ProviderInstance } from "../registry/registry.ts";
 import { type Account, infrastructureOf, maxFileBytes, newAccount } from "./account.ts";
 import { BatchFile } from "./batch_file.ts";
 import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
-import { CountedContent, JsonLinesCheck, looksLikeRequests, Peeked, WatchedContent } from "./content.ts";
+import { CountedContent, JsonLinesCheck, looksLikeRequests, PeekableContent, TrackedContent } from "./content.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, type FailedCall, tryProvider } from "./provider_call.ts";
 
-/** A file as it comes. */
+/** A file being uploaded. */
 export interface FileSource extends Pick<FileUpload, "name" | "type" | "content" | "fields" | "laterFields"> {
-  /** The pool that chooses the provider; by the lines of a file of requests, else the first that can, when left out. */
+  /**
+   * The pool that selects the provider. By default it is derived from the requests in the file, else the first pool
+   * that supports files.
+   */
   readonly pool?: string | undefined;
 }
 
-/** A file that was uploaded. */
+/** An uploaded file. */
 interface Uploaded {
   readonly account: Account;
   readonly pool: Pool;
-  /** The model that was chosen, by the pool's strategy. */
+  /** The model selected by the pool's strategy. */
   readonly member: Member;
-  /** The provider's own: several where the file was cut. */
+  /** The provider's files; several if the file was split. */
   readonly files: readonly FileObject[];
-  /** Bytes as they came. */
+  /** Number of bytes received. */
   readonly bytes: number;
   readonly purpose: string;
   readonly batch?: BatchFacts;
 }
 
-/** A line that ends no file so far: what is longer is no file of requests. */
+/** Maximum length of the first line of a file of batch requests, bytes. */
 const maxPeekBytes = 64 * 1024;
 
 /**
- * Uploads a file.
+ * Uploads a file. If it fails, uploaded parts are deleted.
  *
- * @throws A `MeshError`, the client's abort, or what the content has thrown; no part of the file is left then.
+ * @throws {MeshError} When the upload fails. An aborted call throws the signal's reason; errors of the content are
+ * rethrown.
  */
 export async function upload(source: FileSource, call: ObjectCall, mesh: InfrastructureMesh): Promise<Uploaded> {
   const { purpose } = source.fields;
-  const content = new Peeked(source.content);
+  const content = new PeekableContent(source.content);
   try {
     const isBatch = purpose === undefined ? looksLikeRequests(await content.peek(maxPeekBytes)) : purpose === "batch";
     const parts = { source: { ...source, content }, call, mesh };
@@ -61,7 +65,7 @@ interface UploadParts {
   readonly mesh: InfrastructureMesh;
 }
 
-/** Fields that come after the file, checked together with those before it. */
+/** Form fields that follow the file, validated together with those before it. */
 class LaterFields {
   readonly #source: FileSource;
   #purpose: string | undefined;
@@ -82,7 +86,7 @@ class LaterFields {
     this.#purpose ??= fields.purpose;
     if (this.#purpose === undefined) throw missing("purpose");
     if (latePool !== undefined && latePool !== pool) {
-      throw invalid('"mesh[pool]" has to stand before "file", or in the header x-mesh-pool', "mesh");
+      throw invalid('"mesh[pool]" has to precede "file", or be in the header x-mesh-pool', "mesh");
     }
     return fields;
   }
@@ -112,10 +116,10 @@ async function uploadPlain({ source, call, mesh }: UploadParts): Promise<Uploade
   return { ...sent, files: [sent.file], pool, bytes: counted.bytes, purpose: later.purpose };
 }
 
-/** The purpose came too late: what was sent is not reworded. */
+/** The error when the purpose followed the file and the sent lines were not adapted. */
 function noRequests(): UnsupportedRequestError {
   return new UnsupportedRequestError(
-    'Line 1 of the file is no request of a batch: it needs "custom_id", "url" and "body"',
+    'Line 1 of the file is not a batch request: it needs "custom_id", "url" and "body"',
     { code: "invalid_value", param: "file" },
   );
 }
@@ -131,7 +135,10 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
     if (!file.isOver) return { purpose: "batch" };
     const rest = await later.read();
     if (later.purpose === "batch") return rest;
-    throw invalid(`a file of requests is for batches: put "purpose" before "file" for another one`, "purpose");
+    throw invalid(
+      `a file of batch requests has the purpose "batch": put "purpose" before "file" for another purpose`,
+      "purpose",
+    );
   };
   const files: FileObject[] = [];
   let account: Account | undefined;
@@ -163,7 +170,7 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
 interface Sending {
   readonly pool: Pool;
   readonly members: readonly Member[];
-  /** What is sent next. */
+  /** The content to be sent next. */
   readonly content: () => AsyncIterable<Uint8Array>;
   readonly laterFields: FileUpload["laterFields"];
   readonly onChoice: (member: Member) => void;
@@ -175,7 +182,7 @@ interface Sent {
   readonly file: FileObject;
 }
 
-/** Sends to one provider after the other until one is reached: from then on nothing is sent elsewhere. */
+/** Tries one provider after another until one can be reached. From then on the content cannot be sent elsewhere. */
 async function sendFirst(parts: UploadParts, sending: Sending): Promise<Sent> {
   const { pool, members, onChoice } = sending;
   const unreached = new Set<string>();
@@ -204,7 +211,7 @@ async function sendTo(account: Account, sending: Sending & UploadParts): Promise
 async function trySending(account: Account, sending: Sending & UploadParts) {
   const { source: { name, type, fields: given }, call, mesh, laterFields } = sending;
   const { "mesh[pool]": _pool, ...fields } = given;
-  const content = new WatchedContent(sending.content());
+  const content = new TrackedContent(sending.content());
   const upload = { name, type, content, fields, laterFields };
   const send = (options: CallOptions) => infrastructureOf(account, "files").uploadFile(upload, options);
   const end = await tryProvider({ account, call, send }, mesh);
@@ -214,12 +221,12 @@ async function trySending(account: Account, sending: Sending & UploadParts) {
 function sizeLimit(instance: ProviderInstance): CountedContent["limit"] {
   const maxBytes = maxFileBytes(instance);
   const { id: provider } = instance.entry;
-  const message = `The file is over the ${maxBytes} bytes that the provider "${provider}" takes (files.max_size)`;
+  const message = `The file exceeds the ${maxBytes} bytes that the provider "${provider}" accepts (files.max_size)`;
   const facts = { code: "request_too_large", status: 413, type: "invalid_request_error", param: "file" };
   return { maxBytes, tooLarge: () => new ProviderError(message, { ...facts, provider, attempts: [] }) };
 }
 
-/** Deletes what is of no use, as far as that succeeds. */
+/** Deletes uploaded files that are not needed, ignoring failures. */
 async function discard(files: readonly FileObject[], account: Account, mesh: InfrastructureMesh): Promise<void> {
   const call: ObjectCall = { requestId: "", timeoutMs: discardMs };
   const infrastructure = infrastructureOf(account, "files");

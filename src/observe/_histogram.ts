@@ -1,23 +1,23 @@
 /**
- * A histogram with fixed bounds.
+ * Histogram with fixed bucket bounds.
  * @module
  */
 import type { HistogramSample, Labels } from "../contracts/metrics.ts";
 
-/** Observations by bucket, in constant memory. */
+/** Counts observations per bucket, in constant memory. */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sum = 0;
   #count = 0;
 
-  /** @param bounds Upper bounds, ascending. */
+  /** @param bounds Upper bounds of the buckets, ascending. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = new Array(bounds.length + 1).fill(0);
   }
 
-  /** Adds an observation. Negative and non-finite values are ignored. */
+  /** Records an observation. Negative and non-finite values are ignored. */
   observe(value: number): void {
     if (!(value >= 0 && value < Infinity)) return;
     let bucket = 0;
@@ -27,7 +27,7 @@ export class Histogram {
     this.#count++;
   }
 
-  /** The present state, under labels. */
+  /** Returns the current counts, with labels. */
   sample(labels: Labels): HistogramSample {
     return { labels, bounds: this.#bounds, counts: [...this.#counts], sum: this.#sum, count: this.#count };
   }

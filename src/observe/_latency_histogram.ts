@@ -1,16 +1,16 @@
 /**
- * The mean and the 95th percentile of any number of latencies, in constant memory.
+ * Mean and 95th percentile of latencies, in constant memory.
  * @module
  */
 
-/** Buckets to each doubling: their middles are within 2^(1/16) − 1 = 4.5 % of whatever falls into them. */
+/** Buckets per doubling of latency. The middle of a bucket is within 2^(1/16) − 1 = 4.5 % of each value in it. */
 const bucketsPerDoubling = 8;
-/** Longer latencies are in the last bucket: a day. */
+/** Latencies above this fall into the last bucket, ms: a day. */
 const maxLatencyMs = 24 * 60 * 60 * 1000;
-/** The first bucket has the latencies below 1 ms. */
+/** Number of buckets. The first holds latencies below 1 ms. */
 const buckets = 2 + Math.floor(Math.log2(maxLatencyMs) * bucketsPerDoubling);
 
-/** A histogram whose buckets grow with the latency. */
+/** Histogram with exponential buckets. */
 export class LatencyHistogram {
   readonly #counts = new Float64Array(buckets);
   #count = 0;
@@ -18,9 +18,9 @@ export class LatencyHistogram {
   #maxMs = 0;
 
   /**
-   * Adds a latency.
+   * Records a latency.
    *
-   * @param ms Negative and non-finite values are ignored.
+   * @param ms Latency, ms. Negative and non-finite values are ignored.
    */
   add(ms: number): void {
     if (!(ms >= 0 && ms < Infinity)) return;
@@ -31,14 +31,14 @@ export class LatencyHistogram {
     if (ms > this.#maxMs) this.#maxMs = ms;
   }
 
-  /** The mean, ms; null before the first. */
+  /** Mean, ms; null without observations. */
   get mean(): number | null {
     return this.#count === 0 ? null : this.#sumMs / this.#count;
   }
 
   /**
-   * The 95th percentile by nearest rank, ms: the middle of its bucket, which is within 4.5 % (0.5 ms below 1 ms); the
-   * longest of less than twenty is exact. Null before the first.
+   * 95th percentile by nearest rank, ms: the middle of its bucket, which is within 4.5 % (0.5 ms below 1 ms). With
+   * fewer than twenty observations, the exact maximum. Null without observations.
    */
   get percentile95(): number | null {
     if (this.#count === 0) return null;

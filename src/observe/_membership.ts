@@ -1,5 +1,5 @@
 /**
- * Which models are in which pools, and which of them are in standby.
+ * Membership of models in pools, and which of them are in standby.
  * @module
  */
 import type { StatsScope } from "../contracts/events.ts";
@@ -9,13 +9,13 @@ import type { MemberNames } from "./hub_events.ts";
 
 interface Member {
   readonly names: MemberNames;
-  /** Those of its pool, its model and its provider. */
+  /** Counters of its pool, its model and its provider. */
   readonly counters: readonly StatsCounters[];
-  /** How many of its three owners are in standby: itself, its model, its provider. */
+  /** Number of its owners that are in standby: the member itself, its model, its provider. */
   standbyOwners: number;
 }
 
-/** The counters of a mesh and the members that each of them covers. Bounded by what is configured. Times are monotonic ms. */
+/** Counters of a mesh, and the members that each covers. Bounded by the configuration. Times are monotonic ms. */
 export class Membership {
   readonly #counters: Readonly<Record<StatsScope, Map<string, StatsCounters>>> = {
     model: new Map(),
@@ -25,7 +25,7 @@ export class Membership {
   readonly #members = new Map<string, Member>();
   readonly #ownersInStandby = new Set<string>();
 
-  /** The counters of a model, provider or pool, made at first sight. */
+  /** Returns the counters of a model, provider or pool, created on first use. */
   countersOf(scope: StatsScope, id: string): StatsCounters {
     const known = this.#counters[scope].get(id);
     if (known !== undefined) return known;
@@ -34,14 +34,14 @@ export class Membership {
     return made;
   }
 
-  /** All counters, by scope and in the order they were made. */
+  /** Iterates over all counters, by scope and in order of creation. */
   *all(): Generator<readonly [scope: StatsScope, id: string, counters: StatsCounters]> {
     for (const scope of ["model", "provider", "pool"] as const) {
       for (const [id, counters] of this.#counters[scope]) yield [scope, id, counters];
     }
   }
 
-  /** Removes every member and ends every standby; the numbers stay. */
+  /** Removes all members and ends all standbys. Counters are kept. */
   clear(now: number): void {
     this.#members.clear();
     this.#ownersInStandby.clear();
@@ -64,7 +64,7 @@ export class Membership {
     for (const each of counters) each.addMember(standbyOwners > 0, now);
   }
 
-  /** Moves an owner to standby; false when it was there already. */
+  /** Puts an owner in standby. Returns false if it already was. */
   enterStandby(owner: BreakerOwner, now: number): boolean {
     const key = keyOf(owner);
     if (this.#ownersInStandby.has(key)) return false;
@@ -75,7 +75,7 @@ export class Membership {
     return true;
   }
 
-  /** Takes an owner out of standby; one that is not in standby changes nothing. */
+  /** Ends the standby of an owner. Has no effect if it is not in standby. */
   leaveStandby(owner: BreakerOwner, now: number): void {
     if (!this.#ownersInStandby.delete(keyOf(owner))) return;
     for (const member of this.#membersOf(owner)) {
@@ -83,7 +83,7 @@ export class Membership {
     }
   }
 
-  /** The counters that an owner's standby belongs to, each once: its own, and those of every member it covers. */
+  /** Returns the counters that an owner's standby affects: its own, and those of every member it covers. */
   affectedBy(owner: BreakerOwner): ReadonlySet<StatsCounters> {
     const { pool, model, provider } = owner;
     const affected = new Set([this.countersOf("provider", provider)]);
@@ -102,7 +102,7 @@ export class Membership {
   }
 }
 
-/** Names may hold anything; JSON keeps them apart. */
+/** Returns a map key. JSON, since names may contain any character. */
 function keyOf({ pool, model, provider }: BreakerOwner): string {
   return JSON.stringify([pool, model, provider]);
 }

@@ -1,5 +1,5 @@
 /**
- * The numbers of one model, provider or pool.
+ * Statistics of one model, provider or pool.
  * @module
  */
 import type { StatsMetrics } from "../contracts/events.ts";
@@ -9,7 +9,7 @@ import type { RequestUsage } from "./hub_events.ts";
 
 const nanoPerUsd = 1_000_000_000;
 
-/** Counts for one model, provider or pool. Times are monotonic ms. */
+/** Counters of one model, provider or pool. Times are monotonic ms. */
 export class StatsCounters {
   readonly #latencies = new LatencyHistogram();
   #total = 0;
@@ -21,20 +21,21 @@ export class StatsCounters {
   #standbyEvents = 0;
   #quotaResets = 0;
   #rotations = 0;
-  /** Number of the request counted last, in the total and as failed. */
+  /** Number of the latest request counted, in the total and as failed. */
   #latestRequest = -1;
   #latestFailedRequest = -1;
   #members = 0;
   #membersInStandby = 0;
   #downtimeMs = 0;
-  /** Since when it has no active member. */
+  /** When the last active member entered standby; undefined while a member is active. */
   #downSince: number | undefined;
 
   /**
-   * Counts a request that is over. Called again for the same one, it counts it once, and as failed if any part failed.
+   * Counts a request that has ended. Repeated calls for one request count it once, and as failed if any call reports a
+   * failure.
    *
-   * @param request Its number; the calls for one request follow each other.
-   * @param outcome `none`: neither success nor failure.
+   * @param request Sequence number of the request; calls for one request are consecutive.
+   * @param outcome `none` counts neither as success nor as failure.
    */
   addRequest(request: number, outcome: Outcome): void {
     if (this.#latestRequest !== request) {
@@ -47,29 +48,29 @@ export class StatsCounters {
     this.#failed++;
   }
 
-  /** Adds what a request used. Values that are no positive finite numbers count as 0. */
+  /** Adds the usage of a request. Values that are not positive finite numbers count as 0. */
   addUsage({ tokensIn, tokensOut, costNanoUsd }: RequestUsage): void {
     this.#tokensIn += countOrZero(tokensIn);
     this.#tokensOut += countOrZero(tokensOut);
     this.#costNanoUsd += countOrZero(costNanoUsd);
   }
 
-  /** Adds the time to an answer, ms. */
+  /** Records the time to a response, ms. */
   addLatency(ms: number | undefined): void {
     if (ms !== undefined) this.#latencies.add(ms);
   }
 
-  /** A request left it, or a model of it, for another model. */
+  /** Counts a rotation: a request moved on from this model, or from a model of this provider or pool. */
   addRotation(): void {
     this.#rotations++;
   }
 
-  /** It, or some of its models, moved to standby. */
+  /** Counts a standby of this owner, or of some of its models. */
   addStandbyEvent(): void {
     this.#standbyEvents++;
   }
 
-  /** A standby of it, or of some of its models, ended because a quota began anew. */
+  /** Counts the end of a standby because a quota was reset. */
   addQuotaReset(): void {
     this.#quotaResets++;
   }
@@ -81,20 +82,20 @@ export class StatsCounters {
     this.#updateDowntime(now);
   }
 
-  /** Removes every member. */
+  /** Removes all members. */
   clearMembers(now: number): void {
     this.#members = 0;
     this.#membersInStandby = 0;
     this.#updateDowntime(now);
   }
 
-  /** A member moved to standby, or became active. */
+  /** Records that a member has entered standby or become active. */
   memberChanged(isStandby: boolean, now: number): void {
     this.#membersInStandby += isStandby ? 1 : -1;
     this.#updateDowntime(now);
   }
 
-  /** The spec's metrics as they stand. */
+  /** Returns the metrics as the specification names them. */
   metrics(now: number): StatsMetrics {
     return {
       requests_total: this.#total,
@@ -112,7 +113,7 @@ export class StatsCounters {
     };
   }
 
-  /** Begins or ends the time without an active member. */
+  /** Begins or ends the downtime: the time without an active member. */
   #updateDowntime(now: number): void {
     const isDown = this.#members > 0 && this.#membersInStandby === this.#members;
     if (isDown === (this.#downSince !== undefined)) return;
@@ -125,7 +126,7 @@ export class StatsCounters {
   }
 }
 
-/** Providers report any value; one NaN would spoil a sum for good. */
+/** Sanitizes a count, since providers report any value and one NaN would invalidate a sum. */
 function countOrZero(count: number | undefined): number {
   return typeof count === "number" && count > 0 && count < Infinity ? Math.floor(count) : 0;
 }

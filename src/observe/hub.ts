@@ -1,5 +1,6 @@
 /**
- * Passes records to all sinks and events to listeners. A sink that throws or hangs affects no request and no other sink.
+ * Delivers records to sinks, and events to listeners in the process. A sink that throws or hangs affects neither
+ * requests nor other sinks.
  * @module
  */
 import type { LogRecord, MeshEvent, NoticeRecord, Severity, TraceEntry } from "../contracts/events.ts";
@@ -14,19 +15,19 @@ import type { requestLogOf } from "./request_log.ts";
 
 type Listeners = { readonly [Kind in keyof HubEvents]: ((event: HubEvents[Kind]) => void)[] };
 
-/** Losses of one sink are reported so often, ms. */
+/** Interval at which losses of a sink are reported, ms. */
 const lossIntervalMs = 60_000;
 
-/** The longest wait for a sink that flushes, ms. */
+/** Timeout of a flush, ms. */
 const flushLimitMs = 5_000;
 
-/** An event before its id and time are added. */
+/** An event without its id and time. */
 type EventFacts = Omit<MeshEvent, "type" | "id" | "timestamp">;
 
-/** A line of the request log before its time is added. */
+/** A line of the request log without its time. */
 export type LogFacts = Omit<LogRecord, "type" | "timestamp">;
 
-/** A trace entry before its time is added. */
+/** A trace entry without its time. */
 interface TraceFacts {
   readonly severity: Severity;
   readonly component: string;
@@ -53,8 +54,8 @@ export class Hub {
   };
 
   /**
-   * @param clock For the records' times.
-   * @param redact Replaces secrets.
+   * @param clock Clock for timestamps.
+   * @param redact Replaces secrets in a string.
    */
   constructor(clock: Clock, redact: (text: string) => string = (text) => text) {
     this.#clock = clock;
@@ -64,8 +65,8 @@ export class Hub {
   /**
    * Adds a sink of the program.
    *
-   * @param sink Gets all events, whatever the configuration says.
-   * @param kinds What it gets; `log` means lines about refused requests.
+   * @param sink The sink. It receives every event, regardless of the configuration.
+   * @param kinds Kinds of records it receives; `log` means lines about rejected requests.
    */
   add(sink: Observability, kinds: readonly RecordKind[] = ["event", "log", "trace"]): void {
     const takes = {
@@ -77,7 +78,7 @@ export class Hub {
     this.#use([...this.#outputs, this.#own.at(-1)!]);
   }
 
-  /** Replaces the sinks of the configuration; what writes the request log is imported where one logs requests. */
+  /** Replaces the configured sinks. The request log is imported if a sink logs requests. */
   async configure(sinks: readonly ConfiguredSink[]): Promise<void> {
     if (sinks.some(({ logging }) => logging !== undefined)) {
       this.#requestLogOf = (await import("./request_log.ts")).requestLogOf;
@@ -91,22 +92,22 @@ export class Hub {
     this.#use([...this.#own, ...outputs]);
   }
 
-  /** Those that get numbers. */
+  /** Sinks that receive statistics. */
   get statisticsOutputs(): readonly Output[] {
     return this.#outputs.filter(({ takes }) => takes.statistics !== undefined);
   }
 
-  /** Whether some sink logs requests. */
+  /** Whether any sink logs requests. */
   get logsRequests(): boolean {
     return this.#logged.length > 0;
   }
 
-  /** Bytes of a payload that some sink logs. */
+  /** Maximum number of payload bytes that a sink logs. */
   get payloadBytes(): number {
     return this.#payloadBytes;
   }
 
-  /** Records that sinks could not deliver, by connector id. */
+  /** Number of records that sinks could not deliver, by connector id. */
   get lost(): ReadonlyMap<string, number> {
     const lost = new Map<string, number>();
     for (const { id, count } of new Set(this.#outputs.map(({ losses }) => losses))) {
@@ -116,16 +117,16 @@ export class Hub {
   }
 
   /**
-   * Adds a listener of the engine itself.
+   * Adds a listener.
    *
-   * @param kind Kind of event it listens to.
-   * @param listener Called within the publishing call; it must not throw.
+   * @param kind Kind of event.
+   * @param listener Called synchronously by `publish`. It must not throw.
    */
   on<Kind extends keyof HubEvents>(kind: Kind, listener: (event: HubEvents[Kind]) => void): void {
     this.#listeners[kind].push(listener);
   }
 
-  /** Publishes an event to listeners; sinks do not get it. */
+  /** Publishes an event to listeners. Sinks do not receive it. */
   publish<Kind extends keyof HubEvents>(kind: Kind, event: HubEvents[Kind]): void {
     for (const listener of this.#listeners[kind]) listener(event);
   }
@@ -142,7 +143,7 @@ export class Hub {
     this.publish("event", record);
   }
 
-  /** Emits the routing record of a request that is over, and its line of the log. */
+  /** Emits the routing record and the log line of a request that has ended. */
   requestFinished(request: FinishedRequest): void {
     for (const output of this.#outputs) {
       if (output.takes.routing !== undefined) this.#write(output, (sink) => sink.emit(request.record, request.tries));
@@ -153,13 +154,13 @@ export class Hub {
     this.publish("request_finished", request);
   }
 
-  /** Writes a line about a request that was refused before it was routed. */
+  /** Logs a request that was rejected before routing. */
   log(facts: LogFacts): void {
     const record: LogRecord = { type: "log", timestamp: this.timestamp(), ...facts };
     for (const output of this.#outputs) if (output.takesRefused) this.#write(output, (sink) => sink.log?.(record));
   }
 
-  /** Writes a line about something else than a request to all sinks with a log, and the same as a trace. */
+  /** Logs a notice, which concerns no request, to all sinks with a log, and traces it. */
   notice({ level, component, message, ...facts }: Omit<NoticeRecord, "type" | "timestamp">): void {
     const details = redactAll({ message, ...facts }, this.#redact);
     const record: NoticeRecord = { type: "log", timestamp: this.timestamp(), level, component, ...details };
@@ -167,21 +168,21 @@ export class Hub {
     this.trace({ severity: level, component, ...details });
   }
 
-  /** Whether some sink takes traces of a severity: what is traced on the way of every request asks first. */
+  /** Whether any sink receives traces of a severity. Check it before building a trace in the request path. */
   isTraced(severity: Severity): boolean {
     return rankOf(severity) >= this.#minRank;
   }
 
-  /** Writes a trace entry to all sinks that take its severity. */
+  /** Emits a trace entry to all sinks that receive its severity. */
   trace(facts: TraceFacts): void {
     if (this.isTraced(facts.severity)) this.#trace(facts, this.#outputs);
   }
 
   /**
-   * Resolves when sinks have written their records, after 5 s at the latest.
+   * Resolves when sinks have written their records, or after 5 s.
    *
-   * @param takes Whether a sink is flushed.
-   *   @default all
+   * @param takes Selects the sinks to flush.
+   * @default all
    */
   async flush(takes: (sink: Observability) => boolean = () => true): Promise<void> {
     const sinks = new Map(this.#outputs.filter(({ sink }) => takes(sink)).map((output) => [output.sink, output]));
@@ -193,7 +194,7 @@ export class Hub {
    *
    * @param output The sink.
    * @param flush Flushes it.
-   * @returns Resolves when it has, or has failed, or after 5 s.
+   * @returns Resolves when the flush has succeeded or failed, or after 5 s.
    */
   async flushSink({ losses }: Output, flush: () => Promise<void>): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -217,7 +218,7 @@ export class Hub {
     this.#reportLosses(losses);
   }
 
-  /** The present time in the form of records. */
+  /** Returns the current time as an ISO 8601 timestamp. */
   timestamp(): string {
     return new Date(this.#clock.now()).toISOString();
   }
@@ -245,7 +246,7 @@ export class Hub {
     this.#reportLosses(losses);
   }
 
-  /** What one sink lost is reported to the others, once a minute. */
+  /** Reports the losses of a sink to the other sinks, at most once per minute. */
   #reportLosses(losses: SinkLosses): void {
     const { count, id } = losses;
     if (count === losses.reported) return;

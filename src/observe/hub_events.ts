@@ -1,5 +1,5 @@
 /**
- * What the engine publishes inside the process, beside the records that sinks get.
+ * Events that the engine publishes within the process, in addition to the records that sinks receive.
  * @module
  */
 import type { MeshEvent, ModelTry, RequestLogRecord, RoutingRecord } from "../contracts/events.ts";
@@ -10,67 +10,67 @@ import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 export interface MemberNames {
   readonly pool: string;
   readonly model: string;
-  /** Its provider's entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
 }
 
-/** The members of all pools; each call reads the present state. */
+/** The members of all pools. Each call returns the current state. */
 export interface MeshMembers {
   readonly members: () => readonly MemberNames[];
   readonly ownersInStandby: () => readonly BreakerOwner[];
 }
 
-/** What one request used; undefined where that is unknown. */
+/** Usage of one request; unknown values are undefined. */
 export interface RequestUsage {
   readonly tokensIn?: number | undefined;
   readonly tokensOut?: number | undefined;
   readonly costNanoUsd?: number | undefined;
 }
 
-/** How a request ended and what it used. */
+/** Outcome and usage of a request. */
 export interface RequestResult extends RequestUsage {
-  /** `none`: the client gave it up. A deadline is a failure. */
+  /** `none` when the client cancelled the request. An exceeded deadline is a failure. */
   readonly outcome: Outcome;
-  /** From its arrival to the answer, or to a stream's first content, ms. */
+  /** Time from arrival to the response, or to the first content of a stream, ms. */
   readonly latencyMs?: number | undefined;
 }
 
-/** What a request contained, for the request log. */
+/** Payloads of a request, for the request log. */
 export interface RequestPayloads {
   readonly user?: string | undefined;
   readonly tags?: RequestLogRecord["tags"] | undefined;
-  /** The request's body. */
+  /** Returns the request body. */
   readonly request: () => string | undefined;
-  /** The response's body, or the events of its stream as far as they are kept. */
+  /** Returns the response body, or the events of a stream up to the logged size. */
   readonly response: () => string | undefined;
 }
 
-/** A request that is over, a stream with its end. */
+/** A request that has ended, including its stream. */
 export interface FinishedRequest extends RequestResult {
   readonly record: RoutingRecord;
-  /** Tokens read from the provider's cache, where it reported that. */
+  /** Input tokens read from the provider's cache, if reported. */
   readonly tokensCached?: number | undefined;
-  /** What it contained; left out where no sink logs requests. */
+  /** Payloads; undefined when no sink logs requests. */
   readonly payloads?: RequestPayloads | undefined;
-  /** Every try of a model, in order. */
+  /** All attempts, in order. */
   readonly tries: readonly ModelTry[];
 }
 
-/** A request that was refused before it was routed. */
+/** A request that was rejected before routing. */
 export interface RefusedRequest {
   /** HTTP status of the response. */
   readonly status: number;
-  /** The client that sent it, where clients have names. */
+  /** Name of the client, if clients have names. */
   readonly client?: string | undefined;
 }
 
-/** Kinds of hub events, and what each carries. */
+/** Payloads of hub events, by kind. */
 export interface HubEvents {
-  /** A model or provider changed its state, a pool its current model. */
+  /** A model or provider has changed its state, or a pool its current model. */
   readonly event: MeshEvent;
   readonly request_started: undefined;
   readonly request_finished: FinishedRequest;
   readonly request_refused: RefusedRequest;
-  /** Pools have other members, or their states were replaced without an event. */
+  /** Pools have other members, or state was replaced without events. */
   readonly members_changed: MeshMembers;
 }

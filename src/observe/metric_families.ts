@@ -1,38 +1,38 @@
 /**
- * What `/metrics` and metrics sinks print: the aggregator's labelled metrics, and what is true right now.
+ * The metrics of `/metrics` and of metrics sinks: request metrics and current gauges.
  * @module
  */
 import type { MetricFamily, Sample } from "../contracts/metrics.ts";
-/** What is true of pools right now. */
+/** Current status of pools. */
 interface PoolsNow {
   readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
 }
 
-/** A mesh whose metrics are printed. */
+/** The mesh whose metrics are exported. */
 export interface MeasuredMesh {
   readonly statistics: {
     readonly metrics?: { families(): readonly MetricFamily[] };
     readonly inFlight: number;
   };
-  /** Records that sinks could not deliver, by connector id. */
+  /** Number of records that sinks could not deliver, by connector id. */
   readonly hub: { readonly lost: ReadonlyMap<string, number> };
   poolStatus(): PoolsNow;
 }
 
-/** Whose metrics are printed, where that is not everything. */
+/** Restricts metrics to one client. */
 interface MetricsScope {
-  /** The client's name; undefined: it has no requests of its own. */
+  /** Name of the client; undefined for one without requests of its own. */
   readonly name?: string;
-  /** Its pools; undefined: all. */
+  /** Pools of the client; undefined for all. */
   readonly pools?: ReadonlySet<string> | undefined;
 }
 
 /**
- * The metrics of a mesh as they stand; those of requests are empty where nothing asked the aggregator for them.
+ * Returns the current metrics of a mesh. Request metrics are empty unless an exporter has enabled them.
  *
- * @param mesh Ready.
- * @param scope Only what is this client's own.
- *   @default everything
+ * @param mesh A mesh that is ready.
+ * @param scope Restricts the metrics to one client.
+ * @default all metrics
  */
 export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readonly MetricFamily[] {
   const { statistics, hub } = mesh;
@@ -49,7 +49,7 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
     active,
     {
       name: "modelmesh_requests_in_flight",
-      help: "Requests that are being routed or answered.",
+      help: "Requests in flight.",
       type: "gauge",
       samples: [{ labels: {}, value: statistics.inFlight }],
     },
@@ -63,7 +63,7 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
   return scope === undefined ? families : families.map((family) => ownOf(family, scope));
 }
 
-/** What has no client's name concerns others too; a model's state is what a client of its pool may see. */
+/** Returns the samples of a family that a client may see: its own, and the state of models in its pools. */
 function ownOf(family: MetricFamily, { name, pools }: MetricsScope): MetricFamily {
   const isOwn = ({ labels }: Pick<Sample, "labels">) =>
     labels.client !== undefined && labels.client === name ||

@@ -1,13 +1,13 @@
 /**
- * Calls of observers that a program plugged in, which may fail in any way.
+ * Calls observers of the program, which may fail.
  * @module
  */
 
 /**
- * Calls an observer without waiting for it. Errors that it throws, now or later, are caught.
+ * Calls an observer without waiting for it. Catches its errors, including rejected promises.
  *
  * @param notify Calls the observer.
- * @param onFailure Called once when it failed.
+ * @param onFailure Called once when the observer has failed.
  */
 export function notifySafely(notify: () => unknown, onFailure: () => void = () => {}): void {
   try {

@@ -1,85 +1,85 @@
 /**
- * A sink with what it takes.
+ * A sink, and which records it receives.
  * @module
  */
 import type { SinkOutput } from "../config/settings/observability.ts";
 import type { MeshEvent, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 
-/** Severities, the least severe first. */
+/** Severities in ascending order. */
 const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
 
-/** The position of a severity, the least severe at 0. */
+/** Returns the rank of a severity; 0 is the least severe. */
 export function rankOf(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
-/** Kinds of records that a program's own sink may take. */
+/** Kinds of records that a program's own sink may receive. */
 export type RecordKind = "event" | "log" | "trace";
 
-/** A sink of the configuration. */
+/** A configured sink. */
 export interface ConfiguredSink extends SinkOutput {
-  /** Its connector's id. */
+  /** Id of its connector. */
   readonly id: string;
-  /** One for all entries that are the same. */
+  /** The sink. Entries with the same connector and attributes share one. */
   readonly sink: Observability;
 }
 
-/** Calls of a sink that may be under way at once. */
+/** Maximum number of pending calls of a sink. */
 const maxPending = 10_000;
 
-/** Records that a sink could not deliver. */
+/** Counts records that a sink could not deliver. */
 export class SinkLosses {
   readonly id: string;
-  /** Records at which it threw, and those that it was not given since it was behind. */
+  /** Records for which the sink threw, or which it was not given while it was overloaded. */
   thrown = 0;
-  /** Calls whose promises have yet to settle. */
+  /** Calls whose promises have not settled. */
   #pending = 0;
-  /** How many of its losses were reported, and when, monotonic ms. */
+  /** Number of losses reported, and the time of the last report in monotonic ms. */
   reported = 0;
   reportedAt: number = -Infinity;
   readonly #sink: Observability;
 
   /**
    * @param id The connector's id.
-   * @param sink Whose losses.
+   * @param sink The sink.
    */
   constructor(id: string, sink: Observability) {
     this.id = id;
     this.#sink = sink;
   }
 
-  /** Whether so many of its promises are open that it is given nothing until some settle. */
+  /** Whether the sink is overloaded: it receives no records until pending calls settle. */
   get isBehind(): boolean {
     return this.#pending >= maxPending;
   }
 
-  /** Counts a call as pending until its promise settles, where it returned one. */
+  /** Counts a call as pending until its promise settles, if it returned one. */
   follow(result: unknown): unknown {
     if (!(result instanceof Promise)) return result;
     this.#pending++;
     return result.finally(() => this.#pending--);
   }
 
-  /** All of them. */
+  /** Total number of lost records. */
   get count(): number {
     return this.thrown + (this.#sink.lost ?? 0);
   }
 }
 
-/** One sink, what it takes, and what it lost. */
+/** A sink, the records it receives, and its losses. */
 export class Output {
   readonly sink: Observability;
   readonly losses: SinkLosses;
   readonly takes: SinkOutput;
-  /** Whether it takes lines about refused requests. */
+  /** Whether it logs rejected requests. */
   readonly takesRefused: boolean;
-  /** The least severe trace that it takes; above all severities for one that takes none. */
+  /** Rank of the least severe trace it receives; above all severities if it receives none. */
   readonly minRank: number;
 
   /**
-   * @param sink The sink, and what it takes.
-   * @param losses Shared by all outputs of one sink.
+   * @param sink The sink, and the records it receives.
+   * @param losses Losses, shared by all outputs of the sink.
    */
   constructor({ sink, ...takes }: Omit<ConfiguredSink, "id">, losses: SinkLosses) {
     this.sink = sink;
@@ -90,7 +90,7 @@ export class Output {
     this.minRank = tracing === undefined ? severities.length : rankOf(sink.minSeverity ?? tracing.minSeverity);
   }
 
-  /** The event as this sink gets it; undefined for one that it does not get. */
+  /** Returns the event as this sink receives it; undefined if it does not. */
   eventFor(event: MeshEvent): MeshEvent | undefined {
     const { routing } = this.takes;
     if (routing === undefined || !(routing.filter?.includes(event.event) ?? true)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Redaction of strings that leave the process: every resolved secret, and whatever has the form of a key.
+ * Redaction of strings that leave the process: resolved secrets, and strings in the format of well-known API keys.
  * @module
  */
 import { toBase64 } from "../util/base64.ts";
@@ -8,35 +8,33 @@ import { toBase64 } from "../util/base64.ts";
 const keyForms =
   /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\bBearer\s+[^\s"',;]+/g;
 
-/** Values shorter than this are words, not secrets. */
+/** Minimum length of a secret; shorter values may be ordinary words. */
 const minSecretLength = 6;
 
-/** Latest tokens that are redacted: many more than are in use at a time. */
+/** Number of recent tokens that are redacted, far more than are in use at once. */
 const maxTokens = 100;
 
-/** Records are flat; this bounds what circles to itself. */
+/** Maximum nesting depth; protects against circular references. */
 const maxDepth = 8;
 
 /** Redacts the secrets of one mesh. */
 export class Redactor {
-  /** Every form of every secret, the longest first: one may begin like another. */
+  /** Encoded forms of all secrets, longest first, since one may be the prefix of another. */
   #forms: readonly string[] = [];
-  /** The same of each token, the latest first. */
+  /** Encoded forms of each token, latest first. */
   #tokens: readonly (readonly string[])[] = [];
 
-  /** Adds a secret, with the forms that it may be quoted in. */
+  /** Adds a secret, in all encodings in which it may appear. */
   add(value: string): void {
     this.#forms = byLength([...this.#forms, ...formsOf(value)]);
   }
 
-  /** Adds a short-lived token; the latest ones are redacted. */
+  /** Adds a short-lived token. Only the most recent ones are kept. */
   addToken(value: string): void {
     this.#tokens = [byLength(formsOf(value)), ...this.#tokens].slice(0, maxTokens);
   }
 
-  /**
-   * The string with `[redacted]` in place of secrets.
-   */
+  /** Replaces secrets in a string by `[redacted]`. */
   redact(text: string): string {
     for (const forms of [...this.#tokens, this.#forms]) {
       for (const form of forms) text = text.replaceAll(form, "[redacted]");
@@ -46,10 +44,10 @@ export class Redactor {
 }
 
 /**
- * A copy without secrets in its strings. What has no JSON form is left as it is.
+ * Returns a deep copy with secrets replaced in all strings. Values without a JSON form are kept as they are.
  *
  * @param value Plain data.
- * @param redact Replaces secrets of one string.
+ * @param redact Replaces secrets in one string.
  */
 export function redactAll<Value>(value: Value, redact: (text: string) => string): Value {
   const copy = (part: unknown, depth: number): unknown => {

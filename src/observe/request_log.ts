@@ -1,5 +1,5 @@
 /**
- * The request log: one line for each request that was routed.
+ * The request log: one line for each routed request.
  * @module
  */
 import type { LoggingSettings } from "../config/settings/observability.ts";
@@ -7,18 +7,18 @@ import type { RequestLogRecord } from "../contracts/events.ts";
 import type { FinishedRequest } from "./hub_events.ts";
 import { redactAll } from "./redact.ts";
 
-/** Characters of a payload in a summary. */
+/** Number of payload characters in a summary. */
 const summaryLength = 200;
 
-/** What stands where the rest of a payload is left out. */
+/** Marks a truncated payload. */
 const ellipsis = "…";
 
 /**
- * The line about a request.
+ * Returns the log line of a request.
  *
- * @param request It is over.
- * @param settings How much of it is logged.
- * @param redact Replaces secrets.
+ * @param request A request that has ended.
+ * @param settings Level of detail.
+ * @param redact Replaces secrets in a string.
  */
 export function requestLogOf(
   { record, tokensIn, tokensOut, tokensCached, costNanoUsd, payloads }: FinishedRequest,
@@ -54,7 +54,7 @@ export function requestLogOf(
   };
 }
 
-/** Redacted before it is cut: half a secret has another form. */
+/** Redacts and truncates a payload, in this order: a truncated secret would not be recognized. */
 function shortened(
   payload: string,
   { level, redactSecrets, maxPayloadBytes }: LoggingSettings,
@@ -66,7 +66,7 @@ function shortened(
     : text;
   const bytes = new TextEncoder().encode(limited);
   if (bytes.length <= maxPayloadBytes) return limited;
-  // a stream's decoder holds the beginning of a character back
+  // decoding as a stream drops an incomplete character at the end
   const whole = new TextDecoder().decode(bytes.subarray(0, maxPayloadBytes), { stream: true });
   return `${whole}${ellipsis}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The labelled metrics of requests. Part of the one aggregator: `Statistics` feeds it, once something prints it.
+ * Labelled metrics of requests. `Statistics` feeds them once an exporter is configured.
  * @module
  */
 import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
@@ -7,7 +7,7 @@ import { Histogram } from "./_histogram.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
 
-/** Upper bounds, seconds. */
+/** Histogram bounds of durations, seconds. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const firstTokenBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const tokenBounds = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
@@ -15,7 +15,7 @@ const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.0
 
 const nanoPerUsd = 1_000_000_000;
 
-/** What a client has sent and spent. */
+/** Totals of a client. */
 export interface ClientTotals {
   readonly name: string;
   readonly requests: number;
@@ -24,7 +24,7 @@ export interface ClientTotals {
   readonly cost_usd: number;
 }
 
-/** What of a request's record is counted here. */
+/** Members of a routing record that are used here. */
 export const countedMembers = [
   "pool",
   "model",
@@ -37,12 +37,12 @@ export const countedMembers = [
   "routing_latency_ms",
 ] as const;
 
-/** What of a request that is over is counted here. */
+/** Members of a finished request that are used here. */
 export interface CountedRequest extends Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "costNanoUsd"> {
   readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
 }
 
-/** What requests of one client to one model took. */
+/** Usage of one client at one model. */
 interface Consumption {
   readonly labels: Labels;
   readonly byStatus: Map<string, number>;
@@ -51,7 +51,7 @@ interface Consumption {
   costNanoUsd: number;
 }
 
-/** How long requests to one model took, and how many tokens. */
+/** Durations and token counts of requests to one model. */
 interface Durations {
   readonly labels: Labels;
   readonly whole: Histogram;
@@ -61,8 +61,8 @@ interface Durations {
 }
 
 /**
- * Counts requests by label. Label values are names that the configuration or a provider's list has, HTTP statuses, and
- * outcomes: what a request contains is none of them, so memory is bounded by what is configured.
+ * Counts requests by label. Label values are names from the configuration or a provider's list of models, HTTP statuses
+ * and outcomes, never request content, so memory is bounded.
  */
 export class RequestMetrics {
   readonly #consumption = new Map<string, Consumption>();
@@ -71,7 +71,7 @@ export class RequestMetrics {
   readonly #attempts = new Map<string, { readonly labels: Labels; value: number }>();
   readonly #rotations = new Map<string, { readonly labels: Labels; value: number }>();
 
-  /** Counts a request that is over. */
+  /** Counts a request that has ended. */
   addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
@@ -89,7 +89,7 @@ export class RequestMetrics {
     for (const { model, provider, outcome } of tries) count(this.#attempts, { model, provider, outcome });
   }
 
-  /** Counts a request that was refused before it was routed. */
+  /** Counts a request that was rejected before routing. */
   addRefused({ status, client = "" }: RefusedRequest): void {
     add(this.#consumptionOf("", "", "", client).byStatus, String(status));
   }
@@ -99,7 +99,7 @@ export class RequestMetrics {
     count(this.#rotations, { pool, reason });
   }
 
-  /** What each named client has sent and spent. */
+  /** Returns the totals of each named client. */
   clients(): readonly ClientTotals[] {
     const totals = new Map<string, ClientTotals>();
     for (
@@ -119,16 +119,16 @@ export class RequestMetrics {
     return [...totals.values()];
   }
 
-  /** All metrics as they stand. */
+  /** Returns all metrics. */
   families(): readonly MetricFamily[] {
     return [
       ...consumptionFamilies([...this.#consumption.values()]),
-      counter("modelmesh_attempts_total", "Tries of a model for a request.", [...this.#attempts.values()]),
+      counter("modelmesh_attempts_total", "Attempts: calls of a model for a request.", [...this.#attempts.values()]),
       counter("modelmesh_rotations_total", "Changes of a pool's current model.", [...this.#rotations.values()]),
       ...durationFamilies([...this.#durations.values()]),
       {
         name: "modelmesh_overhead_seconds",
-        help: "Time spent on a request outside of providers and back-off.",
+        help: "Time spent on a request outside of provider calls and backoff.",
         type: "histogram",
         samples: [...this.#overhead].map(([pool, histogram]) => histogram.sample({ pool })),
       },
@@ -184,7 +184,7 @@ function made<Value>(values: Map<string, Value>, key: string, make: () => Value)
   return value;
 }
 
-/** Names of a configuration have no control characters. */
+/** Joins values to a map key. Names in a configuration contain no control characters. */
 function keyOf(values: readonly string[]): string {
   return values.join("\n");
 }
@@ -193,12 +193,12 @@ function countOrZero(value: number | undefined): number {
   return value !== undefined && value > 0 && value < Infinity ? value : 0;
 }
 
-/** Counters of what requests took. */
+/** Counters of usage. */
 function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[] {
   return [
     {
       name: "modelmesh_requests_total",
-      help: "Requests that are over, by the status of their response.",
+      help: "Finished requests, by HTTP status of the response.",
       type: "counter",
       samples: consumption.flatMap(({ labels, byStatus }) =>
         [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
@@ -206,13 +206,13 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
     },
     {
       name: "modelmesh_tokens_total",
-      help: "Tokens read (input) and written (output).",
+      help: "Input and output tokens.",
       type: "counter",
       samples: consumption.flatMap(tokensOf),
     },
     {
       name: "modelmesh_cost_usd_total",
-      help: "Cost of requests in USD, as far as prices are known.",
+      help: "Cost of requests in USD, where prices are known.",
       type: "counter",
       samples: consumption.flatMap(({ labels, costNanoUsd }) =>
         labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
@@ -221,24 +221,24 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
   ];
 }
 
-/** Histograms of requests. */
+/** Histograms of durations and token counts. */
 function durationFamilies(durations: readonly Durations[]): MetricFamily[] {
   return [
     {
       name: "modelmesh_request_duration_seconds",
-      help: "Time from a request's arrival to the end of its response.",
+      help: "Time from the arrival of a request to the end of its response.",
       type: "histogram",
       samples: durations.map(({ labels, whole }) => whole.sample(labels)),
     },
     {
       name: "modelmesh_time_to_first_token_seconds",
-      help: "Time from a request's arrival to the first content of its stream.",
+      help: "Time from the arrival of a request to the first content of its stream.",
       type: "histogram",
       samples: durations.map(({ labels, firstToken }) => firstToken.sample(labels)).filter(({ count }) => count > 0),
     },
     {
       name: "modelmesh_request_tokens",
-      help: "Tokens of a request, read (input) and written (output).",
+      help: "Input and output tokens of a request.",
       type: "histogram",
       samples: durations.flatMap(({ labels, tokensIn, tokensOut }) => [
         tokensIn.sample({ ...labels, direction: "input" }),

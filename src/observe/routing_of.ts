@@ -1,5 +1,5 @@
 /**
- * Routing records by response, so that a response stays as its provider wrote it.
+ * Associates responses with routing records, so that responses are left as the provider sent them.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -7,7 +7,7 @@ import type { RoutingRecord } from "../contracts/events.ts";
 const records = new WeakMap<object, RoutingRecord>();
 
 /**
- * The routing record of a response: which models were asked, and which one answered.
+ * Returns the routing record of a response: which models were tried, and which one served it.
  *
  * @param response A response or stream that a client of this package returned, or an error that it threw.
  * @returns Undefined for any other object, and for a request that failed before routing.
@@ -22,9 +22,7 @@ export function routingOf(response: object): RoutingRecord | undefined {
   return records.get(response);
 }
 
-/**
- * Stores the record that {@linkcode routingOf} returns.
- */
+/** Stores the record that {@linkcode routingOf} returns. */
 export function rememberRouting(response: object, record: RoutingRecord): void {
   records.set(response, record);
 }

@@ -1,17 +1,20 @@
 /**
- * What is a secret by its name, where nothing else says so.
+ * Recognizes secrets by the names of their variables and settings.
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Redactor } from "./redact.ts";
 
-/** Names of variables and settings whose values are secrets. */
+/** Matches names of variables and settings whose values are secrets. */
 const secretNames = /(^|_)(api_?key|token|secret|password|passphrase|secret_access_key|private_key)$/i;
 
-/** Settings are a few levels deep. */
+/** Maximum nesting depth of settings. */
 const maxDepth = 4;
 
-/** Redacts secret variables from when they are read: connectors read some that no configuration names, such as `AWS_SESSION_TOKEN`. */
+/**
+ * Wraps a runtime so that secret environment variables are redacted once they are read. Connectors read some that no
+ * configuration names, such as `AWS_SESSION_TOKEN`.
+ */
 export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runtime {
   const seen = new Set<string>();
   return {
@@ -27,7 +30,7 @@ export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runti
   };
 }
 
-/** Redacts secrets that are written out in a connector's settings. */
+/** Redacts secrets that a connector's settings contain literally. */
 export function addSecretSettings(settings: unknown, redactor: Redactor): void {
   const visit = (value: unknown, name: string, depth: number) => {
     if (typeof value === "string" && secretNames.test(name)) redactor.add(value.trim());

@@ -1,5 +1,5 @@
 /**
- * The one aggregator of numbers: what `stats()`, statistics sinks, `/metrics` and the dashboard print.
+ * The aggregator behind `stats()`, statistics sinks, `/metrics` and the dashboard.
  * @module
  */
 import type { FallbackStep, RoutingRecord, StatsRecord } from "../contracts/events.ts";
@@ -11,10 +11,10 @@ import type { Hub } from "./hub.ts";
 import type { MemberNames, MeshMembers, RequestResult } from "./hub_events.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
 
-/** Where a request has been: the members of a {@linkcode RoutingRecord} that are counted. */
+/** The models a request was routed to: the members of a {@linkcode RoutingRecord} that are counted. */
 export type RequestPath = Pick<RoutingRecord, "pool" | "model" | "provider" | "fallback_chain">;
 
-/** A standby for one of these ends because a quota, a limit or a budget counts from zero again. */
+/** Reasons of standbys that end when a quota, limit or budget is reset. */
 const quotaReasons: ReadonlySet<StandbyReason> = new Set([
   "quota_exhausted",
   "quota_window",
@@ -25,10 +25,10 @@ const quotaReasons: ReadonlySet<StandbyReason> = new Set([
 ]);
 
 /**
- * Counts a hub's events.
+ * Feeds statistics from the events of a hub.
  *
  * @param hub The mesh's hub.
- * @param statistics Where they are counted; several meshes that follow each other may have one.
+ * @param statistics The statistics. Meshes that succeed each other can share them.
  */
 export function countEvents(hub: Hub, statistics: Statistics): void {
   let ownersInStandby: MeshMembers["ownersInStandby"] = () => [];
@@ -41,7 +41,7 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     if (event !== "deactivation" && event !== "recovery") return;
     const owner = { pool, model, provider };
     const to = event === "deactivation" ? "standby" : "active";
-    // one cause of its standby has ended, another one may last
+    // another standby of the same owner may still be active
     if (to === "active" && ownersInStandby().some((one) => isSameOwner(one, owner))) return;
     statistics.addTransition({ owner, to, reason: reason as StandbyReason });
   });
@@ -61,9 +61,9 @@ function isSameOwner(one: BreakerOwner, other: BreakerOwner): boolean {
 }
 
 /**
- * Counts what happens to models, providers and pools from its construction on. Its memory is bounded by what is configured.
+ * Statistics of models, providers and pools since its creation. Memory is bounded by the configuration.
  *
- * @example Count a request that its second model answered
+ * @example Count a request that its second model served
  * ```ts ignore
  * statistics.addRotation("chat", { model: "a", provider: "one" });
  * statistics.addRequest(routing, { outcome: "success", latencyMs: 420, tokensIn: 12, tokensOut: 80, costNanoUsd: 5_200 });
@@ -75,27 +75,27 @@ export class Statistics {
   readonly #since: number;
   readonly #membership = new Membership();
   #requests = 0;
-  /** Requests that have begun and are not over. */
+  /** Requests in flight. */
   inFlight = 0;
-  /** The same by label; counted from when it is set, by what prints it. */
+  /** Labelled request metrics, from when an exporter sets them. */
   metrics?: RequestMetrics;
 
-  /** @param clock Wall clock for the records' window, monotonic for downtime. */
+  /** @param clock Wall clock for the window of records, monotonic clock for downtime. */
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#since = clock.now();
   }
 
-  /** When it was made, wall clock, ms since 1970. */
+  /** Creation time, wall-clock ms since 1970. */
   get since(): number {
     return this.#since;
   }
 
   /**
-   * Replaces all members, after the start and after a change of configuration. Numbers continue by name.
+   * Replaces all members, after the start and after a change of configuration. Counters continue by name.
    *
    * @param members Every model in every pool, in the order of the records.
-   * @param inStandby Owners in standby: their downtime counts from now on, without an event.
+   * @param inStandby Owners in standby. Their downtime counts from now on, without an event.
    */
   setMembers(members: Iterable<MemberNames>, inStandby: Iterable<BreakerOwner> = []): void {
     const now = this.#clock.monotonic();
@@ -105,9 +105,9 @@ export class Statistics {
   }
 
   /**
-   * A model or a provider moved to standby or became active.
+   * Records that a model or a provider has entered standby or become active.
    *
-   * @param transition One that only changes a standby's reason counts for nothing.
+   * @param transition The transition. A mere change of the reason is ignored.
    */
   addTransition({ owner, to, reason }: Transition): void {
     const now = this.#clock.monotonic();
@@ -124,10 +124,10 @@ export class Statistics {
   }
 
   /**
-   * A request left a model for another one.
+   * Counts a rotation.
    *
-   * @param pool The pool's name.
-   * @param left The model it left.
+   * @param pool Name of the pool.
+   * @param left The model that the request moved on from.
    */
   addRotation(pool: string, left: Pick<FallbackStep, "model" | "provider">): void {
     this.#membership.countersOf("pool", pool).addRotation();
@@ -136,11 +136,11 @@ export class Statistics {
   }
 
   /**
-   * Counts a request that is over. Its outcome is that of the model and provider which answered it or were tried last;
-   * those before them failed, or had an empty answer.
+   * Counts a request that has ended. Its outcome counts for the model and provider that served it or were tried last;
+   * earlier ones have failed, or returned an empty response.
    *
-   * @param path Where it has been.
-   * @param result How it ended.
+   * @param path The models it was routed to.
+   * @param result Outcome and usage.
    */
   addRequest({ pool, model, provider, fallback_chain }: RequestPath, result: RequestResult): void {
     const request = this.#requests++;
@@ -167,11 +167,14 @@ export class Statistics {
     }
   }
 
-  /** The numbers of every model, provider and pool, in this order; within each as configured, then as they came. */
+  /**
+   * Returns the statistics of models, providers and pools, in this order; within each, as configured, then in order of
+   * first use.
+   */
   records(): readonly StatsRecord[] {
     const monotonic = this.#clock.monotonic();
     const from = new Date(this.#since).toISOString();
-    const to = new Date(Math.max(this.#since, this.#clock.now())).toISOString(); // a wall clock may be set back
+    const to = new Date(Math.max(this.#since, this.#clock.now())).toISOString(); // the wall clock may go backwards
     return [...this.#membership.all()].map(([scope, id, counters]) => ({
       type: "stats",
       timestamp: to,

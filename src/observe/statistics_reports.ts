@@ -1,5 +1,5 @@
 /**
- * Numbers at intervals: what sinks of `observability.statistics` get.
+ * Periodic reports of statistics to sinks with `observability.statistics`.
  * @module
  */
 import type { StatisticsReport } from "../contracts/observability.ts";
@@ -10,20 +10,20 @@ import type { Output } from "./output.ts";
 import { RequestMetrics } from "./request_metrics.ts";
 import type { Statistics } from "./statistics.ts";
 
-/** Whose numbers are reported. */
+/** The mesh whose statistics are reported. */
 export interface ReportedMesh extends MeasuredMesh {
   readonly statistics: Statistics;
   readonly hub: Hub;
   readonly runtime: { readonly clock: Clock };
 }
 
-/** Reports the numbers of a mesh, each sink at its own interval. */
+/** Reports statistics to each sink at its interval. */
 export class StatisticsReports {
   readonly #mesh: ReportedMesh;
   readonly #outputs: readonly Output[];
   readonly #timers: readonly Cancel[];
 
-  /** @param mesh Its sinks are there. */
+  /** @param mesh A mesh whose sinks are configured. */
   constructor(mesh: ReportedMesh) {
     mesh.statistics.metrics ??= new RequestMetrics();
     const { hub, runtime: { clock } } = mesh;
@@ -34,12 +34,12 @@ export class StatisticsReports {
     );
   }
 
-  /** Ends it: nothing is reported any more. */
+  /** Stops reporting. */
   stop(): void {
     this.#timers.forEach((cancel) => cancel());
   }
 
-  /** Ends it with a last report. */
+  /** Stops reporting, after a last report. */
   async close(): Promise<void> {
     this.stop();
     await Promise.all(this.#outputs.map((output) => this.#report(output)));

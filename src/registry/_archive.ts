@@ -1,21 +1,24 @@
 /**
- * Unpacking a connector package: a zip archive that may come from anywhere.
+ * Unpacks a connector package: an untrusted ZIP archive.
  * @module
  */
 import { ConnectorError } from "../errors.ts";
 import { contentOf, readEntries, type ZipEntry } from "./_zip.ts";
 
-/** Unpacked, bytes. */
+/** Maximum unpacked size, bytes. */
 export const maxBytes = 67_108_864;
 
 const maxFiles = 1_000;
 
 /**
- * Unpacks an archive. What it claims to hold is looked at before any of it is unpacked, and each file has to be what the
- * archive claims of it.
+ * Unpacks an archive. Validates the declared entries before unpacking anything, and each unpacked file against its
+ * declaration.
  *
- * @returns Files by path, without folders.
- * @throws {ConnectorError} For what is no archive, too much, reaches out of the archive, or is not what it claims.
+ * @param bytes The archive.
+ * @param name Name of the package, for error messages.
+ * @returns Files by path; directories are omitted.
+ * @throws {ConnectorError} When it is not a ZIP archive, exceeds a limit, contains a path outside it, or does not match
+ * its declarations.
  */
 export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const refusal = (why: string) => new ConnectorError(`The connector package ${name} is refused: ${why}`);
@@ -28,28 +31,28 @@ export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyM
       if (entry.path.endsWith("/")) continue;
       const content = await contentOf(bytes, entry);
       if (content === undefined) {
-        throw refusal(`its entry ${quoted(entry.path)} has not the size or checksum it claims`);
+        throw refusal(`its entry ${quoted(entry.path)} does not match its declared size or checksum`);
       }
       files.set(entry.path, content);
     }
     return files;
   } catch (error) {
     if (ConnectorError.isInstance(error)) throw error;
-    throw refusal("it is no zip archive, or a damaged one");
+    throw refusal("it is not a ZIP archive, or is damaged");
   }
 }
 
-/** What is wrong with what an archive claims to hold. */
+/** Returns why the declared entries are invalid. */
 function whyRefused(entries: readonly ZipEntry[]): string | undefined {
-  if (entries.length > maxFiles) return `it holds more than ${maxFiles} files`;
+  if (entries.length > maxFiles) return `it contains more than ${maxFiles} files`;
   const seen = new Set<string>();
   let total = 0;
   for (const { path, size } of entries) {
     total += size;
     if (total > maxBytes) return "it is over 64 MiB when unpacked";
-    if (reachesOut(path)) return `its entry ${quoted(path)} is no path inside it`;
-    const key = path.toLowerCase(); // the same file where the case of names does not count
-    if (seen.has(key)) return `it holds ${quoted(path)} twice`;
+    if (reachesOut(path)) return `its entry ${quoted(path)} is a path outside it`;
+    const key = path.toLowerCase(); // on a case-insensitive file system they are one file
+    if (seen.has(key)) return `it contains ${quoted(path)} twice`;
     seen.add(key);
   }
 }

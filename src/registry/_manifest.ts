@@ -1,5 +1,5 @@
 /**
- * What a connector package says of itself, and the connector that it brings.
+ * The manifest of a connector package, and the connector it exports.
  * @module
  */
 import type { Connector, ConnectorKinds } from "../contracts/connector.ts";
@@ -10,9 +10,9 @@ interface Manifest {
   readonly id: string;
   readonly kind: keyof ConnectorKinds;
   readonly version: string;
-  /** Path of the module in the package. */
+  /** Path of the module within the package. */
   readonly entry: string;
-  /** A JSON Schema of its attributes. */
+  /** JSON Schema of the connector's attributes. */
   readonly configSchema?: Readonly<Record<string, unknown>>;
 }
 
@@ -28,18 +28,18 @@ const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
 /**
  * Reads the manifest of a package.
  *
- * @throws {ConnectorError} With all that is wrong.
+ * @throws {ConnectorError} When it is invalid; lists every problem.
  */
 export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: string): Manifest {
   const { id, type, version, entry, config_schema: schema } = parse(files.get("connector.json"), name);
   const problems = [
     typeof id === "string" && /^[a-z0-9][\w-]*(\.[\w-]+)+\.v\d+$/i.test(id)
       ? []
-      : '"id" has to be such as "acme.llm.v1"',
+      : '"id" has to have the form "acme.llm.v1"',
     typeof type === "string" && Object.hasOwn(kinds, type)
       ? []
       : `"type" has to be one of ${Object.keys(kinds).join(", ")}`,
-    typeof version === "string" && /^\d/.test(version) ? [] : '"version" has to be such as "1.0.0"',
+    typeof version === "string" && /^\d/.test(version) ? [] : '"version" has to have the form "1.0.0"',
     typeof entry === "string" && /\.m?js$/.test(entry) && files.has(entry)
       ? []
       : '"entry" has to be a file of the package that ends in .js or .mjs',
@@ -58,10 +58,10 @@ export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: strin
 }
 
 /**
- * The connector of a package, whose attributes are held against its schema whenever it makes something.
+ * Returns the connector of a package. Its attributes are validated against the schema whenever it creates something.
  *
- * @param exported What its module exports.
- * @throws {ConnectorError} When it is not what the manifest says.
+ * @param exported Exports of the module.
+ * @throws {ConnectorError} When it does not match the manifest.
  */
 export async function connectorOf(
   exported: Readonly<Record<string, unknown>>,
@@ -99,7 +99,7 @@ async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Prom
     const isProvider = kind === "provider";
     const { errors } = validator.validate(isProvider ? settings.config ?? {} : settings);
     const place = isProvider ? `providers.${settings.id}.config` : id;
-    // what holds others only says that something below is wrong
+    // errors of containers only repeat that something below is invalid
     const problems = errors.filter(({ keyword }) =>
       !/^(properties|additionalProperties|items|\$ref|allOf)$/.test(keyword)
     );
@@ -118,9 +118,9 @@ function parse(bytes: Uint8Array | undefined, name: string): Readonly<Record<str
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw fail("its connector.json is no JSON");
+    throw fail("its connector.json is not JSON");
   }
-  if (!isObject(value)) throw fail("its connector.json is no object");
+  if (!isObject(value)) throw fail("its connector.json is not an object");
   return value as Readonly<Record<string, unknown>>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Loading connector packages: had, checked, unpacked, imported, registered.
+ * Loads connector packages: reads, verifies, unpacks, imports and registers them.
  * @module
  */
 import type { Connector, PluggableConnector } from "../contracts/connector.ts";
@@ -11,33 +11,33 @@ import { maxBytes, unpack } from "./_archive.ts";
 import { connectorOf, readManifest } from "./_manifest.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 
-/** One package that a document names. */
+/** A package named by a configuration. */
 export interface PackageEntry {
-  /** A file, or an https address. */
+  /** Path of a file, or an https URL. */
   readonly source: string;
   readonly sha256?: string;
 }
 
-/** Where packages go, and the runtime port. */
+/** Dependencies of {@linkcode loadAll}. */
 export interface PackageParts {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
 }
 
-/** Limit of a download, ms. */
+/** Timeout of a download, ms. */
 const downloadMs = 60_000;
-/** Hosts of releases redirect, once or twice. */
+/** Maximum number of redirects; release hosts redirect once or twice. */
 const maxRedirects = 5;
 
-/** Connectors that came by packages: only they may be replaced by packages. */
+/** Connectors loaded from packages. Packages may replace only these. */
 const fromPackages = new WeakSet<PluggableConnector>();
 
 /**
- * Puts the connectors of packages into a catalogue.
+ * Loads packages, and registers their connectors.
  *
  * @param entries The packages.
  * @param parts The catalogue, and the runtime port.
- * @throws {ConnectorError} When a package cannot be had, is not what it has to be, or brings a connector that is there.
+ * @throws {ConnectorError} When a package cannot be read, is invalid, or has a connector whose id is taken.
  */
 export async function loadAll(
   entries: readonly PackageEntry[],
@@ -54,7 +54,7 @@ export async function loadAll(
       return one.id === id && one.kind === kind && !fromPackages.has(one);
     })?.id;
     if (other !== undefined) {
-      throw new ConnectorError(`The connector package ${source} brings "${id}", which is there already`);
+      throw new ConnectorError(`The connector package ${source} contains "${id}", which is already registered`);
     }
     names.set(`${kind} ${id}`, source);
   }
@@ -94,7 +94,7 @@ async function read(path: string, { readBytes }: ModuleLoader): Promise<Uint8Arr
 async function download(address: string, { send, clock }: Runtime): Promise<Uint8Array> {
   const controller = new AbortController();
   const { signal } = controller;
-  const message = `The connector package ${address} was not there within ${downloadMs / 1000} s`;
+  const message = `The connector package ${address} was not downloaded within ${downloadMs / 1000} s`;
   try {
     return await untilAborted(
       fetchBytes(address, (url) => send({ url, method: "GET", headers: {}, signal })),
@@ -111,11 +111,11 @@ async function download(address: string, { send, clock }: Runtime): Promise<Uint
 }
 
 async function fetchBytes(address: string, get: (url: string) => ReturnType<Runtime["send"]>): Promise<Uint8Array> {
-  const refuse = (why: string) => new ConnectorError(`The connector package ${address} cannot be had: ${why}`);
+  const refuse = (why: string) => new ConnectorError(`The connector package ${address} cannot be downloaded: ${why}`);
   let url = address;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!isSafe(url) || redirects > 0 && !url.startsWith("https:") && address.startsWith("https:")) {
-      throw refuse("it has to come by https");
+      throw refuse("only https is allowed");
     }
     const response = await get(url);
     const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
@@ -125,10 +125,10 @@ async function fetchBytes(address: string, get: (url: string) => ReturnType<Runt
     }
     url = new URL(location, url).href;
   }
-  throw refuse("it is redirected again and again");
+  throw refuse("it is redirected too often");
 }
 
-/** What comes by https, or from this machine, cannot be changed on its way. */
+/** Whether a URL is protected against tampering: https, or this machine. */
 function isSafe(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   return url?.protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? "");

@@ -1,7 +1,7 @@
 /**
- * Reading a zip archive by its central directory.
+ * Reads a ZIP archive by its central directory.
  *
- * Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.4; without encryption, several disks and Zip64.
+ * Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.4. Encryption, multiple disks and Zip64 are not supported.
  * @module
  */
 import { concat } from "../util/bytes.ts";
@@ -15,28 +15,28 @@ const localLength = 30;
 const maxCommentLength = 0xffff;
 const stored = 0;
 const deflated = 8;
-/** The entry's checksum and sizes stand behind its content, and are 0 before it. */
+/** Flag: checksum and sizes follow the content, and are 0 in the local header. */
 const hasDescriptor = 1 << 3;
 const encrypted = 1 << 0;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** An entry as an archive declares it. */
+/** An entry as the central directory declares it. */
 export interface ZipEntry {
   readonly path: string;
-  /** Unpacked, bytes. */
+  /** Uncompressed size, bytes. */
   readonly size: number;
   readonly packedSize: number;
   readonly checksum: number;
   readonly method: number;
   readonly flags: number;
-  /** Where its local header is. */
+  /** Offset of the local header. */
   readonly offset: number;
 }
 
 /**
- * The entries of an archive, nothing unpacked.
+ * Reads the entries of an archive without unpacking them.
  *
- * @throws Unless it is a ZIP archive with an intact directory.
+ * @throws When it is not a ZIP archive with an intact central directory.
  */
 export function readEntries(bytes: Uint8Array): ZipEntry[] {
   const view = viewOf(bytes);
@@ -44,7 +44,7 @@ export function readEntries(bytes: Uint8Array): ZipEntry[] {
   const entries: ZipEntry[] = [];
   let at = view.getUint32(end + 16, true);
   for (let left = view.getUint16(end + 10, true); left > 0; left--) {
-    if (view.getUint32(at, true) !== entrySignature) throw new Error("No entry of a zip archive");
+    if (view.getUint32(at, true) !== entrySignature) throw new Error("Invalid entry of a ZIP archive");
     const nameLength = view.getUint16(at + 28, true);
     entries.push({
       path: decoder.decode(bytes.subarray(at + entryLength, at + entryLength + nameLength)),
@@ -61,25 +61,27 @@ export function readEntries(bytes: Uint8Array): ZipEntry[] {
 }
 
 /**
- * The content of an entry; no more of it is unpacked than the entry claims.
+ * Unpacks the content of an entry, up to its declared size.
  *
- * @param entry Of this archive.
- * @returns Undefined when its size, its checksum or its local header is not what it claims.
- * @throws When it is damaged, encrypted or packed in another way.
+ * @param entry An entry of this archive.
+ * @returns Undefined when size, checksum or local header do not match the declaration.
+ * @throws When it is damaged, encrypted, or uses another compression method.
  */
 export async function contentOf(bytes: Uint8Array, entry: ZipEntry): Promise<Uint8Array | undefined> {
   const { size, packedSize, checksum, method, flags, offset } = entry;
-  if ((flags & encrypted) !== 0 || (method !== stored && method !== deflated)) throw new Error("Not to be read");
+  if ((flags & encrypted) !== 0 || (method !== stored && method !== deflated)) {
+    throw new Error("Unsupported encryption or compression");
+  }
   const view = viewOf(bytes);
   if (!isLocal(view, entry)) return undefined;
   const start = offset + localLength + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
-  if (start + packedSize > bytes.length) throw new Error("Cut off");
+  if (start + packedSize > bytes.length) throw new Error("Truncated");
   const packed = bytes.subarray(start, start + packedSize);
   const content = method === stored ? packed : await inflate(packed, size);
   return content?.length === size && checksumOf(content) === checksum ? content : undefined;
 }
 
-/** Whether the header before the content says the same, as far as it says anything. */
+/** Whether the local header agrees with the central directory, as far as it has values. */
 function isLocal(view: DataView, { size, packedSize, checksum, method, flags, offset }: ZipEntry): boolean {
   if (view.getUint32(offset, true) !== localSignature) return false;
   const claims: readonly [at: number, value: number][] = [[14, checksum], [18, packedSize], [22, size]];
@@ -93,10 +95,10 @@ function endOf(view: DataView): number {
   for (let at = last; at >= 0 && at >= last - maxCommentLength; at--) {
     if (view.getUint32(at, true) === endSignature) return at;
   }
-  throw new Error("No zip archive");
+  throw new Error("Not a ZIP archive");
 }
 
-/** Undefined when it is longer than `size`. */
+/** Decompresses. Returns undefined when the result is longer than `size`. */
 async function inflate(packed: Uint8Array, size: number): Promise<Uint8Array | undefined> {
   const source = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const chunks: Uint8Array[] = [];

@@ -1,5 +1,5 @@
 /**
- * From settings to a registry: providers with their models.
+ * Builds a registry from settings.
  * @module
  */
 import { servedOperations, servesOperation } from "../capability/operations.ts";
@@ -17,7 +17,7 @@ export interface BuildParts extends FillParts {
 }
 
 /**
- * Builds a registry without sending anything.
+ * Builds a registry. Sends nothing.
  *
  * @throws {ConfigError} When a strategy or connector does not exist.
  */
@@ -33,7 +33,7 @@ export function buildRegistry(parts: BuildParts): Registry {
   return registry;
 }
 
-/** Makes a pool for every leaf that some pooled model serves and some endpoint asks for. */
+/** Adds a pool for every leaf that a pooled model serves and that has an endpoint. */
 export function addLeafPools(registry: Registry): void {
   const served = new Set(registry.models.flatMap(({ pooled, leaves }) => pooled ? leaves : []));
   for (const leaf of registry.tree.leaves()) {

@@ -1,5 +1,5 @@
 /**
- * Connectors by id: pre-shipped and registered ones alike.
+ * Connectors by id, built-in and registered ones.
  * @module
  */
 import { type ConfigContext, isProvider, knownConnectors } from "../config/settings/known.ts";
@@ -12,9 +12,9 @@ import type {
 import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
 
-/** All connectors of a mesh. */
+/** The connectors of a mesh. */
 export class ConnectorCatalogue {
-  /** By kind and id: `mesh.memory.v1` is both a storage and a secret store. */
+  /** By kind and id, since `mesh.memory.v1` is both a storage and a secret store. */
   readonly #connectors: Map<string, PluggableConnector> = new Map();
   readonly #loaded: Map<PluggableConnector, ConnectorImplementation> = new Map();
 
@@ -22,13 +22,13 @@ export class ConnectorCatalogue {
     for (const connector of connectors) this.register(connector.id, connector);
   }
 
-  /** Adds a connector under an id; one of its kind that had it is replaced. */
+  /** Registers a connector under an id. Replaces the one of its kind that has this id. */
   register(id: string, connector: PluggableConnector): void {
     const named = connector.id === id ? connector : Object.create(connector, { id: { value: id, enumerable: true } });
     this.#connectors.set(`${connector.kind} ${id}`, named);
   }
 
-  /** In order of registration. */
+  /** Connectors in order of registration. */
   get all(): readonly PluggableConnector[] {
     return [...this.#connectors.values()];
   }
@@ -38,19 +38,19 @@ export class ConnectorCatalogue {
   }
 
   /**
-   * What is known of a connector.
+   * Returns the declaration of a connector.
    *
-   * @throws {ConfigError} When there is none; the message lists those that exist.
+   * @throws {ConfigError} When there is none; the message lists the existing ones.
    */
   get<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): ConnectorDeclaration<Kind> {
     return this.#get(kind, id);
   }
 
   /**
-   * Imports the code of a connector, unless that has been done.
+   * Imports the implementation of a connector, once.
    *
-   * @throws {ConfigError} When there is none; the message lists those that exist.
-   * @throws {ConnectorError} When its code cannot be imported.
+   * @throws {ConfigError} When there is none; the message lists the existing ones.
+   * @throws {ConnectorError} When the import fails.
    */
   async load<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Promise<ConnectorImplementation<Kind>> {
     const connector = this.#get(kind, id);
@@ -60,9 +60,9 @@ export class ConnectorCatalogue {
   }
 
   /**
-   * The code of a connector; undefined before {@linkcode ConnectorCatalogue.load} has imported it.
+   * Returns the implementation of a connector; undefined before {@linkcode ConnectorCatalogue.load} has imported it.
    *
-   * @throws {ConfigError} When there is none; the message lists those that exist.
+   * @throws {ConfigError} When there is none; the message lists the existing ones.
    */
   loaded<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): ConnectorImplementation<Kind> | undefined {
     const connector = this.#get(kind, id);
@@ -80,9 +80,9 @@ export class ConnectorCatalogue {
 }
 
 /**
- * The code of a connector, imported where that has not been done.
+ * Returns the implementation of a connector, imported if necessary.
  *
- * @throws {ConnectorError} When its code cannot be imported.
+ * @throws {ConnectorError} When the import fails.
  */
 export async function implementationOf<Kind extends keyof ConnectorKinds>(
   connector: PluggableConnector<Kind>,
@@ -95,7 +95,7 @@ export async function implementationOf<Kind extends keyof ConnectorKinds>(
   }
 }
 
-/** What settings are made with: the connectors that can be named and detected, and the environment. */
+/** Returns the context in which a configuration is read: connectors and environment. */
 export function configContextOf(
   { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Pick<Runtime, "env"> },
 ): ConfigContext {

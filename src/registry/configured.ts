@@ -1,5 +1,5 @@
 /**
- * What a configuration says of models and pools.
+ * Fills a registry with the configured models and pools.
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
@@ -19,18 +19,18 @@ export interface FillParts {
   readonly settings: Settings;
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
-  /** What became of asking providers for their models, by entry id. */
+  /** Result of listing the models of providers, by provider id. */
   readonly discovered?: ReadonlyMap<string, ModelListing>;
 }
 
 /**
- * Adds configured models, the catalogue models beside them, and configured pools. Providers have been added before.
+ * Adds configured models, then catalogue models, then configured pools. Providers have been added before.
  *
  * @throws {ConfigError} When a pool's strategy does not exist.
  */
 export function fillAsConfigured(registry: Registry, parts: FillParts): void {
   const { models, pools } = parts.settings;
-  // a configured model has the name it was given; those of the catalogue give way
+  // configured models first: they keep their names, and catalogue models get others
   for (const instance of registry.instances) {
     for (const model of models.values()) {
       if (model.provider === instance.entry.id) registry.addModel(configuredEntry(model, instance, registry.tree));
@@ -43,10 +43,10 @@ export function fillAsConfigured(registry: Registry, parts: FillParts): void {
 }
 
 /**
- * A pool's strategy, with the one that stands in for it where that is configured.
+ * Creates the strategy of a pool, with its fallback strategy if one is configured.
  *
  * @param routing The pool's settings.
- * @throws {ConfigError} When there is none of that id.
+ * @throws {ConfigError} When there is no strategy of that id.
  */
 export function poolStrategyOf(
   { strategy, fallbackStrategy: id }: RoutingSettings,
@@ -61,10 +61,10 @@ function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStr
   return catalogue.loaded("strategy", id)?.create({}, runtime) ?? unloaded;
 }
 
-/** In pools that are only described: `ready()` loads the strategies and builds the registry anew. */
+/** Placeholder in pools that are only described. `ready()` loads strategies and rebuilds the registry. */
 const unloaded: SelectionStrategy = { select: () => undefined, score: () => 0 };
 
-/** What a provider offers beside the models configured; one that has the upstream id of such a model gives way to it. */
+/** Returns the models that a provider offers in addition to the configured ones, by upstream id. */
 function offeredModels(
   instance: ProviderInstance,
   registry: Registry,
@@ -122,7 +122,10 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   };
 }
 
-/** The catalogue's entry of an id; a dated id (`model-20251001`, `model-2025-10-01`) is a release of the undated one. */
+/**
+ * Returns the catalogue entry of a model id. A dated id (`model-20251001`, `model-2025-10-01`) is a release of the
+ * undated one.
+ */
 function catalogued(id: string, connector: ProviderDeclaration | undefined): ModelInfo | undefined {
   const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
   return connector?.models.find((info) => info.id === id) ?? connector?.models.find((info) => info.id === undated);

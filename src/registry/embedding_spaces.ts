@@ -1,12 +1,12 @@
 /**
- * Pools whose embeddings may not be comparable.
+ * Warnings about pools whose embeddings may not be comparable.
  * @module
  */
 import { servesOperation } from "../capability/operations.ts";
 import type { Pool } from "./registry.ts";
 
 /**
- * What to warn of: pools that may rotate among embedding models whose spaces are unknown.
+ * Returns warnings about pools that may rotate between embedding models whose embedding spaces are unknown.
  *
  * @param pools The configured or detected pools.
  */

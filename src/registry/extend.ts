@@ -1,5 +1,5 @@
 /**
- * A provider more, in a registry that is in use: what is there stays as it is, states, cursors and sessions included.
+ * Adds a provider to a registry that is in use. Existing state, cursors and sessions are kept.
  * @module
  */
 import { MeshState } from "../state/mesh_state.ts";
@@ -9,14 +9,14 @@ import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./reg
 
 export interface Draft {
   readonly registry: Registry;
-  /** The new provider in it; undefined when it is switched off. */
+  /** The new provider; undefined when it is disabled. */
   readonly instance?: ProviderInstance;
 }
 
 /**
- * Builds a registry of the settings with the new provider, with states of its own; its models get no requests.
+ * Builds a separate registry of the settings with the new provider, with its own state. Its models receive no requests.
  *
- * @param id Entry id of the new provider.
+ * @param id Id of the new provider in the configuration.
  * @throws {ConfigError} When a connector does not exist.
  */
 export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
@@ -27,10 +27,10 @@ export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
 }
 
 /**
- * Puts the new provider of a draft, its models and their memberships in pools into a registry; it comes last in each.
+ * Adds the new provider of a draft with its models to a registry, as the last provider and the last members of pools.
  *
- * @param drafted Its provider has been opened.
- * @param parts The states, and the settings of the draft.
+ * @param drafted A draft whose provider has been opened.
+ * @param parts The state, and the settings of the draft.
  */
 export function extend(
   registry: Registry,
@@ -48,11 +48,11 @@ export function extend(
 }
 
 /**
- * Puts the models of a draft that a provider does not have yet, and their memberships in pools, into a registry.
+ * Adds the models of a draft that a provider does not have yet to a registry and its pools.
  *
- * @param instance The provider, which is in the registry.
- * @param parts The draft, the states, and the settings of the draft.
- * @returns The models that are new.
+ * @param instance The provider in the registry.
+ * @param parts The draft, the state, and the settings of the draft.
+ * @returns The new models.
  */
 export function extendBy(
   instance: ProviderInstance,
@@ -77,7 +77,7 @@ export function extendBy(
   return registry.models.filter((model) => model.instance === instance && !known.has(model.info.id));
 }
 
-/** The models of a provider that belong into a pool. */
+/** Returns the models of a provider to add to a pool. */
 function newModels(pool: Pool, instance: ProviderInstance, registry: Registry, drafted: Draft): readonly ModelEntry[] {
   const configured = drafted.registry.pool(pool.name);
   const ids = configured?.members.filter(({ model }) => model.instance === drafted.instance).map(({ model }) =>
@@ -92,7 +92,7 @@ function newModels(pool: Pool, instance: ProviderInstance, registry: Registry, d
   return isOneModel ? [] : members.filter((model) => model.instance === instance);
 }
 
-/** Only here does what exists become more. */
+/** Casts away `readonly`: this module is the only one that extends a registry. */
 function growing<Item>(items: readonly Item[]): Item[] {
   return items as Item[];
 }

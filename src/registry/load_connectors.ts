@@ -1,14 +1,14 @@
 /**
- * What a start imports of connectors.
+ * Imports the connectors that settings name.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 
 /**
- * Imports the code of the providers and strategies that settings name, and of no others.
+ * Imports the implementations of the providers and strategies that settings name.
  *
- * @throws {ConnectorError} When code cannot be imported.
+ * @throws {ConnectorError} When an import fails.
  */
 export async function loadConnectors(
   { providers, pools, defaultRouting }: Settings,

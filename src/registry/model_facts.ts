@@ -1,12 +1,12 @@
 /**
- * Reading what a provider says of a model: it may be anything.
+ * Parses untrusted model metadata in a provider's response.
  * @module
  */
 import type { ModelConstraints, ModelInfo, OperationName } from "../contracts/provider.ts";
 import { isObject } from "../util/is_object.ts";
 import { isAmount, pricingIn } from "../util/pricing.ts";
 
-/** Facts about a model in a provider's response; invalid sizes are left out. */
+/** Returns the metadata of a model; invalid members are left out. */
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
   const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;

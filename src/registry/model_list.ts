@@ -1,50 +1,50 @@
 /**
- * Pools and models as OpenAI's model list has them.
+ * Pools and models in the shape of OpenAI's model list.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { Registry } from "./registry.ts";
 import { listModels, statusOf } from "./status.ts";
 
-/** One entry of the list. */
+/** An entry of the list. */
 export interface ListedEntry {
-  /** What a request may name. */
+  /** The value to use as `model` in a request. */
   readonly id: string;
   /** Always `model`. */
   readonly object: "model";
-  /** Unix time, seconds; 0: not known. */
+  /** Creation time, Unix seconds; 0 when unknown. */
   readonly created: number;
   /** `mesh` for a pool, the vendor for a model. */
   readonly owned_by: string;
-  /** What it is and how it does. */
+  /** Kind and status. */
   readonly mesh: PoolFacts | ModelFacts;
 }
 
-/** A pool in the list. */
+/** Status of a pool. */
 export interface PoolFacts {
   /** Always `pool`. */
   readonly type: "pool";
-  /** The node it targets; null for a list of models with nothing in common. */
+  /** The capability node it targets; null when its models share none. */
   readonly capability: string | null;
-  /** Its strategy's id. */
+  /** Id of its strategy. */
   readonly strategy: string;
-  /** `standby` when all its models are. */
+  /** `standby` when all its models are in standby. */
   readonly status: "active" | "standby";
-  /** Models that may be asked. */
+  /** Number of active models. */
   readonly active: number;
-  /** Models in standby. */
+  /** Number of models in standby. */
   readonly standby: number;
 }
 
-/** A model in the list. */
+/** Status of a model. */
 export interface ModelFacts {
   /** Always `model`. */
   readonly type: "model";
-  /** Its provider's entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
-  /** Its capability leaves, full paths. */
+  /** Full paths of its capabilities (leaves of the tree). */
   readonly capabilities: readonly string[];
-  /** `standby` when it is in every pool it is in. */
+  /** `standby` when it is in standby in all its pools. */
   readonly status: "active" | "standby";
 }
 

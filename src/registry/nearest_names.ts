@@ -1,5 +1,5 @@
 /**
- * Names that a request for an unknown one may have meant.
+ * Suggestions for unknown names.
  * @module
  */
 import { nearestCapabilities } from "../capability/nearest.ts";
@@ -7,16 +7,16 @@ import { nearest } from "../util/nearest.ts";
 import type { Registry } from "./registry.ts";
 
 /**
- * The names nearest to an unknown one, nearest first: of pools, aliases, models and capabilities.
+ * Returns the names of pools, aliases, models and capabilities that are nearest to an unknown name, nearest first.
  *
- * @param name What was asked for.
- * @param registry What exists.
+ * @param name The unknown name.
+ * @param registry The registry whose names are compared.
  */
 export function nearestNames(name: string, registry: Registry): readonly string[] {
   return nearest(name, [...namesIn(registry), ...nearestCapabilities(registry.tree, name)]);
 }
 
-/** Every name a request may use. */
+/** Returns every name that a request may use. */
 function namesIn({ pools, aliases, models, upstreamIds }: Registry): string[] {
   return [...pools, ...models].map(({ name }) => name).concat([...aliases.keys(), ...upstreamIds]);
 }

@@ -1,5 +1,5 @@
 /**
- * The models that providers offer by themselves, as entries of a registry.
+ * Models that providers offer without configuration.
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
@@ -10,10 +10,10 @@ import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
 
 /**
- * The models that a provider offers: those of the catalogue, or those that it listed itself. Pools at a capability take
- * in the catalogue's defaults, and where it knows none all of them.
+ * Returns the models that a provider offers: those of the catalogue, or those it lists itself. Capability pools include
+ * the catalogue's default models, or all models if there is no default.
  *
- * @param discovered What servers listed, by provider entry id.
+ * @param discovered Models listed by servers, by provider id.
  */
 export function catalogueModels(
   instance: ProviderInstance,
@@ -36,8 +36,8 @@ export function catalogueModels(
 }
 
 /**
- * Takes in a model. A second account at a vendor, or a second server of one's own, has models of the same names: the
- * entry's id distinguishes them.
+ * Adds a model to a registry. If another account or server has a model of the same name, the provider's id is used as
+ * prefix.
  */
 export function addDistinct(model: ModelEntry, registry: Registry): void {
   const { instance, info } = model;
@@ -47,9 +47,9 @@ export function addDistinct(model: ModelEntry, registry: Registry): void {
 }
 
 /**
- * A model with what its connector says of all its models.
+ * Adds the metadata that a connector declares for all its models.
  *
- * @param connector Undefined for an instance given by the program.
+ * @param connector Undefined for a provider instance supplied by the program.
  */
 export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclaration | undefined): ModelInfo {
   return {
@@ -59,7 +59,10 @@ export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclarati
   };
 }
 
-/** The leaves a model serves; an unknown model counts as a chat model, or by its name as one for embeddings. */
+/**
+ * Returns the leaves a model serves. Without known capabilities it counts as a chat model, or as an embedding model by
+ * its name.
+ */
 export function leavesOf({ id, capabilities }: ModelInfo, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return [...new Set(names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name)))];

@@ -1,28 +1,28 @@
 /**
- * Connectors from elsewhere: archives that the configuration names under `connectors.packages`, and nothing else.
+ * Connector packages: archives named by the configuration under `connectors.packages`.
  * @module
  */
 import type { PackageEntry, PackageParts } from "./_package_loader.ts";
 
 /**
- * Puts the connectors of a document's packages into a catalogue, before anything else is made of the document. What loads
- * packages is imported where there are some.
+ * Loads the packages of a configuration and registers their connectors, before the configuration is validated. The
+ * loader is imported only if there are packages.
  *
- * @param document A configuration; what is malformed in it is left to its validation.
+ * @param document A configuration; malformed parts are left to its validation.
  * @param parts The catalogue, and the runtime port.
- * @throws {ConnectorError} When a package cannot be had, is not what it has to be, or brings a connector that is there.
+ * @throws {ConnectorError} When a package cannot be read, is invalid, or has a connector whose id is taken.
  */
 export async function loadPackages(document: unknown, parts: PackageParts): Promise<void> {
   const entries = packagesOf(document);
   if (entries.length > 0) await (await import("./_package_loader.ts")).loadAll(entries, parts);
 }
 
-/** Whether a document names packages. */
+/** Whether a configuration names packages. */
 export function namesPackages(document: unknown): boolean {
   return packagesOf(document).length > 0;
 }
 
-/** The packages that a document names, as far as it can be read. */
+/** Returns the packages that a configuration names, as far as it is well-formed. */
 function packagesOf(document: unknown): PackageEntry[] {
   const section = memberOf(document, "connectors");
   const list = memberOf(section, "packages") ?? memberOf(document, "connectors.packages");

@@ -1,5 +1,5 @@
 /**
- * How requests are reworded for a model.
+ * Rules that adapt request parameters to a model.
  * @module
  */
 import type { ParameterRules } from "../contracts/provider.ts";
@@ -7,7 +7,7 @@ import type { ParameterRules } from "../contracts/provider.ts";
 /**
  * Merges two sets of rules.
  *
- * @param other Its values win.
+ * @param other Takes precedence.
  */
 export function mergeRules(
   one: ParameterRules | undefined,

@@ -1,5 +1,5 @@
 /**
- * What providers answer about their models. It wins over the catalogue, and yields to the configuration.
+ * Model metadata reported by providers. It overrides the catalogue, and the configuration overrides it.
  * @module
  */
 import type { CapabilityPath, DatedPricing, ModelInfo, RateLimits } from "../contracts/provider.ts";
@@ -7,23 +7,23 @@ import { isObject } from "../util/is_object.ts";
 import { isAmount } from "../util/pricing.ts";
 import { mergeRules } from "./parameter_rules.ts";
 
-/** A provider's answers about one of its models; what it does not know is undefined. */
+/** What a provider reports about one of its models; unknown members are undefined. */
 export interface ModelAnswers {
-  /** Full paths. */
+  /** Full paths of its capabilities. */
   readonly leaves?: readonly CapabilityPath[] | undefined;
-  /** Features, constraints, and whatever else it knows. */
+  /** Features, constraints and other metadata. */
   readonly info?: ModelInfo | undefined;
-  /** Oldest first. */
+  /** Prices, oldest first. */
   readonly pricing?: readonly DatedPricing[] | undefined;
   readonly limits?: RateLimits | undefined;
-  /** As reported since. */
+  /** Latest reported rate limits. */
   latestLimits?: RateLimits;
 }
 
-/** By provider entry id, by the id the provider knows the model by. */
+/** By provider id, then by the provider's model id. */
 export type ProviderAnswers = ReadonlyMap<string, ReadonlyMap<string, ModelAnswers>>;
 
-/** Adds a provider's answers to what the catalogue knows of a model. */
+/** Merges reported metadata into that of the catalogue. */
 export function withAnswers<Known extends ModelInfo | undefined>(
   known: Known,
   answers: ModelAnswers | undefined,
@@ -43,7 +43,7 @@ export function withAnswers<Known extends ModelInfo | undefined>(
   };
 }
 
-/** Rate limits in a provider's response: numbers above 0; undefined without any. */
+/** Parses rate limits: positive numbers; undefined without any. */
 export function limitsIn(value: unknown): RateLimits | undefined {
   if (!isObject(value)) return undefined;
   const names = ["rpm", "tpm", "rpd", "concurrent"] as const;

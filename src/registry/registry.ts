@@ -1,5 +1,5 @@
 /**
- * What exists: providers, models, pools, and the names they go by.
+ * The registry: providers, models and pools, by name.
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
@@ -19,45 +19,45 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
 import type { RetryBudget } from "../state/limits/retry_budget.ts";
 
-/** One provider of a mesh. */
+/** A provider of a mesh. */
 export interface ProviderInstance {
-  /** Configured or detected. */
+  /** Settings of the provider, configured or detected. */
   readonly entry: ProviderEntry;
-  /** Undefined for an instance given by the program. */
+  /** Undefined for a provider instance supplied by the program. */
   readonly connector?: ProviderDeclaration;
   readonly vendor: string;
-  /** Why it could not be asked for its models: `did not list its models: …`. */
+  /** Why its models could not be listed: `did not list its models: …`. */
   readonly listProblem?: string;
-  /** Upstream ids of the models that it listed at the start; undefined: it was not asked, or did not list any. */
+  /** Upstream ids of the models it listed at the start; undefined if it was not asked or listed none. */
   readonly listed?: ReadonlySet<string>;
   readonly retryBudget: RetryBudget;
-  /** By the provider's own model ids; undefined before it was asked. */
+  /** Reported metadata by the provider's model ids; undefined before it was asked. */
   answers?: ReadonlyMap<string, ModelAnswers>;
-  /** Undefined before the mesh is initialised. */
+  /** Undefined before the mesh is initialized. */
   provider?: Provider;
-  /** Resolved when the mesh is initialised, and again when it takes over from another. */
+  /** Set when the mesh is initialized, and when it takes over from another one. */
   credential?: string;
-  /** Settles once a key that is being looked up again is there. */
+  /** Settles when a key that is being resolved again is available. */
   ready?: Promise<void>;
 }
 
-/** One model of a mesh. */
+/** A model of a mesh. */
 export interface ModelEntry {
-  /** As requests and pools name it. */
+  /** The name that requests and pools use. */
   readonly name: string;
-  /** `id` is the provider's own. */
+  /** Metadata; `id` is the provider's own. */
   readonly info: ModelInfo;
-  /** Capability leaves, full paths. */
+  /** Full paths of its capabilities (leaves of the tree). */
   readonly leaves: readonly string[];
-  /** Whether capability pools include it; other models are reached by name. */
+  /** Whether capability pools include it. Other models are reached by name only. */
   readonly pooled: boolean;
-  /** Whether it offers a delivery mode. */
+  /** Whether it supports a delivery mode. */
   readonly delivers: (delivery: Delivery) => boolean;
-  /** As configured. */
+  /** Batch settings as configured. */
   readonly batch?: BatchSettings;
-  /** For strategies that weigh models. */
+  /** Weight, for weighted strategies. */
   readonly weight: number;
-  /** As declared, per vendor. */
+  /** Declared rate limits. */
   readonly limits?: RateLimits;
   readonly instance: ProviderInstance;
 }
@@ -66,33 +66,33 @@ export interface ModelEntry {
 export interface Member {
   readonly model: ModelEntry;
   readonly state: ModelState;
-  /** How often it had been in standby when the pool's strategy last chose it. */
+  /** Value of `standbyCount` when the pool's strategy last selected it. */
   standbysSeen?: number;
 }
 
-/** How one of a pool's models is chosen. */
+/** How a pool selects one of its models. */
 export interface PoolStrategy {
-  /** For status and messages. */
+  /** Id of the strategy, for status and messages. */
   readonly strategyId: string;
   readonly strategy: SelectionStrategy;
-  /** Asked when the strategy chooses none. */
+  /** Used when the strategy selects no model. */
   readonly fallback?: SelectionStrategy;
 }
 
-/** A group of models that share a capability, and how one of them is chosen. */
+/** A group of models with a common capability, and the strategy that selects one of them. */
 export interface Pool extends PoolStrategy {
   readonly name: string;
-  /** The node it targets; the members' common ancestor for a fixed list; null when there is none. */
+  /** The capability node it targets; for a fixed list, the common ancestor of its models; null if there is none. */
   readonly capability: string | null;
   readonly members: readonly Member[];
   readonly routing: RoutingSettings;
-  /** Configured or detected, not made for a name that came along. */
+  /** Whether it is configured or detected, and not created on demand for a name in a request. */
   readonly listed: boolean;
-  /** The model it is with: the one that its strategy stays with, else the one chosen or that served last. */
+  /** The current model: the one its strategy stays with, else the one selected or used last. */
   current?: Member;
-  /** Its rotations by failed attempts. */
+  /** Rotations caused by failed attempts. */
   readonly rotations: ReportedRotations;
-  /** Computed at first use. */
+  /** Computed on first use. */
   readonly membersByDelivery: Map<`${OperationName}:${Delivery}`, readonly Member[]>;
 }
 
@@ -116,7 +116,7 @@ interface RegistryParts {
 export class Registry {
   readonly tree: CapabilityTree;
   readonly instances: readonly ProviderInstance[];
-  /** Called when pools got members after the registry was built. */
+  /** Called when pools have got members after the registry was built. */
   onMembersChanged: () => void = () => {};
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
@@ -125,21 +125,19 @@ export class Registry {
   readonly #pools = new Map<string, Pool>();
   readonly #implicit = new Map<string, Pool>();
 
-  /**
-   * @param instances In the order of the settings.
-   */
+  /** @param instances Providers, in the order of the settings. */
   constructor(parts: RegistryParts, instances: readonly ProviderInstance[]) {
     this.#parts = parts;
     this.tree = parts.tree;
     this.instances = instances;
   }
 
-  /** From alias to pool or model. */
+  /** Maps aliases to pools or models. */
   get aliases(): ReadonlyMap<string, string> {
     return this.#parts.settings.aliases;
   }
 
-  /** Ids that providers know models by, alone and after their vendor. */
+  /** Upstream model ids, plain and prefixed by their vendor. */
   get upstreamIds(): Iterable<string> {
     return this.#byUpstreamId.keys();
   }
@@ -148,12 +146,12 @@ export class Registry {
     return [...this.#models.values()];
   }
 
-  /** The configured or detected pools, in order. */
+  /** Configured or detected pools, in order. */
   get pools(): readonly Pool[] {
     return [...this.#pools.values()];
   }
 
-  /** A name that is taken keeps its first model. */
+  /** Adds a model. If its name is taken, the first model keeps it. */
   addModel(model: ModelEntry): void {
     if (this.#models.has(model.name)) return;
     this.#models.set(model.name, model);
@@ -166,7 +164,7 @@ export class Registry {
     }
   }
 
-  /** Configured and detected pools, and those made on demand. */
+  /** Configured and detected pools, and those created on demand. */
   get allPools(): readonly Pool[] {
     return [...this.#pools.values(), ...this.#implicit.values()];
   }
@@ -196,29 +194,29 @@ export class Registry {
     return pool;
   }
 
-  /** A configured or detected pool. */
+  /** Returns a configured or detected pool. */
   pool(name: string): Pool | undefined {
     return this.#pools.get(name);
   }
 
-  /** A model by its name here, or by the one the catalogue would give it. */
+  /** Returns a model by its name, or by its catalogue name. */
   model(name: string): ModelEntry | undefined {
     return this.#models.get(name) ?? this.#byCatalogueName.get(name);
   }
 
-  /** Models by `<vendor>/<id>` or the id their provider knows them by. */
+  /** Returns models by `<vendor>/<id>` or by upstream id. */
   modelsByUpstreamId(id: string): readonly ModelEntry[] {
     return this.#byUpstreamId.get(id) ?? [];
   }
 
-  /** The pool of a capability node, made at first use and kept. */
+  /** Returns the pool of a capability node, created on first use. */
   poolAt(path: string, listed = false): Pool {
     const name = this.tree.shortName(path);
     return this.#pools.get(name) ?? this.#implicit.get(path) ??
       this.#onDemand(path, { name, capability: path, models: this.pooledAt(path), listed });
   }
 
-  /** The pool of the models a name stands for, made at first use and kept. */
+  /** Returns the pool of the models that a name stands for, created on first use. */
   poolOf(name: string, models: readonly ModelEntry[]): Pool {
     return this.#implicit.get(name) ?? this.#onDemand(name, {
       name,
@@ -228,7 +226,7 @@ export class Registry {
     });
   }
 
-  /** What a pool at a node takes in, in the order asked for, else in the providers'. */
+  /** Returns the models of a capability pool, in the order of the `models` option, else of the providers. */
   pooledAt(path: string): ModelEntry[] {
     const { only } = this.#parts.settings;
     const models = only?.flatMap((name) => this.model(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);

@@ -1,5 +1,5 @@
 /**
- * Sinks by the connectors that settings name.
+ * Creates sinks by the connectors that settings name.
  * @module
  */
 import type { SinkSettings } from "../config/settings/observability.ts";
@@ -11,9 +11,9 @@ import type { ConfiguredSink } from "../observe/output.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 
 /**
- * Creates the sinks that settings name, one for all entries with the same connector and attributes.
+ * Creates the sinks that settings name. Entries with the same connector and attributes share one.
  *
- * @throws {ConnectorError} When code cannot be imported.
+ * @throws {ConnectorError} When an import fails.
  */
 export async function loadSinks(
   { observability }: Pick<Settings, "observability">,

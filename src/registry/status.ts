@@ -1,58 +1,58 @@
 /**
- * What is there and how it does, as plain objects for people and programs.
+ * Status of pools, models and providers, as plain objects.
  * @module
  */
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { Member, ModelEntry, Pool, Registry } from "./registry.ts";
 
-/** One model of a pool. */
+/** Status of a model in a pool. */
 export interface ModelStatus {
-  /** Its name. */
+  /** Name of the model. */
   readonly name: string;
-  /** Its provider's entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
-  /** Whether requests may go to it. */
+  /** Whether it receives requests. */
   readonly status: "active" | "standby";
-  /** Why it is in standby. */
+  /** Reason of the standby. */
   readonly reason?: StandbyReason;
-  /** Since when, ISO 8601. */
+  /** Start of the standby, ISO 8601. */
   readonly since?: string;
-  /** When it will be reconsidered, ISO 8601. */
+  /** End of the standby, ISO 8601; absent if it does not end by itself. */
   readonly retryAt?: string;
 }
 
-/** One pool. */
+/** Status of a pool. */
 export interface PoolStatus {
-  /** The node it targets. */
+  /** The capability node it targets. */
   readonly capability: string | null;
-  /** Its strategy's id. */
+  /** Id of its strategy. */
   readonly strategy: string;
-  /** Whether any of its models is active. */
+  /** `ok` while at least one of its models is active. */
   readonly status: "ok" | "unavailable";
-  /** Models that may be asked. */
+  /** Number of active models. */
   readonly active: number;
-  /** Models in standby. */
+  /** Number of models in standby. */
   readonly standby: number;
-  /** Both. */
+  /** Number of models. */
   readonly total: number;
-  /** Each of them. */
+  /** Status of each model. */
   readonly models: readonly ModelStatus[];
 }
 
-/** One model of the mesh. */
+/** A model of the mesh. */
 export interface ListedModel {
-  /** Its name. */
+  /** Name of the model. */
   readonly name: string;
-  /** Its provider's entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
-  /** Its capability leaves, full paths. */
+  /** Full paths of its capabilities (leaves of the tree). */
   readonly capabilities: readonly string[];
-  /** `standby` when it is in standby in all of its pools. */
+  /** `standby` when it is in standby in all its pools. */
   readonly status: "active" | "standby";
 }
 
-/** The current state of a pool. */
+/** Returns the current status of a pool. */
 export function statusOf(pool: Pool, clock: Clock): PoolStatus {
   const models = pool.members.map((member) => modelStatus(member, clock));
   const active = models.filter(({ status }) => status === "active").length;
@@ -82,7 +82,7 @@ function modelStatus({ state }: Member, clock: Clock): ModelStatus {
   };
 }
 
-/** All models of a registry, with their state over all pools. */
+/** Returns all models of a registry, with their status over all pools. */
 export function listModels(registry: Registry, now: number): ListedModel[] {
   const members = registry.allPools.flatMap((pool) => pool.members);
   return registry.models.map((model) => ({
@@ -94,9 +94,9 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
 }
 
 /**
- * Entry ids of the providers that have an active model, in order.
+ * Returns the ids of providers with at least one active model, in order.
  *
- * @param registry All there are.
+ * @param registry The registry.
  * @param now Monotonic ms.
  */
 export function activeProviders(registry: Registry, now: number): string[] {

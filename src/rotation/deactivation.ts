@@ -1,11 +1,11 @@
 /**
- * When a model is deactivated.
+ * The built-in deactivation policy.
  * @module
  */
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, StandbyReason } from "../contracts/rotation.ts";
 
-/** The default policy: `retry_limit` requests in a row that the model failed to serve. */
+/** Deactivates a model after `retry_limit` consecutive failed requests. */
 export function consecutiveFailures(settings: DeactivationSettings): DeactivationPolicy {
   const isOver = (model: ModelView) => model.consecutiveFailures >= settings.retryLimit;
   return {

@@ -1,17 +1,17 @@
 /**
- * The strategy that stands in once a pool's lists of priority are exhausted.
+ * Fallback strategy of a pool, used when the priority lists are exhausted.
  * @module
  */
 import type { ModelView, SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 import { policiesIn } from "./policy.ts";
 
-/** A strategy, and the one asked when it chooses no model. */
+/** A strategy, and the fallback used when it selects no model. */
 interface StrategyWithFallback {
   readonly strategy: SelectionStrategy;
   readonly fallback: SelectionStrategy;
 }
 
-/** Has a strategy choose no model once no candidate is on a list of priority that there is. */
+/** Wraps a strategy so that it selects no model once no candidate is in a priority list. */
 export function withFallback(strategy: SelectionStrategy, fallback: SelectionStrategy): StrategyWithFallback {
   return {
     fallback,
@@ -27,7 +27,7 @@ export function withFallback(strategy: SelectionStrategy, fallback: SelectionStr
   };
 }
 
-/** Whether lists of priority exist and none of their models is left. */
+/** Whether there are priority lists and none of their models is a candidate. */
 export function isExhausted(views: readonly ModelView[], context: SelectionContext): boolean {
   const { modelPriority, providerPriority } = context;
   return modelPriority.length + providerPriority.length > 0 &&

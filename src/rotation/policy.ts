@@ -1,33 +1,36 @@
 /**
- * When the models of a pool are put into standby, and when they are reconsidered.
+ * Rotation policy of a pool: when models are deactivated, and when they recover.
  * @module
  */
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, RecoveryPolicy, StandbyReason } from "../contracts/rotation.ts";
 import { consecutiveFailures } from "./deactivation.ts";
 
-/** What a rotation connector may bring. */
+/** Policies that a rotation connector may implement. */
 export type OwnPolicies = Partial<DeactivationPolicy & RecoveryPolicy>;
 
-/** A pool's policy. Nothing in it throws. */
+/** The policy of a pool. Its methods never throw. */
 export interface RotationPolicy extends DeactivationPolicy {
-  /** Asked after every request, and alone; the built-in one is asked after failures, and a failed trial request decides itself. */
+  /**
+   * Whether a connector implements it. It is then asked after every request; the built-in policy is asked only after
+   * failures, and a failed trial request deactivates the model without asking.
+   */
   readonly isOwn?: boolean;
-  /** Whether a model in standby is reconsidered now; left out: once its time is over. */
+  /** Whether a model in standby recovers now. Absent: when its standby has ended. */
   shouldRecover?(model: ModelView, now: number): boolean;
-  /** Until when it is in standby, monotonic ms; Infinity: not by itself; undefined: for the cooldown. */
+  /** End of the standby, monotonic ms; Infinity if it does not end by itself; undefined for the cooldown. */
   recoverAt?(model: ModelView): number | undefined;
 }
 
-/** A reason as it stands in records and saved states. */
+/** Format of a reason in records and snapshots. */
 const word = /^[a-z_]{1,40}$/;
 
 /**
- * The policy of a pool: what its rotation connector brings, in place of the built-in one.
+ * Returns the policy of a pool: the connector's methods, with the built-in policy as default and as fallback.
  *
- * @param own What it brings. Where that fails, the built-in one decides.
- * @param settings The pool's.
- * @param onFailure Called when it fails.
+ * @param own The connector's methods. When one throws or returns an invalid value, the built-in policy decides.
+ * @param settings The pool's deactivation settings.
+ * @param onFailure Called when a method has failed.
  */
 export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFailure: () => void): RotationPolicy {
   const builtIn = consecutiveFailures(settings);
@@ -57,7 +60,7 @@ export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFai
   };
 }
 
-/** The policies that a rotation connector brings, bound to it. */
+/** Returns the policy methods of a rotation connector, bound to it. */
 export function policiesIn(strategy: OwnPolicies): OwnPolicies {
   return {
     ...(strategy.shouldDeactivate && { shouldDeactivate: (model) => strategy.shouldDeactivate!(model) }),

@@ -1,12 +1,15 @@
 /**
- * The rotations of a pool that were reported.
+ * Deduplicates reports of rotations.
  * @module
  */
 
-/** Knows which rotations by failed attempts were reported: of requests that fail at once, one reports theirs. */
+/**
+ * Rotations of a pool by failed attempts. When concurrent requests fail over in the same way, only one of them reports
+ * the rotation.
+ */
 export class ReportedRotations {
   #count = 0;
-  /** By the model left. */
+  /** Last rotation by the model left. */
   readonly #last = new Map<string, { readonly to: string; readonly count: number }>();
 
   get count(): number {
@@ -17,9 +20,9 @@ export class ReportedRotations {
    * Counts a rotation.
    *
    * @param from The model left.
-   * @param to The model asked instead.
-   * @param since Value of `count` when the model left was chosen.
-   * @returns Whether it is yet to be reported.
+   * @param to The model tried instead.
+   * @param since Value of `count` when the model left was selected.
+   * @returns Whether the rotation has not been reported yet.
    */
   add(from: string, to: string, since: number): boolean {
     const last = this.#last.get(from);

@@ -1,5 +1,5 @@
 /**
- * What one call to a provider takes of every limit.
+ * What one call to a provider reserves of rate limits, quotas and budgets.
  * @module
  */
 import type { RateLimits } from "../contracts/provider.ts";
@@ -20,7 +20,7 @@ interface ResponseHeaders {
 
 let reader: RateReader | undefined;
 
-/** Of each family of headers about limits, the one that is always sent. */
+/** One header of each known family of rate-limit headers: the one that is always present. */
 const rateHeaders = [
   "x-ratelimit-remaining-requests",
   "x-ratelimit-remaining-tokens",
@@ -31,21 +31,21 @@ const rateHeaders = [
   "x-ratelimit-remaining",
 ];
 
-/** What an error takes, and a call that was not sent. */
-const nothing: Usage = { tokens: 0, costNano: 0 };
+/** Usage of a failed or unsent call. */
+const noUsage: Usage = { tokens: 0, costNano: 0 };
 
-/** What is reserved of each limit. */
+/** Reservations of the individual limits. */
 interface CallReservationParts {
-  /** Of what the vendor allows. */
+  /** Of the vendor's rate limits. */
   readonly rate: RateReservation;
-  /** The pool's limits, and what is reserved of them. */
+  /** Of the pool's limits. */
   readonly quota: Quota;
   readonly usage: QuotaReservation;
   /** Of every budget. */
   readonly budgets: readonly { readonly budget: Budget; readonly reservation: Reservation }[];
 }
 
-/** One call to a provider, from its admission to its end. It ends once: further ends count for nothing. */
+/** The reservation of one call, from admission to the end of the call. It ends once; further ends are ignored. */
 export class CallReservation {
   readonly #tracker: UsageTrackerParts;
   readonly #parts: CallReservationParts;
@@ -58,7 +58,7 @@ export class CallReservation {
   }
 
   /**
-   * What it takes of counters that several processes share.
+   * Returns what the call requests of counters that several processes share.
    *
    * @param isFirst Whether it is the first call of its request.
    */
@@ -72,13 +72,13 @@ export class CallReservation {
     ];
   }
 
-  /** Limits of requests that several processes share. */
+  /** Returns the rate limits that several processes share. */
   sharedRates(): readonly SharedRate[] {
     const { shared: { rate }, facts: { provider, info } } = this.#tracker;
     return rate.sharedRates(`${provider.id} ${info.id}`, this.#parts.rate);
   }
 
-  /** There is room for it in what other processes have left. */
+  /** Confirms the reservation, after the shared counters have granted it. */
   confirm(): void {
     const { rate, quota, usage } = this.#parts;
     this.#tracker.shared.rate.takeSlot(rate);
@@ -86,12 +86,12 @@ export class CallReservation {
     for (const { budget, reservation } of this.#parts.budgets) budget.confirm(reservation);
   }
 
-  /** The API key it is made with, where its provider has several. */
+  /** The API key of the call, if the provider has several. */
   get apiKey(): string | undefined {
     return this.#parts.rate.apiKey?.value;
   }
 
-  /** Puts that key into standby; undefined where the failure is not about the key. */
+  /** Puts the API key in standby; returns undefined when the failure is not about the key. */
   rejectApiKey(call: RejectedCall): KeyRejection | undefined {
     const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#tracker;
     const { apiKey } = this.#parts.rate;
@@ -104,9 +104,10 @@ export class CallReservation {
   }
 
   /**
-   * Reads limits from the response's headers.
+   * Updates rate limits from response headers.
    *
-   * @returns Undefined where they are read; what reads them is imported with the first response that has any.
+   * @returns Undefined once they are applied. The parser is imported with the first response that has rate-limit
+   * headers; until then, a promise.
    */
   observe(headers: ResponseHeaders): Promise<void> | undefined {
     this.#isAnswered = true;
@@ -114,7 +115,7 @@ export class CallReservation {
     if (reader !== undefined) return this.#read(headers, reader);
     if (rateHeaders.every((name) => headers.get(name) === null)) return undefined;
     const read = (loaded: RateReader) => this.#read(headers, reader = loaded);
-    return import("../util/rate_headers.ts").then(read, () => {}); // an answer counts, also where its limits cannot be read
+    return import("../util/rate_headers.ts").then(read, () => {}); // without the parser, the response still counts
   }
 
   #read(headers: ResponseHeaders, { readRateHeaders }: RateReader): undefined {
@@ -123,7 +124,7 @@ export class CallReservation {
     if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#parts.rate);
   }
 
-  /** Applies limits that the provider reports otherwise. */
+  /** Applies limits that the provider has reported by other means. */
   limit({ rpm, tpm }: RateLimits): void {
     const { shared: { rate }, clock } = this.#tracker;
     const reading = {
@@ -133,21 +134,21 @@ export class CallReservation {
     rate.observe(clock.monotonic(), reading, this.#parts.rate);
   }
 
-  /** The call is not sent. */
+  /** Releases the reservation: the call was not sent. */
   cancel(): void {
-    this.#end(nothing, (rate, now) => rate.release(now, this.#parts.rate));
+    this.#end(noUsage, (rate, now) => rate.release(now, this.#parts.rate));
   }
 
-  /** The call never left, or was answered by an error: it costs nothing. */
+  /** Ends the reservation of a failed call, which costs nothing. */
   fail(wasSent: boolean): void {
     if (!wasSent) this.cancel();
-    // the vendor counts a failed request, too
-    else this.#end(nothing, (rate, now) => rate.settle(now, this.#parts.rate));
+    // vendors count failed requests as well
+    else this.#end(noUsage, (rate, now) => rate.settle(now, this.#parts.rate));
     const { outages, facts } = this.#tracker;
     if (!this.#isAnswered) outages.unanswered(facts.info.id);
   }
 
-  /** The call was answered. */
+  /** Ends the reservation of a successful call with its usage. */
   end(usage: Usage): void {
     if (this.#isOver) return;
     const { keys, facts: { info } } = this.#tracker;

@@ -1,5 +1,5 @@
 /**
- * The owner of all that has happened: every model's state, every breaker, every provider's retry budget.
+ * The state of a mesh: every model's state, every breaker, every retry budget.
  * @module
  */
 import type { RetryBudgetSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
@@ -15,49 +15,49 @@ import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import { RetryBudget } from "./limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
 
-/** What makes a model in a pool. */
+/** Parameters of a model's state in a pool. */
 interface ModelStateRequest extends TrackedModel {
-  /** Share under strategies that weigh. */
+  /** Weight, for weighted strategies. */
   readonly weight: number;
-  /** What the pool's rotation connector brings in place of the built-in policy. */
+  /** Policies of the pool's rotation connector, which replace the built-in policy. */
   readonly policies?: OwnPolicies;
 }
 
-/** What a {@linkcode MeshState} is made of. */
+/** Constructor options of a {@linkcode MeshState}. */
 interface MeshStateParts {
-  /** The mesh's budget. */
+  /** The mesh's own budget. */
   readonly settings: Pick<Settings, "budget">;
-  /** Wall clock for calendar windows, monotonic for rates. */
+  /** Wall clock for calendar windows, monotonic clock for rates. */
   readonly clock: Clock;
-  /** Called for every change between active and standby. */
+  /** Called on every change between active and standby. */
   readonly onTransition: (transition: Transition) => void;
-  /** Called when the policy that a pool's rotation connector brings has thrown. */
+  /** Called when the policy of a pool's rotation connector has thrown. */
   readonly onPolicyFailure?: (pool: string) => void;
-  /** Called when calls to a provider bring a budget to one of its steps. */
+  /** Called when calls to a provider bring a budget to one of its `alert_at` steps. */
   readonly onBudgetSteps?: (steps: readonly BudgetStep[], provider: string) => void;
-  /** The state under the configuration before this one: what is in both counts on, for both. */
+  /** The state under the previous configuration. Counters that exist in both are shared. */
   readonly before?: MeshState | undefined;
 }
 
-/** Knows what was before this process, and gives it to whatever comes into being. */
+/** Restores the state of an earlier process, to owners as they are created. */
 export interface StateRestorer {
-  /** Breakers of what has not come into being. */
+  /** Breakers whose owners have not been created. */
   readonly pending: Iterable<CircuitBreaker>;
   breaker(breaker: CircuitBreaker): void;
   member(member: MemberState): void;
   budget(scope: { readonly id: string; readonly budget: Budget }): void;
 }
 
-/** All states of one mesh. Every map is bounded by what is configured. Times are monotonic ms. */
+/** The state of one mesh. Every map is bounded by the configuration. Times are monotonic ms. */
 export class MeshState {
   readonly #models = new Map<string, CircuitBreaker>();
   readonly #providers = new Map<string, CircuitBreaker>();
   readonly #budgets = new Map<string, RetryBudget>();
-  /** Every breaker there is. */
+  /** Every breaker. */
   readonly breakers: CircuitBreaker[] = [];
   /** Every model in every pool. */
   readonly members: MemberState[] = [];
-  /** Asked for everything that comes into being from now on. */
+  /** Restores owners that are created from now on. */
   mapper?: StateRestorer;
   /** Budgets of clients. */
   readonly budgetScopes: { readonly id: string; readonly budget: Budget }[] = [];
@@ -77,7 +77,7 @@ export class MeshState {
     this.#onPolicyFailure = onPolicyFailure;
   }
 
-  /** The state of a model in a pool, active at first sight. */
+  /** Creates the state of a model in a pool. It is active unless an earlier state is restored. */
   add(request: ModelStateRequest): ModelState {
     const { pool, name, provider: { id: provider }, weight, routing, policies = {} } = request;
     const policy = policyOf(policies, routing.deactivation, () => this.#onPolicyFailure(pool));
@@ -101,16 +101,16 @@ export class MeshState {
   }
 
   /**
-   * Has a client's budget saved with the state.
+   * Registers a client's budget, to be persisted with the state.
    *
-   * @param scope Whose it is, and the budget.
+   * @param scope The budget and its name.
    */
   addBudgetScope(scope: { readonly id: string; readonly budget: Budget }): void {
     this.budgetScopes.push(scope);
     this.mapper?.budget(scope);
   }
 
-  /** API keys of providers that have several and a model in a pool, by entry id. */
+  /** API keys of providers that have several keys and a model in a pool, by provider id. */
   get keyPools(): ReadonlyMap<string, ApiKeyPool> {
     return new Map(this.members.flatMap(({ state }) => state.keys === undefined ? [] : [[state.provider, state.keys]]));
   }
@@ -120,12 +120,12 @@ export class MeshState {
     return this.#trackers.replicator;
   }
 
-  /** The same-model retries that a provider's traffic allows. */
+  /** Returns the retry budget of a provider. */
   retryBudget(provider: string, settings: RetryBudgetSettings): RetryBudget {
     return this.#shared(this.#budgets, provider, () => new RetryBudget(settings));
   }
 
-  /** When the soonest standby ends, monotonic ms; undefined when none does by itself. */
+  /** Returns when the next standby ends, monotonic ms; undefined when none ends by itself. */
   nextRecovery(): number | undefined {
     let soonest: number | undefined;
     for (const { standby } of [...this.breakers, ...this.mapper?.pending ?? []]) {
@@ -134,26 +134,30 @@ export class MeshState {
     return soonest;
   }
 
-  /** Half-opens breakers whose standby is over, so that recoveries are reported in time and not at the next request. */
+  /**
+   * Makes breakers half-open whose standby has ended, so that recoveries are reported in time and not with the next
+   * request.
+   */
   halfOpenDue(now: number): void {
-    for (const { state } of this.members) state.refresh(now); // limits that still hold prolong a standby
+    for (const { state } of this.members) state.refresh(now); // extends standbys whose limit is still exhausted
     for (const breaker of this.breakers) this.report(breaker.halfOpenIfDue(now));
   }
 
-  /** The breaker of a provider. */
+  /** Returns the breaker of a provider. */
   providerBreaker(provider: string): CircuitBreaker {
     return this.#shared(this.#providers, provider, () => this.#breaker({ provider }));
   }
 
-  /** The breaker of a model in every pool. */
+  /** Returns the breaker of a model across all pools. */
   modelBreaker(name: string, provider: string): CircuitBreaker {
     return this.#shared(this.#models, name, () => this.#breaker({ model: name, provider }));
   }
 
   /**
-   * Another state has taken over. Requests under way still have their models here; what they find out belongs there.
+   * Retires the state: another state has replaced it. Requests in flight keep their models here; their transitions go
+   * to the new listener.
    *
-   * @param onTransition Called for every change that they cause, in place of the listener so far.
+   * @param onTransition Replaces the listener.
    */
   retire(onTransition: (transition: Transition) => void): void {
     this.breakers.length = 0;
@@ -162,9 +166,9 @@ export class MeshState {
   }
 
   /**
-   * Goes into standby as another state did, as far as it knows the owner.
+   * Puts the owner of another state's transition in standby, if it is known here.
    *
-   * @param transition What happened there; a recovery changes nothing.
+   * @param transition The transition; a recovery is ignored.
    */
   follow({ owner, to, reason, standbyMs = Infinity }: Transition, now: number): void {
     if (to !== "standby") return;
@@ -175,9 +179,9 @@ export class MeshState {
   }
 
   /**
-   * Has models that share an owner look at what was used of their limits.
+   * Checks the limits of all models of an owner.
    *
-   * @param owner A model in a pool, a model or a provider.
+   * @param owner A model in a pool, a model across all pools, or a provider.
    */
   review({ pool, model, provider }: CircuitBreaker["owner"], now: number): void {
     for (const member of this.members) {
@@ -187,7 +191,7 @@ export class MeshState {
     }
   }
 
-  /** Reports a change that was made to a breaker from outside. */
+  /** Reports a transition of a breaker that was changed from outside. */
   report(transition: Transition | undefined): void {
     if (transition !== undefined) this.#onTransition(transition);
   }
@@ -212,7 +216,7 @@ export class MeshState {
   }
 }
 
-/** The pool's own policy decides about failures. */
+/** Removes the error-rate setting, since the pool's own policy decides on failures. */
 function withoutErrorRate({ deactivation, ...routing }: RoutingSettings): RoutingSettings {
   const { errorRate: _, ...others } = deactivation;
   return { ...routing, deactivation: others };

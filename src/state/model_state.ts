@@ -1,5 +1,5 @@
 /**
- * The state of one model in one pool, and how requests change it.
+ * The state of one model in one pool.
  * @module
  */
 import type { Headroom, ModelView, StandbyReason } from "../contracts/rotation.ts";
@@ -14,12 +14,12 @@ import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import type { Load, Outcome, RequestEnd } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
 
-/** What a {@linkcode ModelState} is made of. */
+/** Dependencies of a {@linkcode ModelState}. */
 interface ModelStateParts extends ModelBreakersParts {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;
-  /** Counts its requests, tokens and costs. */
+  /** Counts requests, tokens and cost. */
   readonly tracker: UsageTracker;
 }
 
@@ -31,22 +31,25 @@ export interface MemberState {
 
 /** Consecutive failed requests of a model. */
 interface FailureStreak {
-  /** How many. */
+  /** Number of failures. */
   readonly failures: number;
-  /** HTTP status of the last of them, where one came. */
+  /** HTTP status of the last failure, if a response was received. */
   readonly lastStatus?: number;
 }
 
-/** One model in one pool. Others see it as a {@linkcode ModelView}; only the state room changes it. Times are monotonic ms. */
+/**
+ * The state of one model in one pool. Other rooms see it as a {@linkcode ModelView}; only `src/state` modifies it.
+ * Times are monotonic ms.
+ */
 export class ModelState implements ModelView, PermittedModel {
   readonly name: string;
   readonly provider: string;
   readonly weight: number;
-  /** The breaker of this model in this pool. */
+  /** The breaker of the model in this pool. */
   readonly breaker: CircuitBreaker;
-  /** Counts its requests, tokens and costs. */
+  /** Counts requests, tokens and cost. */
   readonly tracker: UsageTracker;
-  /** Called whenever something was counted. */
+  /** Called whenever a counter has changed. */
   onCount?: () => void;
   readonly #breakers: ModelBreakers;
   #inFlight = 0;
@@ -72,7 +75,7 @@ export class ModelState implements ModelView, PermittedModel {
     return this.#breakers.isHalfOpen;
   }
 
-  /** Whether it is half-open with its trial request in flight. */
+  /** Whether it is half-open and its trial request is in flight. */
   get hasTrialRequest(): boolean {
     return this.#breakers.hasTrialRequest;
   }
@@ -81,12 +84,12 @@ export class ModelState implements ModelView, PermittedModel {
     return this.#breakers.standby?.reason;
   }
 
-  /** How often it was in standby: more than before means that it has recovered meanwhile. */
+  /** How many times it has entered standby. An increase means that it has recovered in between. */
   get standbyCount(): number {
     return this.#breakers.openCount;
   }
 
-  /** Since when it is in standby. */
+  /** When the standby began. */
   get since(): number | undefined {
     return this.#breakers.standby?.since;
   }
@@ -120,12 +123,12 @@ export class ModelState implements ModelView, PermittedModel {
     return this.tracker.tokens(this.#now);
   }
 
-  /** All breakers that keep requests from it. */
+  /** All breakers that apply to the model. */
   get breakers(): CircuitBreaker[] {
     return this.#breakers.all;
   }
 
-  /** Its provider's API keys, where there are several. */
+  /** The provider's API keys, if there are several. */
   get keys(): ApiKeyPool | undefined {
     return this.tracker.keys;
   }
@@ -135,30 +138,30 @@ export class ModelState implements ModelView, PermittedModel {
     return this.tracker.replicator;
   }
 
-  /** Tokens written per response. */
+  /** Output tokens per response. */
   get outputTokens(): OutputTokens {
     return this.tracker.outputTokens;
   }
 
-  /** What a request would cost by estimate, nano-dollars; undefined where no price is known. */
+  /** Estimated cost of a request, nano-dollars; undefined when no price is known. */
   costOf(load: Load): number | undefined {
     return this.tracker.costOf(load);
   }
 
-  /** Why a request cannot be admitted now, although the model is active. */
+  /** Returns why a request cannot be admitted although the model is active. */
   denial(load: Load, now: number): AdmissionDenial | undefined {
     return this.tracker.denial(load, now);
   }
 
   /**
-   * Admits a request: it counts from now on, also beyond a limit. {@linkcode ModelState.denial} has to be asked in the
-   * same turn of the event loop, so that of concurrent requests each one finds those before it counted.
+   * Admits a request. It counts from now on, even beyond a limit. Call {@linkcode ModelState.denial} in the same turn
+   * of the event loop, so that concurrent requests see each other's reservations.
    */
   admit(load: Load, now: number): Permit {
     return new Permit(this, load, now);
   }
 
-  /** Reserves for a call that is about to be sent, also beyond a limit. */
+  /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): CallReservation {
     const reservation = this.tracker.reserve(load, now);
     this.onCount?.();
@@ -171,16 +174,16 @@ export class ModelState implements ModelView, PermittedModel {
     this.#lastStatus = lastStatus;
   }
 
-  /** Updates the view: breakers whose standby is over become half-open, unless a limit still holds. */
+  /** Refreshes the view: breakers whose standby has ended become half-open, unless a limit is still exhausted. */
   refresh(now: number): void {
     this.#now = now;
-    this.#detectRecovery(); // the standby of an earlier process may be over by now
+    this.#detectRecovery(); // the standby of an earlier process may have ended
     this.#breakers.extendDue(now);
     this.#breakers.refresh(now);
     this.#detectRecovery();
   }
 
-  /** A request is admitted. */
+  /** Registers an admitted request. */
   begin(): InFlightRequest {
     this.#detectRecovery();
     this.#inFlight++;
@@ -189,21 +192,21 @@ export class ModelState implements ModelView, PermittedModel {
     return this.#breakers.begin();
   }
 
-  /** An admitted request is sent: a limit that it reaches deactivates the model. */
+  /** Records that an admitted request is sent. Reaching a limit deactivates the model. */
   sent(now: number): void {
     const decision = this.tracker.requestSent();
     if (decision !== undefined) this.#breakers.apply(decision, now);
     this.#detectRecovery();
   }
 
-  /** Deactivates the model where a limit has been reached elsewhere. */
+  /** Deactivates the model if a limit was reached in another pool or process. */
   review(now: number): void {
     const decision = this.tracker.limitReached();
     if (decision !== undefined) this.#breakers.apply(decision, now);
     this.#detectRecovery();
   }
 
-  /** An admitted request was not sent. */
+  /** Unregisters an admitted request that was not sent. */
   withdraw(request: InFlightRequest): void {
     this.#inFlight--;
     this.#breakers.end(request);
@@ -211,12 +214,12 @@ export class ModelState implements ModelView, PermittedModel {
     this.onCount?.();
   }
 
-  /** The request is over. A failed trial request opens the pool's breaker anew. */
+  /** Ends a request. A failed trial request opens the pool's breaker again. */
   finish(request: InFlightRequest, outcome: Outcome, now: number, end: RequestEnd = {}): void {
     this.#detectRecovery();
     const decision = this.tracker.requestFinished(outcome, end, now);
     const isProviders = outcome === "failure" && decision?.scope === "provider" && isProviderTrialRequest(request);
-    this.#record(request, isProviders ? "none" : outcome, now, end); // that says nothing of the model
+    this.#record(request, isProviders ? "none" : outcome, now, end); // not a failure of the model
     if (decision !== undefined) this.#breakers.apply(decision, now);
     this.#detectRecovery();
     this.onCount?.();
@@ -230,40 +233,43 @@ export class ModelState implements ModelView, PermittedModel {
       this.#lastStatus = status;
     } else if (outcome === "success") {
       this.#failures = 0;
-      for (const breaker of trials) breaker.recordSuccess(); // not by a request that began before the standby
+      for (const breaker of trials) breaker.recordSuccess(); // only requests admitted while half-open count
     }
     if (this.#breakers.trip(trials, outcome === "failure", now)) this.#failures = 0;
   }
 
-  /** Opens its breaker in every pool: a fact about its vendor. */
+  /** Opens the model's breaker across all pools, for conditions at the vendor. */
   openModelBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
     this.#breakers.openModel(reason, now, standbyMs);
   }
 
-  /** Opens its breaker in every pool for the cooldown, which doubles with each consecutive trip. */
+  /** Opens the model's breaker across all pools for the cooldown, doubled for each consecutive trip. */
   openModelBreakerForCooldown(reason: StandbyReason, now: number): void {
     this.#breakers.openModelForCooldown(reason, now);
   }
 
-  /** Opens the breaker of its provider. */
+  /** Opens the provider's breaker. */
   openProviderBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
     this.#breakers.openProvider(reason, now, standbyMs);
   }
 
-  /** Whether a standby is for a budget that is not spent by what is counted here: its limit has changed, or is another one elsewhere. */
+  /**
+   * Whether a standby's budget is not exhausted by what is counted here: its limit has changed, or differs in another
+   * process.
+   */
   hasBudget(reason: StandbyReason): boolean {
     const { budgetScopes, quota } = this.tracker;
     const isForBudget = budgetScopes.some((scope) => scope.reason === reason) && !quota.hasBudget;
     return isForBudget && this.tracker.limitInForce()?.reason !== reason;
   }
 
-  /** Ends a standby for a budget that is not spent. */
+  /** Ends standbys for budgets that are not exhausted. */
   recheckBudgets(now: number): void {
     const isOver = this.#breakers.closeWhere(({ reason }) => this.hasBudget(reason));
     if (isOver) this.#breakers.refresh(now);
   }
 
-  /** What counts between two standbys begins anew after each of them, whatever has ended it. */
+  /** Resets counters between standbys when a standby has ended, whatever ended it. */
   #detectRecovery(): void {
     const isOpen = this.breaker.standby !== undefined;
     if (this.#wasOpen && !isOpen) this.tracker.recovered();
@@ -271,7 +277,7 @@ export class ModelState implements ModelView, PermittedModel {
   }
 }
 
-/** Whether it is the trial request of its provider alone. */
+/** Whether the request is only its provider's trial request. */
 function isProviderTrialRequest({ halfOpen }: InFlightRequest): boolean {
   return halfOpen.length > 0 && halfOpen.every(({ owner }) => owner.model === undefined);
 }

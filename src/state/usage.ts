@@ -1,5 +1,5 @@
 /**
- * What requests take and took, and what is counted for.
+ * Types of estimated and actual usage.
  * @module
  */
 import type { FailureKind, ModelInfo, RateLimits } from "../contracts/provider.ts";
@@ -14,46 +14,46 @@ import type { Latency } from "./metrics/latency.ts";
 import type { OutputTokens } from "./metrics/output_tokens.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
 
-/** What a request meant for the model that worked on it. */
+/** Outcome of a request for the model that served it. */
 export type Outcome = "success" | "failure" | "none";
 
-/** What a request will take, by estimate. */
+/** Estimated usage of a request. */
 export interface Load {
-  /** Tokens read. */
+  /** Input tokens. */
   readonly input: number;
-  /** Tokens it lets be written; undefined when it does not say. */
+  /** Maximum output tokens; undefined if the request has no limit. */
   readonly output: number | undefined;
-  /** What it takes beside tokens, in the units that vendors price. */
+  /** Usage other than tokens, in the units that vendors price. */
   readonly units?: Omit<Quantities, "input" | "output">;
-  /** Its client's budget, which it has to fit beside the mesh's own. */
+  /** The client's budget, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
 }
 
-/** Tokens of one call; counts that are unknown are left out. */
+/** Tokens of one call; unknown counts are undefined. */
 export interface TokenCounts {
-  /** Tokens read. */
+  /** Input tokens. */
   readonly input?: number | undefined;
-  /** Tokens written. */
+  /** Output tokens. */
   readonly output?: number | undefined;
-  /** Tokens in all. */
+  /** Total tokens. */
   readonly tokens?: number | undefined;
-  /** Of those read: from a cache. */
+  /** Input tokens read from a cache. */
   readonly cached?: number | undefined;
-  /** Of those read: written into a cache. */
+  /** Input tokens written to a cache. */
   readonly cacheWrite?: number | undefined;
 }
 
-/** What a call took. */
+/** Actual usage of a call. */
 export interface Usage extends TokenCounts {
-  /** What it cost, nano-dollars; undefined when unknown: as reserved. */
+  /** Cost in nano-dollars; undefined if unknown, which counts as reserved. */
   readonly costNano?: number | undefined;
-  /** Some of it was estimated: the provider did not report it. */
+  /** Whether part of it is an estimate, since the provider did not report it. */
   readonly estimated?: true | undefined;
 }
 
-/** The result of a request at one model, over all attempts. */
+/** Result of a request at one model, over all attempts. */
 export interface RequestEnd extends Usage {
-  /** Time to the answer, or to a stream's first content, ms. */
+  /** Time to the response, or to the first content of a stream, ms. */
   readonly ms?: number | undefined;
   /** HTTP status of a failure. */
   readonly status?: number | undefined;
@@ -61,56 +61,54 @@ export interface RequestEnd extends Usage {
   readonly kind?: FailureKind | undefined;
 }
 
-/** A model in a pool whose requests are counted. */
+/** A model in a pool whose usage is tracked. */
 export interface TrackedModel {
-  /** The pool's name. */
+  /** Name of the pool. */
   readonly pool: string;
-  /** The model's name. */
+  /** Name of the model. */
   readonly name: string;
-  /** What is known of it. */
+  /** Metadata of the model. */
   readonly info: ModelInfo;
-  /** What its vendor allows, as declared. */
+  /** The vendor's rate limits, as declared. */
   readonly limits?: RateLimits | undefined;
-  /** Its provider. */
   readonly provider: ProviderEntry;
-  /** The pool's settings. */
+  /** The pool's routing settings. */
   readonly routing: RoutingSettings;
   /** The pool's own budget. */
   readonly budget?: BudgetSettings | undefined;
 }
 
-/** What a model counts over all its pools. */
+/** Counters of a model that all its pools share. */
 export interface SharedCounts {
-  /** Requests and tokens per time. */
+  /** Rate limits. */
   readonly rate: ModelRateLimiter;
-  /** Time to an answer. */
+  /** Time to a response. */
   readonly latency: Latency;
-  /** Tokens written per answer. */
+  /** Output tokens per response. */
   readonly outputTokens: OutputTokens;
 }
 
-/** Money that a request has to fit in. */
+/** A budget that applies to a request, and its scope. */
 export interface BudgetScope {
-  /** Whose: `provider <id>`, `pool <name>`, `all`. */
+  /** The scope: `provider <id>`, `pool <name>`, `all`. */
   readonly id: string;
-  /** The money. */
   readonly budget: Budget;
-  /** Why a model goes into standby when it is spent. */
+  /** Standby reason of a model when the budget is exhausted. */
   readonly reason: "provider_budget" | "budget_limit";
 }
 
-/** What a `UsageTracker` is made of. */
+/** Dependencies of a `UsageTracker`. */
 export interface UsageTrackerParts {
   readonly facts: TrackedModel;
   readonly shared: SharedCounts;
   readonly budgetScopes: readonly BudgetScope[];
-  /** Its provider's calls. */
+  /** Counts the provider's unanswered calls. */
   readonly outages: OutageDetector;
-  /** Its provider's keys, where there are several. */
+  /** The provider's API keys, if there are several. */
   readonly keys?: ApiKeyPool | undefined;
   readonly clock: Clock;
-  /** What other processes count, too. */
+  /** Counters shared with other processes. */
   readonly replicator: CounterReplicator;
-  /** Called when calls to the provider bring a budget to one of its steps. */
+  /** Called when calls to the provider bring a budget to one of its `alert_at` steps. */
   readonly onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * The counting for one model in one pool.
+ * Tracks the usage of one model in one pool.
  * @module
  */
 import type { Headroom } from "../contracts/rotation.ts";
@@ -15,22 +15,22 @@ import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import { FailureWindow } from "./limits/failure_window.ts";
 import { Quota } from "./limits/quota.ts";
 
-/** When a request under way will end is unknown; a client that comes back then comes neither late nor often, ms. */
+/** Retry delay of a request denied because of requests in flight, whose end is unknown, ms. */
 const inFlightRetryMs = 1_000;
 
-/** Retry time of a request that is refused while the shared store is unavailable, ms. */
+/** Retry delay of a request denied while the shared storage is unavailable, ms. */
 const unavailableRetryMs = 1_000;
 
-/** Counts for one model in one pool. */
+/** Tracks the usage of one model in one pool. */
 export class UsageTracker {
   readonly #parts: UsageTrackerParts;
-  /** What it has served, against the pool's limits. */
+  /** Usage against the pool's limits. */
   readonly quota: Quota;
   readonly #failures: FailureWindow | undefined;
   readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
 
-  /** @param before The same model's quota under other settings, which counts on. */
+  /** @param before The same model's quota under earlier settings; both share their counters. */
   constructor(parts: UsageTrackerParts, before?: Quota) {
     this.#parts = parts;
     const { clock, facts: { pool, name, info, routing } } = parts;
@@ -42,7 +42,7 @@ export class UsageTracker {
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
   }
 
-  /** Its provider's API keys, where there are several. */
+  /** The provider's API keys, if there are several. */
   get keys(): ApiKeyPool | undefined {
     return this.#parts.keys;
   }
@@ -52,44 +52,44 @@ export class UsageTracker {
     return this.#parts.replicator;
   }
 
-  /** Money that its requests have to fit in. */
+  /** Budgets that apply to the model. */
   get budgetScopes(): readonly BudgetScope[] {
     return this.#parts.budgetScopes;
   }
 
-  /** Tokens written per response. */
+  /** Output tokens per response. */
   get outputTokens(): OutputTokens {
     return this.#parts.shared.outputTokens;
   }
 
-  /** Decaying mean of the time to a response, ms. */
+  /** Returns the EWMA of the time to a response, ms. */
   latencyMs(now: number): number | undefined {
     return this.#parts.shared.latency.value(now);
   }
 
-  /** Requests the vendor still allows. */
+  /** Returns the headroom of the vendor's request limit. */
   requests(now: number): Headroom | undefined {
     return this.#parts.shared.rate.requests(now);
   }
 
-  /** Tokens the vendor still allows. */
+  /** Returns the headroom of the vendor's token limit. */
   tokens(now: number): Headroom | undefined {
     return this.#parts.shared.rate.tokens(now);
   }
 
-  /** Tokens written, at most: as the request says, else as nearly all of the model's answers took. */
+  /** Estimates the output tokens: the limit of the request, else the 95th percentile of the model's responses. */
   #outputOf({ output }: Pick<Load, "output">): number {
     return output ?? this.#parts.shared.outputTokens.percentile95() ?? firstGuess;
   }
 
-  /** What a request would cost by estimate, nano-dollars; undefined where no price is known. */
+  /** Returns the estimated cost of a request, nano-dollars; undefined when no price is known. */
   costOf({ input, output, units }: Load): number | undefined {
     const { facts: { info }, clock } = this.#parts;
     const quantities = { ...units, input, output: this.#outputOf({ output }) };
     return this.#isFree ? 0 : costNanoUsd(quantities, info.pricing, clock.now());
   }
 
-  /** Why a request cannot be admitted now. */
+  /** Returns why a request cannot be admitted now. */
   denial(load: Load, now: number): AdmissionDenial | undefined {
     const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
     const until = rate.fullUntil(now, this.#tokensOf(load));
@@ -106,23 +106,23 @@ export class UsageTracker {
     return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { reason: "max_rpm", until: now } : undefined;
   }
 
-  /** A request is admitted. */
+  /** Counts an admitted request. */
   requestAdmitted(): void {
     this.quota.reserveRequest();
   }
 
-  /** An admitted request is sent. */
+  /** Counts an admitted request as sent. Returns a decision when that reaches a limit. */
   requestSent(): DeactivationDecision | undefined {
     this.quota.addRequest();
     return this.quota.decision();
   }
 
-  /** An admitted request is not sent. */
+  /** Removes an admitted request that was not sent. */
   requestWithdrawn(): void {
     this.quota.withdrawRequest();
   }
 
-  /** Reserves for a call that is about to be sent, also beyond a limit. */
+  /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): CallReservation {
     const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
@@ -135,40 +135,40 @@ export class UsageTracker {
     });
   }
 
-  /** The standby that a limit asks for although its time is over. */
+  /** Returns the standby that an exhausted limit still requires when a standby is due. */
   limitInForce(): DeactivationDecision | undefined {
     const decision = this.quota.decision();
-    // without a window the counts begin anew after a standby
+    // without a window, counters are reset after a standby
     return decision?.standbyMs === undefined ? this.#budgetDecision() : decision;
   }
 
-  /** The standby that a limit or a budget asks for by now. */
+  /** Returns the standby that an exhausted limit or budget requires. */
   limitReached(): DeactivationDecision | undefined {
     return this.#budgetDecision() ?? this.quota.decision();
   }
 
-  /** The model is back: what counts between two standbys begins anew. */
+  /** Resets the counters between standbys: the model has recovered. */
   recovered(): void {
     this.quota.recovered();
     this.#failures?.clear();
   }
 
-  /** A request is over. */
+  /** Records the end of a request. */
   requestFinished(outcome: Outcome, end: RequestEnd, now: number): DeactivationDecision | undefined {
     const { ms, output, estimated = false } = end;
     const { latency, outputTokens } = this.#parts.shared;
     if (outcome === "success" && ms !== undefined) latency.observe(now, ms);
-    if (outcome === "failure") latency.punish(now);
+    if (outcome === "failure") latency.addFailure(now);
     if (outcome === "success" && output !== undefined && !estimated) outputTokens.add(output);
     return this.#providerDecision(end, now) ?? this.limitReached() ?? this.#errorRateDecision(outcome, now);
   }
 
-  /** Puts the whole provider into standby, where the pool asks for that. */
+  /** Returns the decision to put the whole provider in standby, if the pool is configured so. */
   #providerDecision({ kind }: RequestEnd, now: number): DeactivationDecision | undefined {
     const { facts: { routing: { providerDeactivation, providerRecovery } }, outages, keys } = this.#parts;
     const standby: Pick<DeactivationDecision, "doubles" | "standbyMs"> = providerRecovery === undefined
       ? { doubles: true }
-      : { standbyMs: Infinity }; // ended by a probe or by hand
+      : { standbyMs: Infinity }; // ended by a probe or an operator
     if (kind === "auth" && (keys?.isRejected(now) ?? true) && providerDeactivation?.has("on_auth_failure")) {
       return { reason: "provider_auth_failure", scope: "provider", ...standby };
     }
@@ -195,12 +195,12 @@ export class UsageTracker {
     return until === 0 ? undefined : { reason: "budget", until: now + Math.max(0, until - wall) };
   }
 
-  /** The mesh's own, and the client's. */
+  /** Returns the budgets of the mesh and of the client. */
   #budgetsOf({ budget }: Load): readonly Budget[] {
     return budget === undefined ? this.#budgets : [...this.#budgets, budget];
   }
 
-  /** The standby of a model whose budget is spent; one that is free serves all the same. */
+  /** Returns the standby of a model whose budget is exhausted. A free model keeps serving. */
   #budgetDecision(): DeactivationDecision | undefined {
     const { budgetScopes, clock } = this.#parts;
     if (budgetScopes.length === 0) return undefined;

@@ -1,5 +1,6 @@
 /**
- * The counting of one mesh: rates per model and key, money per provider, pool and over all, limits per model and pool.
+ * Usage trackers of one mesh: rates per model and API key; budgets per provider, per pool and overall; quotas per model
+ * and pool.
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
@@ -17,35 +18,35 @@ import { OutageDetector } from "./breaker/outage_detector.ts";
 import { OutputTokens } from "./metrics/output_tokens.ts";
 import { CounterReplicator } from "./replication/counter_replicator.ts";
 
-/** What is counted. The next configuration's mesh holds it: nothing in it leads back to an engine. */
+/** The counters of a mesh. The mesh of the next configuration shares them, so nothing in them refers to an engine. */
 interface MeshCounters {
-  /** By provider and upstream id: a vendor counts by key and model, whatever the pool. */
+  /** By provider and upstream model id: vendors count by key and model, whatever the pool. */
   readonly shared: Map<string, SharedCounts>;
-  /** By whose money it is. */
+  /** By budget scope. */
   readonly budgets: Map<string, Budget>;
-  /** By provider, where it has several keys. */
+  /** By provider, if it has several API keys. */
   readonly keyPools: Map<string, ApiKeyPool>;
   /** By pool, provider and model. */
   readonly quotas: Map<string, Quota>;
 }
 
-/** The counting of one mesh. */
+/** Creates and shares the usage trackers of one mesh. */
 export class UsageTrackers {
   readonly #settings: Pick<Settings, "budget">;
   readonly #clock: Clock;
   readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), quotas: new Map() };
   readonly #before: MeshCounters | undefined;
-  /** What several processes count together, once they do. */
+  /** Replicates counters between processes, once a shared storage is configured. */
   readonly replicator: CounterReplicator = new CounterReplicator();
-  /** Called when calls to a provider bring a budget to one of its steps. */
+  /** Called when calls to a provider bring a budget to one of its `alert_at` steps. */
   onBudgetSteps: UsageTrackerParts["onBudgetSteps"] = () => {};
-  /** By provider. */
+  /** Outage detectors by provider. */
   readonly #outages = new Map<string, OutageDetector>();
 
   /**
    * @param settings A validated configuration.
-   * @param clock Wall clock for calendar windows, monotonic for rates.
-   * @param before The counting under the configuration before this one: what is still there counts on, for both.
+   * @param clock Wall clock for calendar windows, monotonic clock for rates.
+   * @param before The trackers under the previous configuration. Counters that exist in both are shared.
    */
   constructor(settings: Pick<Settings, "budget">, clock: Clock, before?: UsageTrackers) {
     this.#settings = settings;
@@ -53,7 +54,7 @@ export class UsageTrackers {
     this.#before = before && before.#counted;
   }
 
-  /** The counting for one model in one pool. */
+  /** Returns the tracker of one model in one pool. */
   trackerOf(facts: TrackedModel): UsageTracker {
     const { pool, provider, budget } = facts;
     const budgetScopes = [
@@ -81,7 +82,7 @@ export class UsageTrackers {
     return tracker;
   }
 
-  /** A provider's pool of keys; undefined for one key: there is nothing to rotate over. */
+  /** Returns a provider's pool of API keys; undefined for a single key, which needs no rotation. */
   #keysOf({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
     if (apiKeys.length < 2) return undefined;
     const { keyPools } = this.#counted;
@@ -127,7 +128,7 @@ export class UsageTrackers {
   }
 }
 
-/** Counts the calls of a model, by each key where there are several; limits hold for each key. */
+/** Creates the rate limiter of a model. With several API keys, declared limits apply to each key. */
 function rateLimiterOf(
   model: string,
   { limits, keys }: { readonly limits: RateLimits | undefined; readonly keys: ApiKeyPool | undefined },

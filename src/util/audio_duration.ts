@@ -1,33 +1,35 @@
 /**
- * How long a sound lasts, by what its file says of itself: vendors price and limit by it, and many do not report it.
+ * Duration of an audio file, read from its headers. Vendors price and limit by duration, and many do not report it.
  *
  * Sources: RIFF WAVE (Microsoft, 1991), RFC 9639 (FLAC), RFC 3533 and RFC 7845 (Ogg, Opus), ISO/IEC 14496-12 (MP4),
  * ISO/IEC 11172-3 and 13818-3 (frame headers of MP3), the Xing header (Xing Technology).
  * @module
  */
 
-/** Bytes per second of speech in a format that does not say how long it is: 24 kbit/s, low, so that estimates are high. */
+/** Assumed bit rate of speech in a format without a duration: 24 kbit/s, low, so that estimates are high. */
 const assumedBytesPerSecond = 3_000;
-/** Fewer bytes than silence takes in any format: a file that claims to last longer is damaged, or lies. */
+/**
+ * Minimum bytes per second in any format, even of silence. A file with a longer declared duration is damaged or forged.
+ */
 const minBytesPerSecond = 25;
-/** Boxes and chunks that are looked at: files have a few. */
+/** Maximum number of boxes or chunks examined. */
 const maxParts = 1_000;
-/** The longest page of Ogg (RFC 3533), and a little more. */
+/** Maximum length of an Ogg page (RFC 3533), rounded up. */
 const oggTailBytes = 70_000;
 
-/** Bit rates of MPEG 1 and of MPEG 2, both of layer III, by index, kbit/s. */
+/** Bit rates of MPEG 1 and MPEG 2 layer III, by index, kbit/s. */
 const mpeg1Rates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const mpeg2Rates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** Samples per second of MPEG 1, by index; MPEG 2 has half of them, MPEG 2.5 a quarter. */
+/** Sample rates of MPEG 1, by index. MPEG 2 has half, MPEG 2.5 a quarter of them. */
 const sampleRates = [44_100, 48_000, 32_000];
 
 const formats: readonly ((view: DataView) => number | undefined)[] = [ofWave, ofFlac, ofOgg, ofMp4, ofMp3];
 
 /**
- * The duration of a sound.
+ * Returns the duration of an audio file.
  *
  * @param bytes The file.
- * @returns Seconds; an estimate by its size where the file does not say.
+ * @returns Seconds; an estimate from the file size if the headers have no duration.
  *
  * @example
  * ```ts ignore
@@ -59,7 +61,7 @@ function ofWave(view: DataView): number | undefined {
     if (hasText(view, at, "fmt ") && at + 20 <= view.byteLength) bytesPerSecond = view.getUint32(at + 16, true);
     if (hasText(view, at, "data")) {
       const rest = view.byteLength - at - 8;
-      const present = size === 0 ? rest : Math.min(size, rest); // a live recording declares nothing, or more than there is
+      const present = size === 0 ? rest : Math.min(size, rest); // a live recording declares 0, or more than it has
       return bytesPerSecond === undefined ? undefined : present / bytesPerSecond;
     }
     at += 8 + size + size % 2;
@@ -74,13 +76,13 @@ function ofFlac(view: DataView): number | undefined {
   return rate === 0 || samples === 0 ? undefined : samples / rate;
 }
 
-/** By the position that the last page has. */
+/** Reads the duration from the position of the last page. */
 function ofOgg(view: DataView): number | undefined {
   if (!hasText(view, 0, "OggS")) return undefined;
   const isOpus = hasText(view, 28, "OpusHead");
   if (!isOpus && !hasText(view, 29, "vorbis")) return undefined;
   const rate = isOpus ? 48_000 : view.byteLength < 44 ? 0 : view.getUint32(40, true);
-  const skipped = isOpus && view.byteLength >= 40 ? view.getUint16(38, true) : 0; // samples before the sound begins
+  const skipped = isOpus && view.byteLength >= 40 ? view.getUint16(38, true) : 0; // pre-skip
   const first = Math.max(0, view.byteLength - oggTailBytes);
   for (let at = view.byteLength - 27; at >= first; at--) {
     if (!hasText(view, at, "OggS")) continue;
@@ -100,7 +102,7 @@ function ofMp4(view: DataView): number | undefined {
   const isLong = view.getUint8(header.from) === 1;
   const scale = view.getUint32(header.from + (isLong ? 20 : 12));
   const duration = isLong ? Number(view.getBigUint64(header.from + 24)) : view.getUint32(header.from + 16);
-  return duration === 0 ? undefined : duration / scale; // in fragments: their sum is not in the header
+  return duration === 0 ? undefined : duration / scale; // fragmented: the header has no total
 }
 
 interface Span {
@@ -108,7 +110,7 @@ interface Span {
   readonly to: number;
 }
 
-/** The contents of the first box of a name. */
+/** Returns the content of the first box of a type. */
 function boxOf(view: DataView, { name, from, to }: Span & { readonly name: string }): Span | undefined {
   for (let at = from, parts = 0; at + 16 <= to && parts < maxParts; parts++) {
     const short = view.getUint32(at);
@@ -121,14 +123,14 @@ function boxOf(view: DataView, { name, from, to }: Span & { readonly name: strin
   return undefined;
 }
 
-/** By the count of frames that many encoders write, else by the bit rate of the first frame. */
+/** Uses the frame count that many encoders write, else the bit rate of the first frame. */
 function ofMp3(view: DataView): number | undefined {
   const hasTag = hasText(view, 0, "ID3") && view.byteLength > 10;
   const sevenBits = (position: number) => view.getUint8(position) & 0x7f;
   const tag = hasTag ? 10 + (sevenBits(6) << 21 | sevenBits(7) << 14 | sevenBits(8) << 7 | sevenBits(9)) : 0;
   if (tag + 4 > view.byteLength) return undefined;
   const head = view.getUint32(tag);
-  const isFrame = head >>> 21 === 0x7ff && (head >>> 17 & 3) === 1; // synchronised, and layer III
+  const isFrame = head >>> 21 === 0x7ff && (head >>> 17 & 3) === 1; // sync word, and layer III
   const version = head >>> 19 & 3; // 3: MPEG 1, 2: MPEG 2, 0: MPEG 2.5
   const kilobits = (version === 3 ? mpeg1Rates : mpeg2Rates)[head >>> 12 & 15];
   const rate = sampleRates[head >>> 10 & 3];
@@ -142,7 +144,7 @@ function ofMp3(view: DataView): number | undefined {
   return frames * samples / perSecond;
 }
 
-/** The count in the header of Xing, which LAME writes too; undefined without one. */
+/** Returns the frame count of a Xing or LAME header; undefined without one. */
 function framesIn(view: DataView, at: number): number | undefined {
   if (!hasText(view, at, "Xing") && !hasText(view, at, "Info") || at + 12 > view.byteLength) return undefined;
   const hasFrames = (view.getUint32(at + 4) & 1) === 1;

@@ -1,5 +1,5 @@
 /**
- * Formats of sound and of transcripts, by the names that OpenAI's API has for them.
+ * Audio and transcript formats, by their names in OpenAI's API.
  * @module
  */
 
@@ -19,19 +19,19 @@ const transcriptTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The media type of a format of sound.
+ * Returns the media type of an audio format.
  *
- * @param format Its name, such as `mp3`.
+ * @param format The format's name, such as `mp3`.
  */
 export function soundTypeOf(format: string): string {
   return Object.hasOwn(soundTypes, format) ? soundTypes[format]! : "application/octet-stream";
 }
 
 /**
- * The media type of a transcript that is no JSON.
+ * Returns the media type of a transcript format other than JSON.
  *
- * @param format Its name, such as `srt`.
- * @returns Undefined for a format that is JSON, or that is unknown.
+ * @param format The format's name, such as `srt`.
+ * @returns Undefined for JSON and unknown formats.
  */
 export function transcriptTypeOf(format: string): string | undefined {
   return Object.hasOwn(transcriptTypes, format) ? transcriptTypes[format] : undefined;

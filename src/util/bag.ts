@@ -1,14 +1,14 @@
 /**
- * A collection of short-lived things, such as requests under way: added and removed all the time, in no order.
+ * An unordered collection for objects that are added and removed frequently, such as requests in flight.
  *
- * A `Set` would do, but for the garbage collector: V8 makes a new table for it every so many changes, and each old one,
- * once it has grown old, keeps the next one alive, and everything in it.
+ * It replaces `Set` for the sake of the garbage collector: V8 reallocates the table of a `Set` regularly, and old
+ * tables, once promoted to the old generation, keep their successors and contents alive.
  * @module
  */
 
 /** A member of at most one {@linkcode Bag}. */
 export interface Thing {
-  /** Its index in the bag, which alone uses it. */
+  /** Index in the bag. Only the bag uses it. */
   index?: number;
 }
 
@@ -29,18 +29,18 @@ export class Bag<T extends Thing> {
     return this.#things.length;
   }
 
-  /** A copy of the current members. */
+  /** Returns a copy of the current members. */
   get all(): readonly T[] {
     return [...this.#things];
   }
 
-  /** The member must be in no bag. */
+  /** Adds a member, which must not be in any bag. */
   add(thing: T): void {
     thing.index = this.#things.length;
     this.#things.push(thing);
   }
 
-  /** Returns whether it was a member. */
+  /** Removes a member. Returns whether it was one. */
   delete(thing: T): boolean {
     const { index } = thing;
     if (index === undefined || this.#things[index] !== thing) return false;

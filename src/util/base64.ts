@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Bytes that fit into one call as arguments. */
+/** Maximum number of arguments per call. */
 const maxArguments = 0x8000;
 
 export function toBase64(bytes: Uint8Array): string {
@@ -17,7 +17,7 @@ export function toBase64(bytes: Uint8Array): string {
 /**
  * Decodes Base64.
  *
- * @param text White space in it is ignored.
+ * @param text Base64; white space is ignored.
  * @throws {DOMException} When it is not Base64.
  */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {

@@ -1,10 +1,10 @@
 /**
- * Bytes that arrive in chunks, and bodies read within a limit.
+ * Concatenates chunks, and reads bodies up to a size limit.
  * @module
  */
 import type { UpstreamResponse } from "../contracts/runtime.ts";
 
-/** Joins chunks; a single one is returned as it is. */
+/** Concatenates chunks. A single chunk is returned as it is. */
 export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!;
   const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
@@ -16,11 +16,11 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Upper bound of a body. */
+/** Size limit of a body. */
 interface ReadLimit {
-  /** Bytes. */
+  /** Maximum number of bytes. */
   readonly maxBytes: number;
-  /** Makes the error that a larger body causes. */
+  /** Creates the error for a larger body. */
   readonly tooLarge: () => Error;
 }
 
@@ -33,8 +33,8 @@ interface ChunkReader {
 /**
  * Reads a source to its end.
  *
- * @param reader Null for an empty body.
- * @param limit The source is cancelled when it exceeds this.
+ * @param reader The source; null for an empty body.
+ * @param limit Size limit. A source that exceeds it is cancelled.
  */
 export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }: ReadLimit): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -44,7 +44,7 @@ export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }
     if (done || value === undefined) return concat(chunks);
     size += value.length;
     if (size > maxBytes) {
-      await reader!.cancel().catch(() => {}); // the caller needs the reason, not whether the source could be ended
+      await reader!.cancel().catch(() => {}); // the size error is what the caller needs
       throw tooLarge();
     }
     chunks.push(value);
@@ -53,7 +53,7 @@ export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }
 
 /** Reads the whole body of a response. */
 export async function readBody(response: UpstreamResponse, limit: ReadLimit): Promise<Uint8Array> {
-  // a declared and small size needs no counting
+  // a small declared size needs no counting
   const declared = Number(response.headers.get("content-length") ?? Infinity);
   if (response.bytes !== undefined && declared <= limit.maxBytes) return await response.bytes();
   return await readAll(response.reader(), limit);

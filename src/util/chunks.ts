@@ -1,12 +1,12 @@
 /**
- * Bytes that come in chunks.
+ * Type guard for streamed bodies.
  * @module
  */
 
 /**
- * Whether a body comes in chunks that are not there yet.
+ * Whether a request body is a stream of chunks.
  *
- * @param body Of a request.
+ * @param body The request body.
  */
 export function isIncoming(body: unknown): body is AsyncIterable<Uint8Array> {
   return typeof body === "object" && body !== null && Symbol.asyncIterator in body;

@@ -1,6 +1,6 @@
 /**
- * From an error response in OpenAI's terms to the class of the failure. Connectors of other dialects translate
- * their vendor's error first.
+ * Classifies failures by error responses in OpenAI's shape. Connectors of other dialects convert their vendor's errors
+ * first.
  * @module
  */
 import type { FailureKind } from "../contracts/provider.ts";
@@ -16,10 +16,10 @@ const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
 ];
 
 /**
- * Classifies an error response by its status and its error object. An error under a status that means success
- * (an `error` object in a 200 response, an `error` event in a stream) is classed by its words or its numeric code.
+ * Classifies an error response by its status and its error object. An error with a success status (an `error` object in
+ * a 200 response, an `error` event in a stream) is classified by its code and type.
  *
- * @param error In OpenAI's terms.
+ * @param error The error object in OpenAI's shape.
  */
 export function classifyFault(status: number, error: OpenAiError): FailureKind {
   const words = `${error.code ?? ""} ${error.type}`.toLowerCase();
@@ -47,7 +47,7 @@ function saysModelIsMissing(words: string, message: string): boolean {
 /**
  * Classifies any thrown value.
  *
- * @returns `server` for an unknown error: the same model may be asked again, and another one too.
+ * @returns `server` for an unknown error, which allows a retry and a rotation.
  */
 export function classifyError(error: unknown): FailureKind {
   if (UpstreamError.isInstance(error)) return error.kind;

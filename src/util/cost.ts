@@ -1,19 +1,19 @@
 /**
- * What a request cost. Money is counted in whole nano-dollars (10⁻⁹ USD), so that sums stay exact.
+ * Cost of a request. Amounts are integer nano-dollars (10⁻⁹ USD), so that sums are exact.
  * @module
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
 import { dayOf } from "./windows.ts";
 
 const nanoPerUsd = 1_000_000_000;
-/** USD per million tokens are nano-dollars per token times this. */
+/** Factor from USD per million tokens to nano-dollars per token. */
 const nanoPerToken = nanoPerUsd / 1_000_000;
 
 /**
- * The price in force on a day for a prompt of a size: the last entry that applies.
+ * Returns the price for a date and a prompt size: the last entry that applies.
  *
  * @param pricing Prices, oldest first.
- * @param now Wall clock, ms.
+ * @param now Wall-clock ms.
  * @param promptTokens Input tokens.
  */
 export function priceAt(
@@ -28,37 +28,36 @@ export function priceAt(
   );
 }
 
-/** What a call takes, in the units that vendors price; a unit that has no meaning for the call is left out. */
+/** Usage of a call in the units that vendors price. Units that do not apply are undefined. */
 export interface Quantities {
-  /** Tokens read. */
+  /** Input tokens. */
   readonly input: number;
-  /** Tokens written. */
+  /** Output tokens. */
   readonly output: number;
-  /** Of those read: from a cache. */
+  /** Input tokens read from a cache. */
   readonly cached?: number | undefined;
-  /** Of those read: written into a cache. */
+  /** Input tokens written to a cache. */
   readonly cacheWrite?: number | undefined;
-  /** Of those read: sound. */
+  /** Audio input tokens. */
   readonly audioInput?: number | undefined;
-  /** Of those written: sound. */
+  /** Audio output tokens. */
   readonly audioOutput?: number | undefined;
   readonly images?: number | undefined;
   readonly searches?: number | undefined;
-  /** Sound, seconds. */
+  /** Audio duration, seconds. */
   readonly seconds?: number | undefined;
-  /** Text to be spoken, characters. */
+  /** Text to speak, characters. */
   readonly characters?: number | undefined;
 }
 
 /**
- * The cost of a call, nano-dollars. What a model has a price for is what its vendor counts: a price per image, minute,
- * search or character stands in place of a price per token.
+ * Returns the cost of a call, nano-dollars. A price per image, minute, search or character replaces the price per
+ * token.
  *
- * @param quantities What it takes, not negative.
- * @param pricing The model's prices, oldest first.
- * @param now Wall clock, ms.
- * @returns A whole number, exact up to 2⁵³ − 1 and no more than that; undefined when a price or a quantity it needs is
- *   unknown: never 0 for that.
+ * @param quantities Usage; not negative.
+ * @param pricing Prices of the model, oldest first.
+ * @param now Wall-clock ms.
+ * @returns An integer, at most 2⁵³ − 1; undefined (never 0) when a required price or quantity is unknown.
  *
  * @example
  * ```ts ignore
@@ -80,7 +79,7 @@ export function costNanoUsd(
   return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined; // a provider may return invalid prices
 }
 
-/** USD per million of these; undefined when tokens need a price that the model does not have. */
+/** Returns millionths of USD; undefined when the model has no price for tokens that need one. */
 function tokenCost(quantities: Quantities, price: Pricing, hasUnits: boolean): number | undefined {
   const { input: read, output: written, cached: fromCache = 0, cacheWrite: intoCache = 0 } = quantities;
   const { input: inputPrice, output: outputPrice } = price;
@@ -102,7 +101,7 @@ function tokenCost(quantities: Quantities, price: Pricing, hasUnits: boolean): n
     spoken * (price.audio_output ?? perOutput);
 }
 
-/** USD of what is not counted in tokens; undefined where no such price applies to the call. */
+/** Returns the cost of units other than tokens, USD; undefined when no such price applies. */
 function unitCostUsd({ images, searches, seconds, characters }: Quantities, price: Pricing): number | undefined {
   let sum: number | undefined;
   const add = (quantity: number | undefined, per: number | undefined, units: number) => {
@@ -115,7 +114,7 @@ function unitCostUsd({ images, searches, seconds, characters }: Quantities, pric
   return sum;
 }
 
-/** Whether a price is nothing, whatever a call takes. */
+/** Whether a model is free of charge. */
 export function isFree({ from: _from, above_tokens: _above, ...prices }: DatedPricing): boolean {
   const known = Object.values(prices).filter((price) => price !== undefined);
   const isWhole = (prices.input === undefined) === (prices.output === undefined);
@@ -123,7 +122,7 @@ export function isFree({ from: _from, above_tokens: _above, ...prices }: DatedPr
 }
 
 /**
- * Nano-dollars as plain decimal USD, without exponent.
+ * Formats nano-dollars as decimal USD without exponent.
  *
  * @example
  * ```ts ignore

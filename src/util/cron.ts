@@ -1,8 +1,8 @@
 /**
- * Cron expressions of five fields, read in UTC: `minute hour day-of-month month day-of-week`.
+ * Cron expressions with five fields, in UTC: `minute hour day-of-month month day-of-week`.
  *
- * Source: crontab(5) of Vixie cron. Steps follow `*` or a range; when both day fields are restricted either is
- * enough; a day field that begins with `*` counts as unrestricted, so that with a step it narrows the other one.
+ * Source: crontab(5) of Vixie cron. Steps follow `*` or a range. If both day fields are restricted, a match of either
+ * suffices. A day field that begins with `*` counts as unrestricted, so with a step it further restricts the other one.
  * @module
  */
 
@@ -11,52 +11,55 @@ const minutesPerDay = 24 * 60;
 const dayMs = minutesPerDay * minuteMs;
 /** 1970-01-01 was a Thursday. */
 const firstWeekday = 4;
-/** The calendar repeats after 400 years to the day of the week: what does not come within them never does. */
+/**
+ * The Gregorian calendar repeats every 400 years, including weekdays: a start that does not occur within them never
+ * does.
+ */
 const monthsOfCycle = 400 * 12;
-/** Nothing longer is an expression; it bounds the work that a hostile text can cause. */
+/** Maximum length of an expression; bounds the work that untrusted input can cause. */
 const maxLength = 200;
 
-/** A cron expression as {@linkcode parseCron} read it. */
+/** A parsed cron expression. */
 export interface Cron {
-  /** Start times of a day in minutes, 0 to 1439, ascending. */
+  /** Start times within a day in minutes, 0 to 1439, ascending. */
   readonly times: readonly number[];
-  /** Of the month, 1 to 31. */
+  /** Days of the month, 1 to 31. */
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
-  /** 0 (Sunday) to 6. */
+  /** Days of the week, 0 (Sunday) to 6. */
   readonly weekdays: ReadonlySet<number>;
-  /** Whether a match of either `days` or `weekdays` is enough. */
+  /** Whether a match of either `days` or `weekdays` suffices. */
   readonly eitherDay: boolean;
 }
 
 interface Field {
   readonly name: string;
-  readonly least: number;
-  readonly greatest: number;
-  /** What `least` and those after it are also called. */
+  readonly min: number;
+  readonly max: number;
+  /** Names of the values from `min` on. */
   readonly names?: readonly string[];
 }
 
 const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-const weekday: Field = { name: "day of the week", least: 0, greatest: 7, names: weekdayNames };
+const weekday: Field = { name: "day of the week", min: 0, max: 7, names: weekdayNames };
 const fields: readonly Field[] = [
-  { name: "minute", least: 0, greatest: 59 },
-  { name: "hour", least: 0, greatest: 23 },
-  { name: "day of the month", least: 1, greatest: 31 },
-  { name: "month", least: 1, greatest: 12, names: monthNames },
+  { name: "minute", min: 0, max: 59 },
+  { name: "hour", min: 0, max: 23 },
+  { name: "day of the month", min: 1, max: 31 },
+  { name: "month", min: 1, max: 12, names: monthNames },
   weekday,
 ];
 
 /**
- * Reads a cron expression.
+ * Parses a cron expression.
  *
  * @param text Five fields of numbers, names, ranges, steps and lists.
- * @throws {SyntaxError} Names the field that is wrong, and why.
+ * @throws {SyntaxError} When a field is invalid; the message names it.
  *
  * @example
  * ```ts ignore
- * parseCron("30 2 * * mon-fri"); // on workdays at half past two
+ * parseCron("30 2 * * mon-fri"); // on weekdays at 02:30
  * ```
  */
 export function parseCron(text: string): Cron {
@@ -87,7 +90,7 @@ function ascending(values: readonly number[]): number[] {
   return [...new Set(values)].sort((one, other) => one - other);
 }
 
-/** What a field stands for, or what is wrong with it. */
+/** Returns the values of a field, or an error message. */
 function valuesOf(text: string, field: Field): number[] | string {
   const values: number[] = [];
   for (const part of text.split(",")) {
@@ -100,35 +103,35 @@ function valuesOf(text: string, field: Field): number[] | string {
 
 function valuesOfPart(part: string, field: Field): number[] | string {
   const match = /^(?:(\*)|([a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?)(?:\/(\d{1,2}))?$/i.exec(part);
-  if (match === null) return `the ${field.name} "${part}" is no number, name, range or "*"`;
+  if (match === null) return `the ${field.name} "${part}" is not a number, name, range or "*"`;
   const [, all, first, last, every] = match;
   if (every !== undefined && all === undefined && last === undefined) {
-    return `the ${field.name} "${part}" has a step after a single value: write "${first}-${field.greatest}/${every}"`;
+    return `the ${field.name} "${part}" has a step after a single value: write "${first}-${field.max}/${every}"`;
   }
   const step = Number(every ?? 1);
   if (step === 0) return `the ${field.name} "${part}" has a step of 0`;
-  const from = all === undefined ? valueOf(first!, field) : field.least;
-  let to = all === undefined ? valueOf(last ?? first!, field) : field.greatest;
-  // A week that ends on Sunday: "sat-sun", "5-0".
+  const from = all === undefined ? valueOf(first!, field) : field.min;
+  let to = all === undefined ? valueOf(last ?? first!, field) : field.max;
+  // A range that ends on Sunday: "sat-sun", "5-0".
   if (field === weekday && to === 0 && from !== undefined && from > 0) to = 7;
   if (from === undefined || to === undefined) {
-    return `the ${field.name} "${part}" is not between ${field.least} and ${field.greatest}`;
+    return `the ${field.name} "${part}" is not between ${field.min} and ${field.max}`;
   }
   if (from > to) return `the ${field.name} "${part}" runs backwards`;
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, count) => from + count * step);
 }
 
-function valueOf(text: string, { least, greatest, names = [] }: Field): number | undefined {
+function valueOf(text: string, { min, max, names = [] }: Field): number | undefined {
   const name = names.indexOf(text.toLowerCase());
-  const value = name === -1 ? Number(text) : least + name;
-  return value >= least && value <= greatest ? value : undefined;
+  const value = name === -1 ? Number(text) : min + name;
+  return value >= min && value <= max ? value : undefined;
 }
 
 /**
- * The first start after a time.
+ * Returns the first start after a time.
  *
- * @param after Wall clock, ms; a start at this very moment is not returned.
- * @returns Wall clock, ms; undefined when there is none, as on 31 February.
+ * @param after Wall-clock ms, exclusive.
+ * @returns Wall-clock ms; undefined when there is none, such as on 31 February.
  *
  * @example
  * ```ts ignore
@@ -145,11 +148,11 @@ export function nextStart(cron: Cron, after: number): number | undefined {
 }
 
 /**
- * The last start before a time, so that `now - lastStart(cron, now) < durationMs` says whether what it started is
- * still going on.
+ * Returns the last start up to a time. What it started is still going on while `now - lastStart(cron, now) <
+ * durationMs`.
  *
- * @param before Wall clock, ms; a start at this very moment is returned.
- * @returns Wall clock, ms; undefined when there is none.
+ * @param before Wall-clock ms, inclusive.
+ * @returns Wall-clock ms; undefined when there is none.
  */
 export function lastStart(cron: Cron, before: number): number | undefined {
   const today = Math.floor(before / dayMs);
@@ -164,7 +167,7 @@ function startOf(day: number, time: number): number {
   return day * dayMs + time * minuteMs;
 }
 
-/** The nearest day that fits, `today` not included; days are counted from 1970. Months that do not fit are skipped. */
+/** Returns the nearest matching day except `today`, in days since 1970. Skips months that do not match. */
 function searchDay(cron: Cron, today: number, step: 1 | -1): number | undefined {
   const date = new Date(today * dayMs);
   const thisMonth = date.getUTCFullYear() * 12 + date.getUTCMonth();

@@ -1,9 +1,9 @@
 /**
- * Percent-decoding of a part of a path.
+ * Percent-decodes a path segment.
  * @module
  */
 
-/** The text that a part of a path stands for; with a stray percent sign it stands for itself. */
+/** Percent-decodes a path segment. A malformed segment is returned as it is. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

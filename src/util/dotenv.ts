@@ -1,31 +1,31 @@
 /**
- * The text of a dotenv file: strict, so that a slip costs no secret, and without expansion, so that a `$` in a key
- * stays what it is.
+ * Parser of dotenv files. It is strict, so that a mistake does not lose a secret, and has no variable expansion, so
+ * that a `$` in an API key is kept.
  * @module
  */
 
 export interface DotenvEntry {
   readonly name: string;
-  /** Quotes and escapes resolved. */
+  /** Value with quotes and escapes resolved. */
   readonly value: string;
-  /** The line it begins on, from 1. */
+  /** Number of its first line, starting at 1. */
   readonly line: number;
-  /** Offsets of its text and of the next line in `text`. */
+  /** Offsets of its first character and of the next line in `text`. */
   readonly span: readonly [from: number, to: number];
 }
 
-/** One line that is no assignment. It never quotes the line: there may be a secret in it. */
+/** A line that is not an assignment. The message does not quote the line, which may contain a secret. */
 interface DotenvProblem {
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number;
   readonly message: string;
 }
 
 /** A parsed file. */
 export interface Dotenv {
-  /** Without byte order mark, lines ended by LF; `span` refers to it. */
+  /** The text without byte order mark, with LF line endings. `span` refers to it. */
   readonly text: string;
-  /** In order; the last of two with one name wins. */
+  /** Assignments in order. The last one of a name takes precedence. */
   readonly entries: readonly DotenvEntry[];
   readonly problems: readonly DotenvProblem[];
 }
@@ -35,12 +35,12 @@ const nothing = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
 const bare = /[^\n]*/y;
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "$": "$" };
 
-/** A valid name. */
+/** Matches a valid name. */
 export const dotenvName: RegExp = /^[A-Za-z_][\w.-]*$/;
 
 /**
- * Reads a dotenv file: `NAME=value`, `export NAME=value`, blank lines and `#` comments. Values may stand in single
- * quotes or backticks (as they are) or double ones (`\n`, `\r`, `\t`, `\"`, `\\`, `\$`), over several lines.
+ * Parses a dotenv file: `NAME=value`, `export NAME=value`, empty lines and `#` comments. Values may be in single quotes
+ * or backticks (literal) or double quotes (escapes `\n`, `\r`, `\t`, `\"`, `\\`, `\$`), and span lines.
  *
  * @example
  * ```ts ignore
@@ -74,11 +74,11 @@ function readEntry(text: string, at: number): Read {
   const quote = text[from] ?? "";
   const value = "'\"`".includes(quote) && quote !== "" ? readQuoted(text, from, quote) : readBare(text, from);
   if ("message" in value) return { to, message: value.message };
-  if (value.value.includes("\0")) return { to, message: "has a NUL in it" };
-  return value.value.includes("\uFFFD") ? { to, message: "is not written in UTF-8" } : { ...value, name };
+  if (value.value.includes("\0")) return { to, message: "contains a NUL character" };
+  return value.value.includes("\uFFFD") ? { to, message: "is not UTF-8" } : { ...value, name };
 }
 
-/** Up to the end of the line, or a `#` after a space. */
+/** Reads an unquoted value, up to the end of the line or a `#` after white space. */
 function readBare(text: string, from: number): { readonly to: number; readonly value: string } {
   const [remainder = ""] = matchAt(bare, text, from) ?? [];
   const comment = remainder.startsWith("#") ? 0 : remainder.search(/\s#/);
@@ -91,14 +91,14 @@ function readQuoted(text: string, from: number, quote: string): { to: number; va
   for (let at = from + 1; at < text.length; at++) {
     const character = text[at]!;
     if (character === quote) {
-      if (matchAt(nothing, text, at + 1) === undefined) return { message: "has more after the closing quote" };
+      if (matchAt(nothing, text, at + 1) === undefined) return { message: "has characters after the closing quote" };
       return { to: endOfLine(text, at), value };
     }
     const escaped = isDouble && character === "\\" ? escapes[text[at + 1] ?? ""] : undefined;
     value += escaped ?? character;
     if (escaped !== undefined) at++;
   }
-  return { message: "has a quote that is not closed" };
+  return { message: "has an unclosed quote" };
 }
 
 function endOfLine(text: string, at: number): number {

@@ -1,12 +1,12 @@
 /**
- * Vectors as base64 of their little-endian 32-bit floats, as OpenAI writes embeddings on demand.
+ * Vectors as Base64 of little-endian 32-bit floats, the format of OpenAI's embeddings with `encoding_format: "base64"`.
  * @module
  */
 
 /**
- * Writes a vector.
+ * Encodes a vector.
  *
- * @param vector Its numbers.
+ * @param vector The components.
  */
 export function base64OfFloats(vector: readonly number[]): string {
   const view = new DataView(new ArrayBuffer(vector.length * 4));
@@ -17,10 +17,10 @@ export function base64OfFloats(vector: readonly number[]): string {
 }
 
 /**
- * Reads a vector.
+ * Decodes a vector.
  *
  * @param text Base64.
- * @throws {DOMException} When it is no base64.
+ * @throws {DOMException} When it is not Base64.
  */
 export function floatsOfBase64(text: string): number[] {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -1,5 +1,6 @@
 /**
- * Forms with files (RFC 7578), read and written as they come: of a file no more is in memory than what has just arrived.
+ * Reads and writes forms with files (multipart/form-data, RFC 7578) as streams. At most one chunk of a file is in
+ * memory.
  * @module
  */
 import { concat } from "./bytes.ts";
@@ -8,23 +9,23 @@ import { finderOf, maxHeadBytes, maxParts, type PartHead, partOf } from "./multi
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** A part of a form, whose bytes come with the form. */
+/** A part of a form, streamed. */
 export interface IncomingPart extends PartHead {
-  /** To be read to its end before the next part is asked for. */
+  /** Content. Read it to its end before requesting the next part. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** What is no form: a wrong boundary, a part without a name, no end. */
+/** A malformed form: a wrong boundary, a part without a name, or no end. */
 export class FormError extends Error {
   override name = "FormError";
 }
 
 /**
- * Reads a form, part by part. What is left of a part is skipped when the next one is asked for.
+ * Reads a form part by part. Requesting the next part skips the remainder of the current one.
  *
- * @param source The body.
- * @param boundary What separates its parts.
- * @throws {FormError} (its parts, too)
+ * @param source The request body.
+ * @param boundary The boundary.
+ * @throws {FormError} When the form is malformed; also from the parts' content.
  */
 export async function* readFormStream(
   source: AsyncIterable<Uint8Array>,
@@ -32,7 +33,7 @@ export async function* readFormStream(
 ): AsyncGenerator<IncomingPart> {
   const input = new Input(source);
   try {
-    // the first boundary has no line end before it, but for a preamble
+    // unless there is a preamble, no line break precedes the first boundary
     input.unread(encoder.encode("\r\n"));
     const delimiter = encoder.encode(`\r\n--${boundary}`);
     for await (const _preamble of input.until(delimiter));
@@ -53,9 +54,9 @@ export async function* readFormStream(
 /**
  * Writes a form with one file.
  *
- * @param file Its field, name, type and bytes.
- * @param fields Fields before the file, and those that are known after it.
- * @param boundary What separates its parts: nothing that may be in the file.
+ * @param file Field name, file name, type and content.
+ * @param fields Fields before the file, and fields known only after it.
+ * @param boundary The boundary, which must not occur in the file.
  */
 export async function* writeFormStream(
   file: IncomingPart,
@@ -79,7 +80,7 @@ function quotable(name: string): string {
   return name.replace(/"/g, "%22").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
 }
 
-/** Bytes that have arrived and are not taken yet, and where more comes from. */
+/** Received bytes that have not been consumed, and their source. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
   #bytes: Uint8Array = new Uint8Array();
@@ -92,7 +93,7 @@ class Input {
     this.#bytes = concat([bytes, this.#bytes]);
   }
 
-  /** So many bytes, as text. */
+  /** Reads a number of bytes as text. */
   async text(length: number): Promise<string> {
     while (this.#bytes.length < length) await this.#more();
     const text = decoder.decode(this.#bytes.subarray(0, length));
@@ -100,7 +101,7 @@ class Input {
     return text;
   }
 
-  /** A part's head; the line end before it has been read. */
+  /** Reads the header of a part; the line break before it has been read. */
   async head(): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -112,7 +113,7 @@ class Input {
     return concat(chunks);
   }
 
-  /** What comes before a delimiter, which is taken, too. */
+  /** Reads up to a delimiter, which is consumed. */
   async *until(delimiter: Uint8Array): AsyncGenerator<Uint8Array> {
     const find = finderOf(delimiter);
     for (;;) {
@@ -126,7 +127,7 @@ class Input {
     }
   }
 
-  /** Reads to the end: what is left unread keeps its connection. */
+  /** Reads to the end, since an unread body blocks its connection. */
   async skip(): Promise<void> {
     while (!(await this.#source.next()).done);
   }

@@ -1,17 +1,17 @@
 /**
- * Hashes that spread well and are quick. Not for secrets: collisions are easy to find.
+ * Fast, non-cryptographic hashes with good distribution.
  * @module
  */
 
 const two32 = 2 ** 32;
-/** Bits of a double that count exactly, above the lower 32. */
+/** Mask of the bits above the lower 32 that a double represents exactly. */
 const upperBits = 0x1fffff;
 
 /**
- * A 53-bit hash of a string: cyrb53 (github.com/bryc/code, public domain), two multiplicative lanes over the UTF-16
- * units, each finished with the mixer of MurmurHash3.
+ * Returns a 53-bit hash of a string: cyrb53 (github.com/bryc/code, public domain), two multiplicative lanes over UTF-16
+ * code units, each finished with the mixer of MurmurHash3.
  *
- * @returns A whole number from 0 up to 2⁵³ - 1; its lower 32 bits (`>>> 0`) are a hash by themselves.
+ * @returns An integer from 0 to 2⁵³ − 1. Its lower 32 bits (`>>> 0`) are a hash themselves.
  *
  * @example
  * ```ts ignore
@@ -32,10 +32,10 @@ export function hash53(text: string): number {
 }
 
 /**
- * A 32-bit hash of two numbers, in this order: the finisher of MurmurHash3 (fmix32, Austin Appleby, public domain)
- * over both. For many pairs of few strings, whose own hashes are kept.
+ * Returns a 32-bit hash of an ordered pair of numbers: the finisher of MurmurHash3 (fmix32, Austin Appleby, public
+ * domain). It hashes many pairs of few strings whose hashes are stored.
  *
- * @returns A whole number from 0 up to 2³² - 1.
+ * @returns An integer from 0 to 2³² − 1.
  */
 export function mix32(first: number, second: number): number {
   let mixed = first ^ Math.imul(second, 0x9e3779b1);
@@ -45,9 +45,9 @@ export function mix32(first: number, second: number): number {
 }
 
 /**
- * A 32-bit hash as a number between 0 and 1, never either of them.
+ * Maps a 32-bit hash to the open interval (0, 1).
  *
- * @param hash Such as {@linkcode mix32} returns.
+ * @param hash A 32-bit hash, such as of {@linkcode mix32}.
  */
 export function fractionOf(hash: number): number {
   return (hash + 0.5) / two32;

@@ -1,9 +1,9 @@
 /**
- * What is a JSON object.
+ * Type guard for JSON objects.
  * @module
  */
 
-/** Whether a value is an object with members: neither null nor an array. */
+/** Whether a value is an object, and neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,21 +1,21 @@
 /**
- * JSON in Base64: state for a member of another API that has no room for an object.
+ * JSON in Base64, to carry an object in a string member of another API.
  * @module
  */
 import type { JsonObject } from "../contracts/openai.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
 import { isObject } from "./is_object.ts";
 
-/** Writes an object. */
+/** Encodes an object. */
 export function toBase64Json(value: JsonObject): string {
   return toBase64(new TextEncoder().encode(JSON.stringify(value)));
 }
 
 /**
- * Reads an object.
+ * Decodes an object.
  *
- * @param text In either alphabet of Base64: clients that decode and encode again choose their own.
- * @returns Undefined for what is none.
+ * @param text Base64 or base64url, since clients that re-encode it choose either alphabet.
+ * @returns Undefined when it is not an encoded object.
  */
 export function fromBase64Json(text: string): JsonObject | undefined {
   try {

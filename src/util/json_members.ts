@@ -1,6 +1,6 @@
 /**
- * Changing members of a JSON object in its text, so that everything else stays byte for byte: numbers too large for a
- * double, spacing, and megabytes of images that need no second encoding.
+ * Edits top-level members in the text of a JSON object and leaves every other byte unchanged: numbers beyond double
+ * precision, white space, and megabytes of images that need no re-encoding.
  * @module
  */
 
@@ -8,16 +8,16 @@ interface Member {
   readonly key: string;
   readonly start: number;
   readonly value: number;
-  /** Exclusive. */
+  /** End offset, exclusive. */
   readonly end: number;
 }
 
 /**
- * Replaces, adds and removes top-level members of a JSON object's text.
+ * Replaces, adds and removes top-level members in the text of a JSON object.
  *
  * @param text A valid JSON object.
- * @param edits New values by key; undefined removes the member. Every occurrence of a repeated key is edited.
- * @returns The new text.
+ * @param edits New values by key; undefined removes the member. Every occurrence of a duplicate key is edited.
+ * @returns The edited text.
  *
  * @example
  * ```ts ignore
@@ -46,11 +46,12 @@ export function editMembers(text: string, edits: Readonly<Record<string, unknown
 }
 
 /**
- * The first top-level member that a JSON object's text repeats: readers differ in which of the two they take.
- * Names are compared as parsed, escapes resolved.
+ * Returns the first duplicate top-level key in the text of a JSON object. Parsers differ in which occurrence they use.
+ * Keys are compared with escapes resolved.
  *
+ * @param text A valid JSON object.
  * @param value The parsed text.
- * @returns The member's name; undefined when there is none.
+ * @returns The key; undefined when there is none.
  *
  * @example
  * ```ts ignore
@@ -64,9 +65,10 @@ export function repeatedMember(text: string, value: object): string | undefined 
 }
 
 /**
- * The text of a top-level member's value.
+ * Returns the text of a top-level member's value.
  *
- * @param text A valid JSON object with this member, once.
+ * @param text A valid JSON object that has this member once.
+ * @param name Key of the member.
  */
 export function memberText(text: string, name: string): string {
   const { value, end } = topLevelMembers(text).find(({ key }) => key === name)!;
@@ -94,7 +96,7 @@ function skipSpace(text: string, at: number): number {
   return at;
 }
 
-/** From an opening quote to one past the closing one. */
+/** Returns the offset after the closing quote of a string. */
 function skipString(text: string, at: number): number {
   for (;;) {
     at = text.indexOf('"', at + 1);

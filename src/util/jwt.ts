@@ -1,5 +1,5 @@
 /**
- * JSON Web Tokens, signed by RS256 with Web Crypto.
+ * JSON Web Tokens signed with RS256, using Web Crypto.
  *
  * Source: RFC 7519 (JWT), RFC 7515 (JWS), RFC 7518 section 3.3 (RS256).
  * @module
@@ -11,8 +11,8 @@ const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 /**
  * Imports a private RSA key for signing.
  *
- * @param der PKCS#8.
- * @throws {DOMException} When it is not such a key.
+ * @param der The key in PKCS#8, DER-encoded.
+ * @throws {DOMException} When it is not an RSA key.
  */
 export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
@@ -21,8 +21,9 @@ export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 /**
  * Signs a set of claims.
  *
- * @param claims Times are whole seconds since 1970.
- * @param keyId Goes into the header as `kid`.
+ * @param claims Claims; times are integer seconds since 1970.
+ * @param key The signing key.
+ * @param keyId The `kid` of the header.
  *
  * @example
  * ```ts ignore

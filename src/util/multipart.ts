@@ -1,36 +1,36 @@
 /**
- * Forms with files (RFC 7578): read from one buffer into views over it, and written as a sequence of chunks around the same
- * views. So a large file is in memory once, however many providers it is sent to.
+ * Forms with files (multipart/form-data, RFC 7578), read from a buffer into views over it, and written as chunks around
+ * the same views. A large file is in memory once, however many providers it is sent to.
  * @module
  */
 import type { UploadedFile } from "../contracts/provider.ts";
 
-/** A form as it came. */
+/** A parsed form. */
 export interface Form {
-  /** Text fields in order; a name may come several times. */
+  /** Text fields in order. A name may occur several times. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Views over the buffer that was read. */
+  /** Files, as views over the buffer. */
   readonly files: readonly UploadedFile[];
 }
 
-/** A form that is to be sent. */
+/** An encoded form. */
 interface FormBody {
-  /** Value of the header `content-type`. */
+  /** Value of the `content-type` header. */
   readonly contentType: string;
   readonly chunks: readonly Uint8Array[];
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
-/** Names and types of one part: far more than any client sends. */
+/** Maximum size of a part's headers, far above that of any client. */
 export const maxHeadBytes: number = 8 * 1024;
 export const maxParts: number = 256;
 
 /**
- * The boundary that a content type names.
+ * Returns the boundary of a content type.
  *
- * @param contentType A header's value.
- * @returns Undefined when it is no form with files, or names none.
+ * @param contentType Value of the `content-type` header.
+ * @returns Undefined when it is not multipart/form-data, or has no boundary.
  */
 export function boundaryOf(contentType: string | null): string | undefined {
   const [, quoted, plain] = /^\s*multipart\/form-data\s*;.*?boundary=(?:"([^"]{1,70})"|([^;\s"]{1,70}))/i
@@ -39,20 +39,20 @@ export function boundaryOf(contentType: string | null): string | undefined {
 }
 
 /**
- * Makes a boundary.
+ * Creates a random boundary.
  *
- * @param runtime Its chance: no file has what comes of it.
+ * @param runtime Random number generator.
  */
 export function newBoundary({ random }: { readonly random: () => number }): string {
   return `form-${[random(), random(), random()].map((one) => one.toString(36).slice(2)).join("")}`;
 }
 
 /**
- * Reads a form.
+ * Parses a form.
  *
  * @param bytes The whole body.
- * @param boundary What separates its parts.
- * @returns Undefined when it is no such form: a wrong boundary, a part without a name, no end.
+ * @param boundary The boundary.
+ * @returns Undefined when it is malformed: a wrong boundary, a part without a name, or no end.
  */
 export function readForm(bytes: Uint8Array, boundary: string): Form | undefined {
   const fields: [string, string][] = [];
@@ -81,10 +81,10 @@ export function readForm(bytes: Uint8Array, boundary: string): Form | undefined 
 }
 
 /**
- * Writes a form.
+ * Encodes a form.
  *
- * @param form What it has.
- * @param boundary What separates its parts: nothing that may be in a file.
+ * @param form Fields and files.
+ * @param boundary The boundary, which must not occur in a file.
  */
 export function writeForm({ fields, files }: Form, boundary: string): FormBody {
   const chunks: Uint8Array[] = [];
@@ -114,7 +114,10 @@ export function partOf(head: string): PartHead | undefined {
   return { name, filename: parameter(disposition!, "filename"), type };
 }
 
-/** Names are quoted as browsers do (`%22`, `%0D%0A`), or by backslashes as some libraries do. */
+/**
+ * Returns a parameter of a header. Quotes in names are escaped as browsers do (`%22`, `%0D%0A`), or with backslashes as
+ * some libraries do.
+ */
 function parameter(disposition: string, name: string): string | undefined {
   const [, quoted, plain] = new RegExp(`(?:^|[;\\s])${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))`, "i")
     .exec(disposition) ?? [];
@@ -136,8 +139,8 @@ function startsAt(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
 }
 
 /**
- * Makes a search that skips as many bytes as the last one that it looks at allows (Horspool). It compares from the
- * beginning: where that is a line end, which what is searched for has there alone, no bytes cost more than others.
+ * Creates a Boyer–Moore–Horspool search, which skips by the last byte examined. It compares from the beginning: a line
+ * break, which occurs in the pattern only there, so that no input is slower than others.
  */
 export function finderOf(wanted: Uint8Array): (bytes: Uint8Array, from: number) => number {
   const last = wanted.length - 1;

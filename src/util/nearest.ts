@@ -1,16 +1,15 @@
 /**
- * Suggestions for a misspelt name. Shared: the capability tree, the configuration and the model registry all
- * ask "did you mean" here.
+ * Suggestions for misspelt names, for all "did you mean" messages.
  * @module
  */
 
-/** Beyond this many edits nothing is a misspelling; it also bounds the work that a hostile name can cause. */
+/** Maximum edit distance of a misspelling; bounds the work that untrusted names can cause. */
 const maxEdits = 4;
 const shortestPart = 3;
 
 /**
- * The candidates a name may have been meant for, the likeliest first: misspellings by edit distance (a swap of
- * neighbours counts once), then names that contain it or that it contains. Case does not matter.
+ * Returns the nearest candidates, the likeliest first: by edit distance (a transposition counts once), then names that
+ * contain it or that it contains. Case-insensitive.
  *
  * @example
  * ```ts ignore
@@ -39,8 +38,8 @@ function rankOf(wanted: string, candidate: string): number | undefined {
 }
 
 /**
- * Edits that turn one string into the other: a character added, removed or replaced, or two neighbours
- * swapped.
+ * Returns the edit distance (optimal string alignment): the number of insertions, deletions, replacements and
+ * transpositions of neighbours.
  */
 export function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];

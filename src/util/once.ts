@@ -1,12 +1,12 @@
 /**
- * What is made when it is first asked for, and kept.
+ * Memoization of a function without arguments.
  * @module
  */
 
 /**
- * Makes something once.
+ * Memoizes a function.
  *
- * @param make Called by the first call; what it throws is not kept.
+ * @param make Called by the first call. A thrown error is not memoized.
  *
  * @example
  * ```ts ignore
@@ -20,9 +20,9 @@ export function once<Value>(make: () => Value): () => Value {
 }
 
 /**
- * Makes something once, unless that fails: what was unavailable for a moment may have recovered at the next call.
+ * Memoizes an asynchronous function until it fails. After a failure the next call tries again.
  *
- * @param make Called by the first call, and by the first one after a failure.
+ * @param make Called by the first call, and by the first call after a failure.
  */
 export function onceResolved<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;

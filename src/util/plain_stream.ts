@@ -1,5 +1,5 @@
 /**
- * Bodies that arrive in chunks.
+ * Conversions between streamed bodies and Streams of the platform.
  * @module
  */
 import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
@@ -10,7 +10,7 @@ export function isStream(body: PlainResponse["body"]): body is PlainStream {
   return typeof body === "object" && body !== null && "read" in body;
 }
 
-/** Converts a body to a stream that reads nothing ahead. */
+/** Converts a body to a `ReadableStream` without read-ahead. */
 export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -22,18 +22,18 @@ export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
         if (chunk === undefined) return controller.close();
         controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
       } catch {
-        // the client left while the chunk was on its way: cancel() was called
+        // the stream was cancelled while the chunk was being read
       }
     },
     cancel: () => body.cancel(),
   }, { highWaterMark: 0 });
 }
 
-/** Converts a stream to a body. */
+/** Converts a `ReadableStream` to a body. */
 export function plainStreamOf(body: ReadableStream<Uint8Array>): PlainStream {
   const reader = body.getReader();
   return {
     read: async () => (await reader.read()).value,
-    cancel: () => void reader.cancel().catch(() => {}), // a body that is over cannot be cancelled
+    cancel: () => void reader.cancel().catch(() => {}), // rejects if the stream has failed
   };
 }

@@ -1,11 +1,11 @@
 /**
- * Price lists that come from outside.
+ * Parses untrusted price lists.
  * @module
  */
 import type { DatedPricing } from "../contracts/provider.ts";
 import { isObject } from "./is_object.ts";
 
-/** A price list of a provider's response; undefined unless every price in it is a number of 0 or more. */
+/** Returns a provider's price list; undefined unless every price is a non-negative number. */
 export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const isPrice = (entry: unknown) =>
@@ -14,7 +14,7 @@ export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
   return value.every(isPrice) ? value : undefined;
 }
 
-/** Whether a value is a number of 0 or more, the form of every price. */
+/** Whether a value is a non-negative finite number, as every price is. */
 export function isAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < Infinity;
 }

@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus' text format, version 0.0.4.
+ * Metrics in the Prometheus text format, version 0.0.4.
  * @module
  */
 import type { HistogramSample, Labels, MetricFamily } from "../contracts/metrics.ts";
@@ -7,9 +7,9 @@ import type { HistogramSample, Labels, MetricFamily } from "../contracts/metrics
 export const prometheusMediaType = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * Writes metrics as text; families without samples are left out.
+ * Formats metrics. Families without samples are omitted.
  *
- * @param families Any number; their names have to differ.
+ * @param families Metric families with distinct names.
  *
  * @example
  * ```ts ignore

@@ -1,28 +1,28 @@
 /**
- * What a response's headers say of the vendor's rate limits.
+ * Parses the rate-limit headers of responses.
  *
- * Sources: OpenAI, "Rate limits in headers" (Groq's and others' are the same); Anthropic, "Rate limits: response
- * headers"; Mistral (mistralai/client-ts#169) and Cerebras, whose names end in a window; draft-ietf-httpapi-ratelimit-headers, versions 03 to 10; OpenRouter and GitHub for the plain
- * `x-ratelimit-*`.
+ * Sources: OpenAI, "Rate limits in headers" (also Groq and others); Anthropic, "Rate limits: response headers"; Mistral
+ * (mistralai/client-ts#169) and Cerebras, whose names end in a window; draft-ietf-httpapi-ratelimit-headers, versions
+ * 03 to 10; OpenRouter and GitHub for the plain `x-ratelimit-*`.
  * @module
  */
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** One limit of a vendor. */
+/** The state of one rate limit. */
 export interface Allowance {
-  /** Per window. */
+  /** Limit per window. */
   readonly limit?: number;
-  /** In the current window. */
+  /** Remaining in the current window. */
   readonly remaining?: number;
-  /** Until the window is full again, ms from now, at most 24 h. */
+  /** Time until the window resets, ms, at most 24 h. */
   readonly resetMs?: number;
 }
 
-/** The limits that a response counts against. */
+/** The rate limits that a response reports. */
 export interface RateReading {
   readonly requests?: Allowance;
-  /** Input and output. */
+  /** Input plus output tokens. */
   readonly tokens?: Allowance;
 }
 
@@ -31,11 +31,12 @@ interface Headers {
 }
 
 /**
- * Reads rate-limit headers of any of the known families. What makes no sense is left out: negative or endless
- * numbers, a limit of 0, a reset that is past.
+ * Parses rate-limit headers of any known family. Invalid values are ignored: negative or infinite numbers, a limit of
+ * 0, a reset in the past.
  *
- * @param now Wall clock, ms, against which a reset date is judged when the response has no `Date` itself.
- * @returns Undefined without such headers.
+ * @param headers The response headers.
+ * @param now Wall-clock ms, the reference of a reset date when the response has no `Date` header.
+ * @returns Undefined without rate-limit headers.
  *
  * @example
  * ```ts ignore
@@ -44,7 +45,7 @@ interface Headers {
  * ```
  */
 export function readRateHeaders(headers: Headers, now: number): RateReading | undefined {
-  // Runs on every answer: one look per family, by the header that every vendor of the family sends.
+  // Runs on every response: one lookup per family, of a header that every vendor of the family sends.
   if (headers.get("x-ratelimit-remaining-requests") !== null || headers.get("x-ratelimit-remaining-tokens") !== null) {
     return reading(openAi(headers, "requests"), openAi(headers, "tokens"));
   }
@@ -70,7 +71,7 @@ function reading(requests: Allowance | undefined, tokens?: Allowance): RateReadi
 }
 
 function allowance(limit?: number, remaining?: number, resetMs?: number): Allowance | undefined {
-  // Some vendors send 0 of 0 for what they do not limit.
+  // Some vendors send 0 of 0 for quantities they do not limit.
   if (limit === 0 || (limit === undefined && remaining === undefined)) return undefined;
   return {
     ...(limit === undefined ? {} : { limit }),
@@ -87,7 +88,7 @@ function openAi(headers: Headers, kind: "requests" | "tokens"): Allowance | unde
   );
 }
 
-/** Of several windows the tightest. */
+/** Returns the tightest of several windows. */
 function windowed(headers: Headers, kinds: readonly string[]): Allowance | undefined {
   let tightest: Allowance | undefined;
   for (const kind of kinds) {
@@ -101,7 +102,7 @@ function windowed(headers: Headers, kinds: readonly string[]): Allowance | undef
   return tightest;
 }
 
-/** Anthropic limits tokens read, written and both: the tightest share of them is what is left of the whole. */
+/** Reads Anthropic's limits of input, output and total tokens. The tightest fraction applies to the total. */
 function anthropic(headers: Headers, now: number): RateReading | undefined {
   const read = (kind: string) => {
     const prefix = `anthropic-ratelimit-${kind}`;
@@ -119,7 +120,7 @@ function anthropic(headers: Headers, now: number): RateReading | undefined {
   return reading(read("requests"), tokens);
 }
 
-/** The share that is left of a limit; Infinity when unknown. */
+/** Returns the remaining fraction of a limit; Infinity when unknown. */
 function shareOf(one: Allowance | undefined): number {
   return one?.limit === undefined || one.remaining === undefined ? Infinity : one.remaining / one.limit;
 }
@@ -129,12 +130,15 @@ function plain(headers: Headers, { prefix, remaining, now }: { prefix: string; r
   const reset = headers.get(`${prefix}-reset`);
   const value = count(reset);
   if (value === undefined) return allowance(count(limit), count(remaining), untilDate(headers, reset, now));
-  // A number is a time since 1970, in ms or s, or the seconds from now.
+  // A number is a Unix time in ms or s, or the seconds from now.
   const at = value >= 1e11 ? value : value >= 1e9 ? value * 1000 : undefined;
   return allowance(count(limit), count(remaining), at === undefined ? value * 1000 : at - sentAt(headers, now));
 }
 
-/** `"burst";r=50;t=30, "daily";r=900;t=3600` with `"burst";q=100;w=60, …`: of requests, the tightest. */
+/**
+ * Parses `"burst";r=50;t=30, "daily";r=900;t=3600` with `"burst";q=100;w=60, …`, and returns the tightest limit of
+ * requests.
+ */
 function policies(states: string, limits: string): RateReading | undefined {
   const known = new Map(members(limits).map(({ name, values }) => [name, values]));
   let tightest: Allowance | undefined;
@@ -152,7 +156,7 @@ function policies(states: string, limits: string): RateReading | undefined {
   return reading(tightest);
 }
 
-/** The members of a list, each with its parameters; a member of version 07 (`limit=10, remaining=1`) is one whole. */
+/** Parses a list with parameters. In draft 07 (`limit=10, remaining=1`) the whole value is one member. */
 function members(text: string): { name: string; values: Map<string, string> }[] {
   const isOlder = /^\s*limit\s*=/.test(text);
   const parts = isOlder ? [`;${text.replaceAll(",", ";")}`] : text.split(",", 20);
@@ -170,7 +174,7 @@ function count(text: string | null | undefined): number | undefined {
 
 const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000, s: 1000, ms: 1, "": 1000 };
 
-/** `6m0s`, `1m30.5s`, `88ms`, or plain seconds. */
+/** Parses `6m0s`, `1m30.5s`, `88ms`, or seconds. */
 function durationMs(text: string | null | undefined): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
   const parts = /^\s*(?:\d+(?:\.\d+)?(?:ms|[dhms]))+\s*$/.test(text)
@@ -180,14 +184,14 @@ function durationMs(text: string | null | undefined): number | undefined {
   return parts.reduce((sum, [, value, unit]) => sum + Number(value) * unitMs[unit!]!, 0);
 }
 
-/** Until a date as of RFC 3339, ms. */
+/** Returns the time until an RFC 3339 date, ms. */
 function untilDate(headers: Headers, text: string | null, now: number): number | undefined {
   if (text === null || !/^\d{4}-\d\d-\d\d[Tt ]\d\d:/.test(text)) return undefined;
   const wait = Date.parse(text) - sentAt(headers, now);
   return Number.isNaN(wait) ? undefined : wait;
 }
 
-/** When the response was sent by its own clock, so that a wrong one on either side does not matter. */
+/** Returns the response's own `Date`, so that clock skew does not matter. */
 function sentAt(headers: Headers, now: number): number {
   const sent = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(sent) ? now : sent;

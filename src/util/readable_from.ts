@@ -1,12 +1,12 @@
 /**
- * Chunks that come, as objects of the Fetch standard.
+ * Converts an async iterable to a `ReadableStream`.
  * @module
  */
 
 /**
- * The same as a stream that reads nothing ahead.
+ * Converts an async iterable to a `ReadableStream` without read-ahead.
  *
- * @param chunks Read once.
+ * @param chunks The chunks. Can be read once.
  */
 export function readableFrom(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();

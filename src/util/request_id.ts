@@ -1,17 +1,17 @@
 /**
- * Ids of requests.
+ * Request ids.
  * @module
  */
 
-/** The id that the caller sent as `x-request-id`, when it is 1 to 128 visible ASCII characters; else a new one. */
+/** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdFrom(given: string | null | undefined): string {
   return given !== null && given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
 }
 
-/** A new UUID, of version 4 (RFC 9562). */
+/** Returns a new UUID, version 4 (RFC 9562). */
 export function newId(): string {
   if ("randomUUID" in crypto) return crypto.randomUUID();
-  // a page that was not served securely has no `randomUUID`, but the addresses it gives to blobs end in one
+  // `randomUUID` is missing in insecure contexts, but the URL of a blob ends in a UUID
   const address = URL.createObjectURL(new Blob());
   URL.revokeObjectURL(address);
   return address.slice(-36);

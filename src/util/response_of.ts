@@ -1,11 +1,11 @@
 /**
- * From a plain response to one of the Fetch standard.
+ * Converts a plain response to a Fetch `Response`.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 import { isStream, readableOf } from "./plain_stream.ts";
 
-/** Converts to a `Response`, body included. */
+/** Converts a plain response, including its body, to a `Response`. */
 export function responseOf({ status, headers, body }: PlainResponse): Response {
   return new Response((isStream(body) ? readableOf(body) : body) as BodyInit | null, { status, headers });
 }

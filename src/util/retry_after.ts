@@ -1,16 +1,17 @@
 /**
- * The wait a server asks for.
+ * Parses the retry delay that a server requests.
  *
- * Source: RFC 9110 section 10.2.3 (`Retry-After`); `retry-after-ms` is OpenAI's finer form.
+ * Source: RFC 9110 section 10.2.3 (`Retry-After`); `retry-after-ms` is OpenAI's variant in milliseconds.
  * @module
  */
 
 /**
- * Reads `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. A date is judged against the
- * response's own `Date`, so that a wrong clock on either side does not matter.
+ * Parses `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. A date is relative to the response's
+ * `Date` header, so that clock skew does not matter.
  *
- * @param now Wall clock, ms, for a response without `Date`.
- * @returns The wait in ms; undefined when there is none, or none that makes sense (past, negative, no number).
+ * @param headers The response headers.
+ * @param now Wall-clock ms, the reference for a response without `Date`.
+ * @returns The delay in ms; undefined when it is absent or invalid (past, negative, not a number).
  *
  * @example
  * ```ts ignore

@@ -1,26 +1,26 @@
 /**
- * A service account's JSON key, and the assertions that it signs.
+ * JSON keys of service accounts, and signed assertions.
  * @module
  */
 import { fromBase64 } from "./base64.ts";
 import { isObject } from "./is_object.ts";
 import { signedJwt, signingKey } from "./jwt.ts";
 
-/** The members of a JSON key that signing and fetching need. */
+/** The members of a JSON key that are used. */
 export interface ServiceAccount {
   readonly clientEmail: string;
   /** PKCS#8, decoded from PEM. */
   readonly privateKey: Uint8Array<ArrayBuffer>;
-  /** `private_key_id`. */
+  /** The `private_key_id`. */
   readonly keyId?: string;
-  /** `token_uri`, the token endpoint. */
+  /** The `token_uri`: URL of the token endpoint. */
   readonly tokenUrl?: string;
 }
 
 /**
- * Parses a service account's JSON key.
+ * Parses the JSON key of a service account.
  *
- * @throws {TypeError} When it is not one; the message quotes nothing of it.
+ * @throws {TypeError} When it is invalid. The message quotes nothing of it.
  */
 export function readServiceAccount(credentials: string | Readonly<Record<string, unknown>>): ServiceAccount {
   const { client_email, private_key, private_key_id, token_uri } = membersOf(credentials);
@@ -34,25 +34,26 @@ export function readServiceAccount(credentials: string | Readonly<Record<string,
   };
 }
 
-/** The longest that token endpoints accept an assertion, seconds. */
+/** Maximum lifetime of an assertion, seconds. */
 const lifetimeSeconds = 3_600;
 
 interface AssertionFacts {
-  /** The token endpoint's address or name, as the vendor defines it. */
+  /** URL or name of the token endpoint, as the vendor defines it. */
   readonly audience: string;
-  /** Separated by spaces. */
+  /** Scopes, separated by spaces. */
   readonly scope?: string | undefined;
   /**
-   * The user that the token is for.
-   * @default the audience's own choice
+   * The user to impersonate.
+   * @default chosen by the token endpoint
    */
   readonly subject?: string;
 }
 
 /**
- * Makes a signer of JSON Web Tokens with the claims of RFC 7523.
+ * Creates a signer of JSON Web Tokens with the claims of RFC 7523.
  *
- * @returns Takes the wall clock, ms. Rejects with a `DOMException` unless the private key is an RSA key.
+ * @returns A function of the wall-clock time in ms. It rejects with a `DOMException` unless the private key is an RSA
+ * key.
  */
 export function assertionSigner(account: ServiceAccount, facts: AssertionFacts): (now: number) => Promise<string> {
   const { audience: aud, scope, subject: sub } = facts;
@@ -69,7 +70,7 @@ function membersOf(credentials: string | Readonly<Record<string, unknown>>): Rea
   try {
     if (typeof credentials === "string") value = JSON.parse(credentials);
   } catch {
-    throw new TypeError("is not the JSON key of a service account: its text is not valid JSON");
+    throw new TypeError("is not the JSON key of a service account: it is not valid JSON");
   }
   if (isObject(value)) return value;
   throw new TypeError("is not the JSON key of a service account: expected an object");
@@ -78,7 +79,7 @@ function membersOf(credentials: string | Readonly<Record<string, unknown>>): Rea
 function pkcs8(pem: string): Uint8Array<ArrayBuffer> {
   const body = /-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----/.exec(pem)?.[1];
   if (body === undefined) {
-    throw new TypeError('has a "private_key" that is no PEM text of PKCS#8 ("-----BEGIN PRIVATE KEY-----")');
+    throw new TypeError('has a "private_key" that is not PKCS#8 in PEM ("-----BEGIN PRIVATE KEY-----")');
   }
   try {
     return fromBase64(body);

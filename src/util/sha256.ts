@@ -1,17 +1,20 @@
 /**
- * SHA-256 (FIPS 180-4) of short texts, at once: what the platform offers answers later, and a request would wait for it.
+ * Synchronous SHA-256 (FIPS 180-4) of short strings. Web Crypto is asynchronous, which would delay every request.
  * @module
  */
 
-/** The first 32 bits of the fractional parts of roots of primes: square roots begin the state, cube roots are mixed in. */
+/**
+ * First 32 bits of the fractional parts of roots of primes: square roots for the initial state, cube roots for the
+ * constants.
+ */
 const { initial, constants } = primeRoots();
 
 const encoder = new TextEncoder();
 
 /**
- * The SHA-256 of a text.
+ * Returns the SHA-256 of a string.
  *
- * @param text Hashed as UTF-8.
+ * @param text Encoded as UTF-8.
  * @returns 64 hexadecimal digits.
  */
 export function sha256(text: string): string {
@@ -26,7 +29,7 @@ export function sha256(text: string): string {
   return Array.from(state, (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** A one bit, zeros, and the length in bits, up to a whole number of blocks. */
+/** Appends a one bit, zeros, and the length in bits, up to a multiple of the block size. */
 function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const blocks = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   blocks.set(bytes);

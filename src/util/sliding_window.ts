@@ -1,24 +1,24 @@
 /**
- * Counts and sums over a window that slides, kept in slices: adding and asking cost the same however much there is.
+ * Sliding window counter in slices (buckets): adding and summing take constant time.
  * @module
  */
 
-/** How long a window is, and how fine. */
+/** Options of a {@linkcode SlidingWindow}. */
 export interface SlidingWindowOptions {
-  /** ms. */
+  /** Length of the window, ms. */
   readonly windowMs: number;
-  /** Resolution: the window moves slice by slice; 10 by default. */
+  /** Number of slices. The window moves slice by slice. @default 10 */
   readonly slices?: number;
   /**
-   * Forget late rather than early: all of the last `windowMs` counts, and up to a slice more. Else up to a slice
+   * Whether values expire late: all of the last `windowMs` and up to one more slice counts. Otherwise up to one slice
    * less counts.
    */
   readonly forgetsLate?: boolean;
 }
 
 /**
- * A sum over the last `windowMs`. Times are monotonic; one that goes back counts as the latest seen. Sums of whole
- * numbers are exact up to 2⁵³.
+ * A sum over the last `windowMs`. Times are monotonic; a time that goes backwards counts as the latest one. Sums of
+ * integers are exact up to 2⁵³.
  *
  * @example
  * ```ts ignore
@@ -53,11 +53,11 @@ export class SlidingWindow {
   }
 
   /**
-   * Changes what was added earlier, unless it is forgotten already.
+   * Changes a value that was added earlier, unless it has expired.
    *
    * @param now Monotonic ms.
-   * @param at Monotonic ms, as given to {@linkcode SlidingWindow.add}.
-   * @param change Added to it; negative reduces it.
+   * @param at Time at which it was added, monotonic ms.
+   * @param change Difference; may be negative.
    * @returns Whether it was still in the window.
    */
   amend(now: number, at: number, change: number): boolean {
@@ -70,7 +70,7 @@ export class SlidingWindow {
   }
 
   /**
-   * The sum over the window.
+   * Returns the sum over the window.
    *
    * @param now Monotonic ms.
    */
@@ -85,11 +85,11 @@ export class SlidingWindow {
   }
 
   /**
-   * The time at which the sum has fallen to a value, if nothing is added.
+   * Returns when the sum falls to a value if nothing is added.
    *
    * @param now Monotonic ms.
    * @param most The value.
-   * @returns Monotonic ms; `now` when the sum is already that low, Infinity when it never will be.
+   * @returns Monotonic ms; `now` when the sum is already that low, Infinity when it never falls that low.
    */
   fallsTo(now: number, most: number): number {
     this.#turn(now);
@@ -108,7 +108,7 @@ export class SlidingWindow {
     this.#sum = 0;
   }
 
-  /** Drops slices that left the window. The sum is made anew, so that no rounding accumulates. */
+  /** Drops expired slices. Recomputes the sum, so that rounding errors do not accumulate. */
   #turn(now: number): void {
     if (!(now >= this.#newestEnd)) return;
     const slice = Math.floor(now / this.#sliceMs);

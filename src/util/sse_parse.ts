@@ -1,6 +1,6 @@
 /**
- * Server-sent events, read as the WHATWG standard says: LF, CR and CRLF end lines, `data` lines join by LF,
- * one leading space goes, comments and unknown fields are ignored.
+ * Parser of server-sent events (SSE): lines end in LF, CR or CRLF, `data` lines are joined by LF, one leading space is
+ * removed, comments and unknown fields are ignored.
  *
  * Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @module
@@ -9,7 +9,7 @@ import type { BodyReader } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 
 export interface SseEvent {
-  /** Empty for an unnamed event. */
+  /** Event type; empty for an unnamed event. */
   readonly event: string;
   /** `data` lines, joined by LF. */
   readonly data: string;
@@ -17,7 +17,7 @@ export interface SseEvent {
 
 const maxEventChars = 4 * 1024 * 1024;
 
-/** Turns text as it arrives into events; a chunk may end anywhere. */
+/** Incremental parser. Chunks may be split anywhere. */
 export class SseParser {
   #partialLine = "";
   #data: string | undefined;
@@ -27,13 +27,13 @@ export class SseParser {
   /**
    * Parses the next chunk.
    *
-   * @param text Decoded; it may end anywhere.
-   * @returns The events that it completes.
-   * @throws {UpstreamError} When a single event grows beyond 4 MiB.
+   * @param text Decoded text; may end anywhere.
+   * @returns The events it completes.
+   * @throws {UpstreamError} When an event exceeds 4 MiB.
    */
   push(text: string): SseEvent[] {
     const events: SseEvent[] = [];
-    const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF that was cut in two
+    const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF split across chunks
     if (text !== "") this.#afterCr = text.endsWith("\r");
     const lines = (this.#partialLine + text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n")).split("\n");
     this.#partialLine = lines.pop()!;
@@ -44,7 +44,7 @@ export class SseParser {
     return events;
   }
 
-  /** The data of an event that the stream's end cut off before its blank line; the standard drops it. */
+  /** Data of an incomplete event at the end of the stream, which the standard discards. */
   get unfinished(): string | undefined {
     const line = this.#partialLine.startsWith("data:") ? this.#partialLine.slice(5).trimStart() : undefined;
     return this.#data === undefined ? line : line === undefined ? this.#data : `${this.#data}\n${line}`;
@@ -70,9 +70,9 @@ export class SseParser {
 /**
  * Reads a body as batches of events that arrive together. Leaving the loop early cancels the body.
  *
- * @param reader A UTF-8 character may be cut between two chunks.
- * @param onUnfinished Called at the end with the data of an event that was cut off.
- * @throws Whatever reading the body throws.
+ * @param reader The body. A UTF-8 character may be split across chunks.
+ * @param onUnfinished Called at the end with the data of an incomplete event.
+ * @throws Any error of reading the body.
  *
  * @example
  * ```ts ignore
@@ -95,6 +95,6 @@ export async function* readSse(
     }
     if (parser.unfinished !== undefined) onUnfinished?.(parser.unfinished);
   } finally {
-    if (!done) await reader.cancel().catch(() => {}); // a broken body cannot be cancelled, and needs not be
+    if (!done) await reader.cancel().catch(() => {}); // rejects if the body has failed
   }
 }

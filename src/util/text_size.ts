@@ -1,21 +1,21 @@
 /**
- * How long a text is, by the kinds of script that tokenizers cut differently.
+ * Text length by groups of scripts that tokenizers split differently, to estimate token counts.
  * @module
  */
 
-/** Characters (UTF-16 code units) by the kind of script. */
+/** Characters (UTF-16 code units) per group of scripts. */
 export interface TextSize {
   /** Below U+0250: English, code, JSON, most European languages. */
   latin: number;
   /** Up to U+2E7F: Greek, Cyrillic, Arabic, Devanagari, Thai, curly quotes. */
   alphabetic: number;
-  /** From U+2E80 on: Chinese, Japanese, Korean, and both halves of an emoji. */
+  /** From U+2E80: Chinese, Japanese, Korean, and both surrogates of an emoji. */
   ideographic: number;
 }
 
-/** Characters of one text that are examined; a longer one is sampled in blocks at even distances, which bounds the work. */
+/** Maximum number of characters examined. A longer text is sampled in evenly spaced blocks, which bounds the work. */
 const maxSampled = 65_536;
-/** Long enough that a text which repeats itself is seen as a whole. */
+/** Block size, large enough to cover the period of repetitive text. */
 const sampleBlock = 1024;
 const beyondLatin = /[\u0250-\uffff]/;
 
@@ -23,11 +23,11 @@ export function emptyText(): TextSize {
   return { latin: 0, alphabetic: 0, ideographic: 0 };
 }
 
-/** Adds the characters of a text to a size, which it changes in place. */
+/** Adds the characters of a text to a size in place. */
 export function addText(text: string, size: TextSize): void {
   const { length } = text;
   let [alphabetic, ideographic] = [0, 0];
-  if (beyondLatin.test(text)) { // at once for a text that the engine keeps as Latin-1, as it does most
+  if (beyondLatin.test(text)) { // immediate for strings stored as Latin-1, as most are
     const skipped = sampleBlock * (Math.ceil(length / maxSampled) - 1);
     let looked = 0;
     for (let place = 0; place < length; place++) {

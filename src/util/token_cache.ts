@@ -1,27 +1,26 @@
 /**
- * An access token that is fetched when it is first needed, kept until shortly before it expires, and fetched once for
- * all callers that wait.
+ * Caches an access token until shortly before it expires. Concurrent callers share one fetch.
  * @module
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { untilAborted } from "./until_aborted.ts";
 
-/** A token is not returned so shortly before it expires, ms: a request may be under way for a while. */
+/** Safety margin before expiry, ms, since a request with the token may take a while. */
 const marginMs = 60_000;
 
-/** A token as issued. */
+/** An issued token. */
 export interface IssuedToken {
-  /** Goes into `Authorization`, after its scheme. */
+  /** The value of `Authorization` after its scheme. */
   readonly value: string;
   /**
-   * Validity, ms; undefined: until the server refuses it.
+   * Lifetime, ms. Infinity: until the server rejects it.
    * @default Infinity
    */
   readonly lifetimeMs?: number;
 }
 
 interface TokenWait {
-  /** Ends this wait only; the fetch goes on for other callers. */
+  /** Aborts this wait only. The fetch continues for other callers. */
   readonly signal?: StopSignal;
   /** Purpose of the token, for error messages. */
   readonly purpose?: string;
@@ -33,22 +32,20 @@ export class TokenCache {
   #current: { readonly value: string; readonly until: number } | undefined;
   #pending: Promise<string> | undefined;
 
-  /**
-   * @param fetch Its errors reach all callers that wait.
-   */
+  /** @param fetch Fetches a token. Its errors are thrown to all waiting callers. */
   constructor(fetch: (purpose: string) => Promise<IssuedToken>, clock: Clock) {
     this.#fetch = fetch;
     this.#clock = clock;
   }
 
-  /** A valid token, fetched unless one is cached. */
+  /** Returns a valid token, fetched unless one is cached. */
   async get({ signal, purpose = "" }: TokenWait = {}): Promise<string> {
     const current = this.#current;
     if (current !== undefined && this.#clock.monotonic() < current.until) return current.value;
     return await untilAborted(this.#pending ??= this.#renew(purpose), signal);
   }
 
-  /** A token other than a refused one; concurrent callers with the same refused token share one fetch. */
+  /** Returns a token other than a rejected one. Concurrent callers with the same rejected token share one fetch. */
   async renew(refused: string, wait: TokenWait = {}): Promise<string> {
     if (this.#current?.value === refused) this.#current = undefined;
     return await this.get(wait);

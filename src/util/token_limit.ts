@@ -1,10 +1,13 @@
 /**
- * The limit of an answer's tokens, which goes by two names.
+ * The limit of output tokens, which has two names in OpenAI's API.
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 
-/** Whether a request sets a parameter: null does not, nor does a token limit below 0 (LM Studio's word for none). */
+/**
+ * Whether a request sets a parameter. Null does not, nor does a token limit below 0, which means "no limit" in LM
+ * Studio.
+ */
 export function isGiven(body: Readonly<Record<string, unknown>>, name: string): boolean {
   const value = body[name];
   if (value === undefined || value === null) return false;
@@ -12,9 +15,9 @@ export function isGiven(body: Readonly<Record<string, unknown>>, name: string): 
 }
 
 /**
- * The token limit of one response, for providers that know one name of it; the newer name wins.
+ * Returns the limit of output tokens, for providers that know one of its names. The newer name takes precedence.
  *
- * @returns Undefined when the request sets none.
+ * @returns Undefined when the request sets no limit.
  *
  * @example
  * ```ts ignore

@@ -1,5 +1,5 @@
 /**
- * Waiting for work that may ignore its signal, or has no time limit of its own.
+ * Aborts or times out the wait for work that may ignore its signal.
  * @module
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
@@ -7,18 +7,17 @@ import { DeadlineError } from "../errors.ts";
 
 interface Limit {
   readonly clock: Clock;
-  /** ms. */
+  /** Timeout, ms. */
   readonly ms: number;
   /** Message of the error. */
   readonly message: string;
 }
 
 /**
- * Settles as the work does, or rejects with the signal's reason as soon as it aborts. A later outcome of the work is
- * ignored.
+ * Settles as the work does, or rejects with the signal's reason when it aborts. A later outcome of the work is ignored.
  *
- * @param limit Ends the wait as well.
- * @throws {DeadlineError} When time is up.
+ * @param limit Timeout of the wait.
+ * @throws {DeadlineError} When the timeout expires.
  */
 export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: Limit): Promise<T> {
   return new Promise((resolve, reject) => {

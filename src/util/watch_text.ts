@@ -1,25 +1,27 @@
 /**
- * A watcher of files that polls their text. Polling sees editors that write in place, editors that replace the file,
- * and symbolic links that change.
+ * File watcher that polls the text of a file. Polling works with editors that write in place, editors that replace the
+ * file, and symbolic links that change.
  * @module
  */
 import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 
-/** A changed text counts once two polls read the same: an editor may be in the middle of writing it before. */
+/**
+ * Polling interval, ms. A change is reported once two polls read the same text, since an editor may still be writing.
+ */
 const pollIntervalMs = 400;
 
 interface TextWatcherOptions {
   readonly clock: Pick<Clock, "every">;
-  /** The text read last; undefined when it could not be read. */
+  /** Last known text; undefined if it could not be read. */
   readonly known: string | undefined;
-  /** Called once for each changed text, with it. */
+  /** Called with each changed text, once. */
   readonly onChange: (text: string) => void;
 }
 
 /**
- * Calls back when a text has changed, until cancelled.
+ * Watches a text until cancelled.
  *
- * @param read Undefined while it cannot be read, which is no change.
+ * @param read Returns the text; undefined while it cannot be read, which is not a change.
  */
 export function watchText(
   read: () => Promise<string | undefined>,
@@ -37,7 +39,7 @@ export function watchText(
   });
 }
 
-/** A file's text; undefined when it cannot be read. */
+/** Reads a file; undefined when it cannot be read. */
 export async function readIfPresent(path: string, files: Pick<FileSystem, "readText">): Promise<string | undefined> {
   try {
     return await files.readText(path);

@@ -1,22 +1,22 @@
 /**
- * Windows that limits and quotas count in: calendar days and months in UTC, and rolling ones.
+ * Windows of limits and quotas: UTC calendar days and months, and rolling windows.
  * @module
  */
 
-/** A day in UTC, ms. */
+/** One UTC day, ms. */
 export const dayMs = 86_400_000;
 
-/** A period of wall clock time, ms. */
+/** A period of wall-clock time, ms. */
 export interface Window {
   readonly start: number;
-  /** Exclusive. */
+  /** End, exclusive. */
   readonly end: number;
 }
 
 /**
- * The calendar day in UTC that a time falls in.
+ * Returns the UTC calendar day of a time.
  *
- * @param now Wall clock, ms.
+ * @param now Wall-clock ms.
  */
 export function dayWindow(now: number): Window {
   const start = Math.floor(now / dayMs) * dayMs;
@@ -24,9 +24,9 @@ export function dayWindow(now: number): Window {
 }
 
 /**
- * The calendar month in UTC that a time falls in.
+ * Returns the UTC calendar month of a time.
  *
- * @param now Wall clock, ms.
+ * @param now Wall-clock ms.
  *
  * @example
  * ```ts ignore
@@ -40,10 +40,10 @@ export function monthWindow(now: number): Window {
 }
 
 /**
- * Time until a quota resets, ms.
+ * Returns the time until a quota resets, ms.
  *
- * @param schedule `monthly`: the first of next month; `rolling`: in 24 h; else the next UTC midnight.
- * @param now Wall clock, ms.
+ * @param schedule `monthly`: the first day of the next month; `rolling`: in 24 h; else the next UTC midnight.
+ * @param now Wall-clock ms.
  *
  * @example
  * ```ts ignore
@@ -58,9 +58,9 @@ export function untilQuotaReset(schedule: string | undefined, now: number): numb
 let latest = { number: NaN, text: "" };
 
 /**
- * The UTC day of a time, such as `2026-01-31`. The latest one is remembered: every price is looked up by it.
+ * Returns the UTC day of a time, such as `2026-01-31`. The latest one is cached, since every price lookup uses it.
  *
- * @param wallTimeMs Wall clock, ms since 1970.
+ * @param wallTimeMs Wall-clock ms since 1970.
  */
 export function dayOf(wallTimeMs: number): string {
   const number = Math.floor(wallTimeMs / dayMs);

@@ -177,7 +177,7 @@ describe("The money of a batch", () => {
     assertEquals([reserved > 0.002, reserved < 0.0021], [true, true]);
     const refused = await submitted(proxy, requestLines(2, { max_tokens: 1000 }));
     assertEquals([refused.status, refused.json.error.code], [429, "budget_exceeded"]);
-    assertMatch(refused.json.error.message, /budget is too little/);
+    assertMatch(refused.json.error.message, /budget is too small/);
     move(stage, "completed");
     await ask(proxy, `batches/${id}`);
     const { reserved_usd, spent_usd } = await budget();
@@ -210,7 +210,7 @@ describe("The money of a batch", () => {
     a!.instead = (method, path) => method === "POST" && path === "batches" ? { status: 200, cut: true } : undefined;
     const lost = await submitted(proxy, requestLines(1, { max_tokens: 1000 }));
     assertEquals([lost.status, lost.headers.get("x-should-retry")], [502, "false"]);
-    assertMatch(lost.json.error.message, /may have been carried out all the same/);
+    assertMatch(lost.json.error.message, /may have been carried out, so it was not retried/);
     assertEquals(a!.requests.filter((one) => one === "POST /v1/batches").length, 1);
     assertEquals(recordsOf(proxy).map(({ possibly_billed }) => possibly_billed), [true]);
     const { budgets: [budget] } = await (await fetch(`${proxy.url}/mesh/status`)).json();

@@ -27,12 +27,12 @@ describe("An archive is refused that", () => {
         "a\u0000.js",
       ]
     ) {
-      assertMatch(await refusalOf({ ...echo, [path]: "x" }), /is refused: its entry ".*" is no path inside it/, path);
+      assertMatch(await refusalOf({ ...echo, [path]: "x" }), /is refused: its entry ".*" is a path outside it/, path);
     }
   });
 
   it("has two files where the case of names does not count", async () => {
-    assertMatch(await refusalOf({ ...echo, "MAIN.js": "x" }), /it holds "MAIN.js" twice/);
+    assertMatch(await refusalOf({ ...echo, "MAIN.js": "x" }), /it contains "MAIN.js" twice/);
   });
 
   it("holds over 1 000 files", async () => {
@@ -49,7 +49,7 @@ describe("An archive is refused that", () => {
 
   it("has a file of another size or checksum than it claims", async () => {
     const files = { "connector.json": manifest(), "main.js": "export const connector = {};\n".repeat(100) };
-    const lies = /its entry "main\.js" has not the size or checksum it claims/;
+    const lies = /its entry "main\.js" does not match its declared size or checksum/;
     for (const level of [0, 6] as const) {
       const { at, offset, size } = headersOf(zip(files, level));
       const claims = [[24, 0], [24, 10], [24, size - 1], [24, size + 1], [24, 1 << 20], [16, 1]] as const;
@@ -76,21 +76,21 @@ describe("An archive is refused that", () => {
       target!.setUint32(to.at + field, claim, true);
       target!.setUint32(to.offset + field - 2, claim, true);
     }
-    assertMatch(await refusalOf(liar), /its entry "main\.js" has not the size or checksum it claims/);
+    assertMatch(await refusalOf(liar), /its entry "main\.js" does not match its declared size or checksum/);
   });
 
   it("is none, is cut off, or has no manifest that holds", async () => {
-    assertMatch(await refusalOf(encoder.encode("no zip at all")), /no zip archive, or a damaged one/);
-    assertMatch(await refusalOf(zip(echo).slice(0, -30)), /no zip archive, or a damaged one/);
+    assertMatch(await refusalOf(encoder.encode("no zip at all")), /not a ZIP archive, or is damaged/);
+    assertMatch(await refusalOf(zip(echo).slice(0, -30)), /not a ZIP archive, or is damaged/);
     assertMatch(await refusalOf({ "main.js": "" }), /no connector\.json at its top/);
-    assertMatch(await refusalOf({ "connector.json": "{" }), /is no JSON/);
-    assertMatch(await refusalOf({ "connector.json": "[]" }), /is no object/);
+    assertMatch(await refusalOf({ "connector.json": "{" }), /is not JSON/);
+    assertMatch(await refusalOf({ "connector.json": "[]" }), /is not an object/);
     assertEquals(
       await refusalOf({
         "connector.json": JSON.stringify({ id: "x", type: "plugin", entry: "../x.js", config_schema: 1 }),
       }),
-      'The connector package bad.zip is refused: in connector.json "id" has to be such as "acme.llm.v1"; "type" has to be ' +
-        'one of provider, strategy, secret_store, storage, observability, discovery; "version" has to be such as "1.0.0"; "entry" has ' +
+      'The connector package bad.zip is refused: in connector.json "id" has to have the form "acme.llm.v1"; "type" has to be ' +
+        'one of provider, strategy, secret_store, storage, observability, discovery; "version" has to have the form "1.0.0"; "entry" has ' +
         'to be a file of the package that ends in .js or .mjs; "config_schema" has to be a JSON Schema, an object',
     );
   });

@@ -106,10 +106,14 @@ describe("A connector package", () => {
     await assertRejects(
       () => new ModelMesh().initialize(withEcho([path])),
       ConnectorError,
-      'brings "openai.llm.v1", which is there already',
+      'contains "openai.llm.v1", which is already registered',
     );
     const twice = [await packed(folder, echo, "one.zip"), await packed(folder, echo, "two.zip")];
-    await assertRejects(() => new ModelMesh().initialize(withEcho(twice)), ConnectorError, "which is there already");
+    await assertRejects(
+      () => new ModelMesh().initialize(withEcho(twice)),
+      ConnectorError,
+      "which is already registered",
+    );
   });
 });
 
@@ -132,9 +136,9 @@ describe("A connector package at an address", () => {
     assertEquals(choices[0]?.message.content, "Hello from a zip");
     const refused: [address: string, why: RegExp][] = [
       [url("/absent"), /the server answered 404/],
-      [url("/loop"), /redirected again and again/],
-      [url("/away"), /has to come by https/],
-      ["http://example.com/package.zip", /has to come by https/],
+      [url("/loop"), /redirected too often/],
+      [url("/away"), /only https is allowed/],
+      ["http://example.com/package.zip", /only https is allowed/],
     ];
     for (const [address, why] of refused) {
       assertMatch(

@@ -5,14 +5,14 @@
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { brokenAnswers } from "../support/_broken_answers.ts";
-import { voted } from "../support/_failing_statuses.ts";
+import { tripped } from "../support/_failing_statuses.ts";
 import { after, isOpen, refusing, type Seen, soon, stage } from "../support/_failover.ts";
 import { type Behaviour, hang, hangAfterHeaders, ok, raw, type Script } from "../support/upstream.ts";
 
 const oneOutcome = { deactivation: { retry_limit: 1 } };
 
 describe("one provider gives nothing of use, another is up", () => {
-  for (const { name, behaviour, outcome, calls = 3, state = voted, billed } of brokenAnswers) {
+  for (const { name, behaviour, outcome, calls = 3, state = tripped, billed } of brokenAnswers) {
     it(`${name}: the other one answers`, async () => {
       await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, { pool: oneOutcome });
       const seen = await scene.ask();
@@ -26,7 +26,7 @@ describe("one provider gives nothing of use, another is up", () => {
 });
 
 describe("the only provider gives nothing of use", () => {
-  for (const { name, behaviour, calls = 3, state = voted, alone = "502 all_attempts_failed" } of brokenAnswers) {
+  for (const { name, behaviour, calls = 3, state = tripped, alone = "502 all_attempts_failed" } of brokenAnswers) {
     it(`${name}: ${alone}`, async () => {
       await using scene = await stage({ a: behaviour }, { pool: oneOutcome });
       const seen = await scene.ask();
@@ -41,7 +41,7 @@ describe("a provider on whose port no server listens", () => {
     await using scene = await stage({ a: refusing, b: ok({ text: "from b" }) }, { pool: oneOutcome });
     const seen = await scene.ask();
     assertEquals([seen.text, scene.clock.sleeps, scene.calls], ["from b", [], { b: 1 }]);
-    assertEquals(scene.states(), { a: voted, b: "active" });
+    assertEquals(scene.states(), { a: tripped, b: "active" });
     assertEquals(scene.events, ["deactivation a retry_limit", "rotation a>b network"]);
     assertEquals(scene.routing.possibly_billed, undefined);
   });
@@ -49,7 +49,7 @@ describe("a provider on whose port no server listens", () => {
   it("and there is no other model: tried again after a wait, then 502", async () => {
     await using scene = await stage({ a: refusing }, { pool: oneOutcome });
     assertFailed(await scene.ask(), "502 all_attempts_failed");
-    assertEquals([scene.clock.sleeps, scene.states()], [[250, 500], { a: voted }]);
+    assertEquals([scene.clock.sleeps, scene.states()], [[250, 500], { a: tripped }]);
     assertEquals(scene.routing.possibly_billed, undefined);
   });
 });
@@ -71,7 +71,7 @@ describe("a provider that never answers", () => {
       const seen = await after(scene.clock, 1, answer);
       assertEquals([seen.text, seen.route], ["from b", "b 2/1"]);
       await soon(call.closed); // the call was given up, not left behind
-      assertEquals(scene.states(), { a: voted, b: "active" });
+      assertEquals(scene.states(), { a: tripped, b: "active" });
       assertEquals(scene.events.at(-1), "rotation a>b timeout");
     });
   }
@@ -106,7 +106,7 @@ describe("a provider that never answers", () => {
     }
     assertFailed(await soon(answer), "502 all_attempts_failed");
     assertMatch((await answer).error!.message, /\ba \(timeout\)/);
-    assertEquals([scene.calls, scene.states()], [{ a: 3 }, { a: voted }]);
+    assertEquals([scene.calls, scene.states()], [{ a: 3 }, { a: tripped }]);
   });
 });
 

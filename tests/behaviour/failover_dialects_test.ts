@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { brokenAnswers } from "../support/_broken_answers.ts";
 import { earlyBreaks, lateBreaks } from "../support/_broken_streams.ts";
 import { type DialectClient, dialectClients } from "../support/_dialect_clients.ts";
-import { failingStatuses, voted } from "../support/_failing_statuses.ts";
+import { failingStatuses, tripped } from "../support/_failing_statuses.ts";
 import { refusing, type Stage, stage } from "../support/_failover.ts";
 import { answer, emptyAnswer, status, stream } from "../support/upstream.ts";
 
@@ -26,7 +26,7 @@ async function ask(scene: Stage, { request }: DialectClient, isStream: boolean):
 
 for (const client of dialectClients) {
   describe(`a provider fails a client of ${client.name}, another is up`, () => {
-    for (const { name, behaviour, calls = 3, state = voted } of [...failingStatuses, ...brokenAnswers]) {
+    for (const { name, behaviour, calls = 3, state = tripped } of [...failingStatuses, ...brokenAnswers]) {
       it(`${name}: the other one answers`, async () => {
         await using scene = await stage({ a: behaviour, b: fromB }, { pool });
         const response = await ask(scene, client, false);
@@ -36,7 +36,7 @@ for (const client of dialectClients) {
       });
     }
 
-    for (const { name, behaviour, calls = 3, state = voted } of earlyBreaks) {
+    for (const { name, behaviour, calls = 3, state = tripped } of earlyBreaks) {
       it(`${name}: the other one's stream comes`, async () => {
         await using scene = await stage({ a: behaviour, b: fromB }, { pool });
         const response = await ask(scene, client, true);
@@ -98,7 +98,7 @@ for (const client of dialectClients) {
         const { text, end } = client.readStream(all);
         assertEquals([text, end], [options.pieces.slice(0, pieces).join(""), "error"]);
         assertNotMatch(all, /127\.0\.0\.1|key-of/);
-        assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: voted, b: "active" }]);
+        assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: tripped, b: "active" }]);
       });
     }
   });

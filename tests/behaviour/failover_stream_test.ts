@@ -5,7 +5,7 @@
 import { assertEquals, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { cutAfter, earlyBreaks, errorFirst, lateBreaks } from "../support/_broken_streams.ts";
-import { voted } from "../support/_failing_statuses.ts";
+import { tripped } from "../support/_failing_statuses.ts";
 import { after, isOpen, readStream, refusing, soon, stage, type StageOptions } from "../support/_failover.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type Behaviour, hang, html200, status, stream, type StreamOptions } from "../support/upstream.ts";
@@ -13,7 +13,7 @@ import { type Behaviour, hang, html200, status, stream, type StreamOptions } fro
 const oneOutcome = { deactivation: { retry_limit: 1 } };
 const fromB = stream({ pieces: ["from", " b"] });
 describe("a stream that breaks before its first content", () => {
-  for (const { name, behaviour, outcome, calls = 3, state = voted } of earlyBreaks) {
+  for (const { name, behaviour, outcome, calls = 3, state = tripped } of earlyBreaks) {
     it(`${name}: the client reads the other provider's stream and nothing else`, async () => {
       await using scene = await stage({ a: behaviour, b: fromB }, { pool: oneOutcome });
       const seen = await scene.askStream();
@@ -55,7 +55,7 @@ describe("a stream that breaks after its first content", () => {
       assertEquals([rest.error?.type, rest.error?.code], ["server_error", "stream_interrupted"]);
       assertNotMatch(rest.error!.message, /127\.0\.0\.1|key-of/);
       assertEquals([response.status, response.headers.get("x-mesh-model")], [200, "a"]);
-      assertEquals([scene.calls, scene.states()], [{ a: 2, b: 0 }, { a: voted, b: "active" }]);
+      assertEquals([scene.calls, scene.states()], [{ a: 2, b: 0 }, { a: tripped, b: "active" }]);
       assertEquals(scene.events, ["deactivation a retry_limit"]);
     });
   }
@@ -67,7 +67,7 @@ describe("a stream that breaks after its first content", () => {
     for (let count = 0; count < 5; count++) await scene.askStream();
     assertEquals(scene.states(), { a: "active", b: "active" });
     await scene.askStream();
-    assertEquals([scene.calls, scene.states()], [{ a: 6, b: 0 }, { a: voted, b: "active" }]);
+    assertEquals([scene.calls, scene.states()], [{ a: 6, b: 0 }, { a: tripped, b: "active" }]);
     assertEquals((await scene.askStream()).text, "from b");
   });
 });
@@ -90,7 +90,7 @@ describe("a stream that falls silent", () => {
       const seen = await after(scene.clock, 1, answer);
       assertEquals([seen.text, seen.last, seen.route], ["from b", "done", "b 2/1"]);
       await soon(call.closed);
-      assertEquals([scene.states(), scene.events.at(-1)], [{ a: voted, b: "active" }, "rotation a>b timeout"]);
+      assertEquals([scene.states(), scene.events.at(-1)], [{ a: tripped, b: "active" }, "rotation a>b timeout"]);
     });
   }
 
@@ -111,7 +111,7 @@ describe("a stream that falls silent", () => {
       const seen = readStream(await after(scene.clock, 1, text));
       assertEquals([seen.text, seen.done, seen.error?.code], ["Hello", 0, "stream_interrupted"]);
       await soon(call.closed);
-      assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: voted, b: "active" }]);
+      assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: tripped, b: "active" }]);
     });
   }
 });

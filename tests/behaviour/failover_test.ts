@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type Alone, failed, failingStatuses, limited, voted } from "../support/_failing_statuses.ts";
+import { type Alone, failed, failingStatuses, limited, tripped } from "../support/_failing_statuses.ts";
 import type { MeshEvent } from "../../mod.ts";
 import { type Seen, stage } from "../support/_failover.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -131,7 +131,7 @@ describe("a redirect", () => {
       const away = status(code, { headers: { location: `${trap.url}/chat/completions` } });
       await using scene = await stage({ a: away, b: ok({ text: "from b" }) }, { pool: oneOutcome });
       assertEquals((await scene.ask()).text, "from b");
-      assertEquals(scene.states(), { a: voted, b: "active" });
+      assertEquals(scene.states(), { a: tripped, b: "active" });
       scene.upstreams.b!.follow(away);
       await scene.clock.advance(60_000);
       assertErrorSeen(await scene.ask(), failed);

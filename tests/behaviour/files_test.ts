@@ -62,7 +62,7 @@ describe("A file", () => {
     assertEquals([unknown.status, unknown.json.error.code], [404, "model_not_found"]);
     const late = await ask(proxy, "files", { body: fileForm("6", notes, { later: { "mesh[pool]": "second" } }) });
     assertEquals(late.status, 400);
-    assertMatch(late.json.error.message, /before "file"/);
+    assertMatch(late.json.error.message, /precede "file"/);
   });
 
   it("goes to the next provider where the first is not reached, and nowhere else once it was begun", async () => {
@@ -154,7 +154,7 @@ describe("An id of a file", () => {
     const rest = { models: { b: { provider: "b" } }, pools: { chat: { models: ["b"] } } };
     const gone = await ask(await stage.another({ providers, ...rest }), `files/${id}`, { token: one });
     assertEquals(gone.status, 404);
-    assertMatch(gone.json.error.message, /provider "a" .* configured no more/);
+    assertMatch(gone.json.error.message, /provider "a" .* no longer configured/);
   });
 
   it("shows nothing of another client's files in lists", async () => {
@@ -186,7 +186,7 @@ describe("An id of a file", () => {
     const other = await stage.another(renewed({ proxy: { id_secret: "another-secret-that-signs" } }));
     assertEquals((await ask(other, `files/${id}/content`)).status, 404);
     const without = await ask(await stage.another(renewed({ proxy: {} })), `files/${id}`);
-    assertMatch(without.json.error.message, /key of the provider "a" .* configured no more/);
+    assertMatch(without.json.error.message, /key of the provider "a" .* no longer configured/);
   });
 });
 
@@ -254,7 +254,7 @@ describe("An upload is refused", () => {
       "over the provider's limit",
       () => fileForm("x".repeat(2_000_001), notes),
       413,
-      /over the 2000000 bytes .*files\.max_size/,
+      /exceeds the 2000000 bytes .*files\.max_size/,
     ],
     ["over the proxy's limit", () => fileForm("x".repeat(3_000_001), notes), 413, /proxy\.upload_limit/],
   ];

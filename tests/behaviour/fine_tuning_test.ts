@@ -58,7 +58,7 @@ describe("A fine-tuning job", () => {
     const training_file = await training(proxy);
     const elsewhere = await training(proxy, { "x-mesh-pool": "second" });
     const cases: [json: object, status: number, message: RegExp][] = [
-      [{ model: "second", training_file }, 400, /tuned by the provider "a"/],
+      [{ model: "second", training_file }, 400, /fine-tuned at the provider "a"/],
       [{ model: "chat", training_file, validation_file: elsewhere }, 400, /another provider/],
       [{ model: "nothing", training_file }, 404, /does not exist/],
       [{ model: "chat" }, 400, /"training_file" is missing/],

@@ -100,7 +100,7 @@ describe("The record of the configuration", () => {
     mesh.addSink({ emit: () => {}, trace: ({ message }) => void traces.push(message), flush: () => Promise.resolve() });
     await mesh.initialize({ ...document, storage: { path: `${folder.path}/state.json` } });
     await mesh.close();
-    assertStringIncludes(traces.join("\n"), "Cannot keep the configuration in the storage: ");
+    assertStringIncludes(traces.join("\n"), "Cannot store the configuration in the storage: ");
   });
 
   it("has addresses without the password in them, no value of a header, and no object of the program", () => {

@@ -157,7 +157,7 @@ describe("A provider that takes over from another", () => {
       const warning = site.reported.find((one): one is TraceEntry =>
         one.type === "trace" && one.component === "secrets"
       );
-      assertStringIncludes(warning?.message ?? "nothing", 'The keys of "b" stay as they are');
+      assertStringIncludes(warning?.message ?? "nothing", 'The API keys of "b" are kept');
       assertStringIncludes(warning!.message, expected);
       assert(!JSON.stringify(site.reported).includes("with-a-break"));
     }

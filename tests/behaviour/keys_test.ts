@@ -5,9 +5,9 @@ import { create } from "../../mod.ts";
 import type { Stage } from "../support/_failover.ts";
 import { broke, byKey, keyed, keyIn, keys, keysSeen, limited, refuse } from "../support/_keys.ts";
 import {
-  asideEvent,
   assertInStandby,
   changes,
+  deactivationEvent,
   listed,
   probeAfter,
   providerA,
@@ -135,7 +135,7 @@ describe("a key answered 401 or 403", () => {
     scene.upstreams.a!.follow(refuse);
     assertEquals((await scene.ask()).route, "b 2/1");
     assertInStandby(scene, "provider_auth_failure", 60);
-    assertEquals(changes(scene.proxy.records), [asideEvent(providerA, "provider_auth_failure", 60)]);
+    assertEquals(changes(scene.proxy.records), [deactivationEvent(providerA, "provider_auth_failure", 60)]);
   });
 
   it("does not set the provider aside where spacing keeps the other key from being asked at once", async () => {
@@ -250,6 +250,6 @@ describe("a key whose quota is exhausted", () => {
     await using scene = await keyed(broke);
     assertEquals((await scene.ask()).route, "b 3/1");
     assertInStandby(scene, "quota_exhausted", 6 * 3600);
-    assertEquals(changes(scene.proxy.records), [asideEvent(providerA, "quota_exhausted", 6 * 3600)]);
+    assertEquals(changes(scene.proxy.records), [deactivationEvent(providerA, "quota_exhausted", 6 * 3600)]);
   });
 });

@@ -74,11 +74,11 @@ describe("What a vendor says of its models", () => {
   it("is nothing where the vendor does not report it, fails, hangs or answers otherwise: the start goes on, with a warning", async () => {
     const queries = { discovery: { model_details: true }, pricing: { query: true }, quota: { query_current: true } };
     const answers: [own: Partial<Provider>, warning: RegExp][] = [
-      [{}, /describeModels\(\) has no answer/],
-      [{ describeModels: () => Promise.resolve(undefined) }, /describeModels\(\) has no answer/],
+      [{}, /describeModels\(\) returned nothing/],
+      [{ describeModels: () => Promise.resolve(undefined) }, /describeModels\(\) returned nothing/],
       [{ describeModels: () => Promise.reject(new Error("no")) }, /describeModels\(\) failed/],
-      [{ describeModels: () => Promise.resolve("many" as never) }, /checkQuota\(\) has no answer/],
-      [{ describeModels: () => Promise.resolve([null, { id: 7 }, {}] as never) }, /checkQuota\(\) has no answer/],
+      [{ describeModels: () => Promise.resolve("many" as never) }, /checkQuota\(\) returned nothing/],
+      [{ describeModels: () => Promise.resolve([null, { id: 7 }, {}] as never) }, /checkQuota\(\) returned nothing/],
       [{ checkQuota: () => Promise.reject(new Error("no")) }, /checkQuota\(\) failed/],
     ];
     for (const [own, warning] of answers) {

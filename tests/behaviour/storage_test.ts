@@ -189,7 +189,7 @@ describe("a start is refused", () => {
     {
       "without a key to encrypt with": [
         (path) => ({ path, persistence: { encryption: true } }),
-        /storage\.persistence\.encryption: the secret MESH_STORAGE_KEY is missing in the store "mesh\.env\.v1": put one/,
+        /storage\.persistence\.encryption: the secret MESH_STORAGE_KEY is missing in the store "mesh\.env\.v1": store one/,
       ],
       "with a connector that nobody knows": [
         () => ({ connector: "aws.s4.v1" }),

@@ -6,21 +6,21 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Stage } from "../support/_failover.ts";
 import {
-  asideEvent,
   assertInStandby,
-  backEvent,
   changes,
+  deactivationEvent,
   dollar,
+  type EventOwner,
   healthEvent,
   listed,
   modelA,
   probeAfter,
   probed,
   providerA,
+  recoveryEvent,
   type Scenery,
   scenery,
   stateOf,
-  type Whose,
 } from "../support/_transitions.ts";
 import { type Behaviour, ok, reset, status } from "../support/upstream.ts";
 
@@ -38,7 +38,7 @@ interface StandbyCase {
   readonly answer: Behaviour;
   readonly pool?: object;
   readonly provider?: Scenery["provider"];
-  readonly whose?: Whose;
+  readonly whose?: EventOwner;
 }
 
 const probeEach = { recovery: { probe_interval: "20s", cooldown: "90s" } };
@@ -71,7 +71,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
       scene.upstreams.a!.follow(probed(listed, fromA));
       await probeAfter(scene, 20_000);
       assertEquals(stateOf(scene), { status: "active" });
-      assertEquals(changes(scene.proxy.records), [...aside, backEvent(whose, reason)]);
+      assertEquals(changes(scene.proxy.records), [...aside, recoveryEvent(whose, reason)]);
       assertEquals((await scene.ask()).text, "from a");
       assertEquals(stateOf(scene), { status: "active" });
     });
@@ -113,9 +113,9 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     await scene.ask();
     assertInStandby(scene, "retry_limit", 180);
     assertEquals(changes(scene.proxy.records), [
-      asideEvent(modelA, "retry_limit", 90),
-      backEvent(modelA, "retry_limit"),
-      asideEvent(modelA, "retry_limit", 180),
+      deactivationEvent(modelA, "retry_limit", 90),
+      recoveryEvent(modelA, "retry_limit"),
+      deactivationEvent(modelA, "retry_limit", 180),
     ]);
   });
 
@@ -157,8 +157,8 @@ describe("standby, provider_recovery", () => {
     const pools = ["chat", "other"].flatMap((name) => [stateOf(scene, "a", name), stateOf(scene, "a2", name)]);
     assertEquals(pools, Array(4).fill({ status: "active" }));
     assertEquals(changes(scene.proxy.records), [
-      asideEvent(providerA, "provider_auth_failure"),
-      backEvent(providerA, "provider_auth_failure"),
+      deactivationEvent(providerA, "provider_auth_failure"),
+      recoveryEvent(providerA, "provider_auth_failure"),
     ]);
   });
 
@@ -171,7 +171,7 @@ describe("standby, provider_recovery", () => {
     assertInStandby(scene, "provider_outage", undefined, ["a2", "other"]);
     await probeAfter(scene, 30_000);
     assertEquals([stateOf(scene), stateOf(scene, "a2", "other")], [{ status: "active" }, { status: "active" }]);
-    assertEquals(changes(scene.proxy.records).at(-1), backEvent(providerA, "provider_outage"));
+    assertEquals(changes(scene.proxy.records).at(-1), recoveryEvent(providerA, "provider_outage"));
   });
 
   it("on_manual: neither time nor a probe ends it", async () => {
@@ -206,9 +206,9 @@ describe("standby, the health monitor", () => {
       assertEquals(stateOf(scene), { status: "active" });
       assertEquals(changes(scene.proxy.records), [
         healthEvent("healthy", "unhealthy", "server"),
-        asideEvent(providerA, "health_probe"),
+        deactivationEvent(providerA, "health_probe"),
         healthEvent("unhealthy", "healthy", "probe"),
-        backEvent(providerA, "health_probe"),
+        recoveryEvent(providerA, "health_probe"),
       ]);
       await scene.ask();
       assertInStandby(scene, "retry_limit", 60); // one failure is enough
@@ -254,11 +254,11 @@ describe("standby, a quota that starts anew", () => {
       await scene.ask();
       assertInStandby(scene, "quota_exhausted", seconds);
       await scene.clock.advance(seconds * 1000 - 1);
-      const aside = [asideEvent(providerA, "quota_exhausted", seconds)];
+      const aside = [deactivationEvent(providerA, "quota_exhausted", seconds)];
       assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);
       await scene.clock.advance(1);
       assertEquals(stateOf(scene), { status: "active" });
-      assertEquals(changes(scene.proxy.records), [...aside, backEvent(providerA, "quota_exhausted")]);
+      assertEquals(changes(scene.proxy.records), [...aside, recoveryEvent(providerA, "quota_exhausted")]);
       assertEquals((await scene.ask()).text, "from a");
     });
   }

@@ -2,15 +2,15 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
-  asideEvent,
   assertInStandby,
-  backEvent,
   changes,
+  deactivationEvent,
   dollar,
   listed,
   modelA,
   probeAfter,
   probed,
+  recoveryEvent,
   scenery,
   stateOf,
 } from "../support/_transitions.ts";
@@ -42,7 +42,7 @@ describe("maintenance_window", () => {
     await scene.clock.advance(1);
     for (const name of ["a", "b"]) assertInStandby(scene, reason, 1200, [name]);
     assertEquals(stateOf(scene, "a", "other"), { status: "active" });
-    const aside = [asideEvent(modelA, reason, 1200), asideEvent(fromB, reason, 1200)];
+    const aside = [deactivationEvent(modelA, reason, 1200), deactivationEvent(fromB, reason, 1200)];
     assertEquals(changes(scene.proxy.records), aside);
     const { status: code, error, headers } = await scene.ask();
     assertEquals([code, error?.code, headers.get("retry-after")], [503, "no_active_model", "1200"]);
@@ -50,7 +50,7 @@ describe("maintenance_window", () => {
     assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);
     await scene.clock.advance(1);
     assertEquals(stateOf(scene), { status: "active" });
-    const back = [backEvent(modelA, reason), backEvent(fromB, reason)];
+    const back = [recoveryEvent(modelA, reason), recoveryEvent(fromB, reason)];
     assertEquals(changes(scene.proxy.records), [...aside, ...back]);
     assertEquals((await scene.ask()).text, "from a");
   });
@@ -76,9 +76,9 @@ describe("maintenance_window", () => {
         assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
       } else {
         assertInStandby(scene, reason, seconds);
-        assertEquals(changes(scene.proxy.records)[0], asideEvent(modelA, reason, seconds));
+        assertEquals(changes(scene.proxy.records)[0], deactivationEvent(modelA, reason, seconds));
         await scene.clock.advance(seconds * 1000);
-        assertEquals(changes(scene.proxy.records).at(-2), backEvent(modelA, reason));
+        assertEquals(changes(scene.proxy.records).at(-2), recoveryEvent(modelA, reason));
         assertEquals(stateOf(scene), { status: "active" });
       }
     });

@@ -3,15 +3,15 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Cast, Stage } from "../support/_failover.ts";
 import {
-  asideEvent,
   assertInStandby,
-  backEvent,
   changes,
+  deactivationEvent,
   dollar,
   listed,
   probeAfter,
   probed,
   providerA,
+  recoveryEvent,
   type Scenery,
   scenery,
   stateOf,
@@ -44,7 +44,10 @@ describe("active, deactivate()", () => {
     assertEquals([(await scene.ask()).route, (await scene.ask({ model: "a1" })).status], ["a2 1/0", 503]);
     scene.proxy.mesh.activate("a1");
     assertEquals(states(scene), ["active active", "active active"]);
-    assertEquals(changes(scene.proxy.records), [asideEvent(everywhere, "manual"), backEvent(everywhere, "manual")]);
+    assertEquals(changes(scene.proxy.records), [
+      deactivationEvent(everywhere, "manual"),
+      recoveryEvent(everywhere, "manual"),
+    ]);
     assertEquals((await scene.ask()).route, "a1 1/0");
   });
 
@@ -55,13 +58,19 @@ describe("active, deactivate()", () => {
     assertEquals([states(scene), (await scene.ask()).route], [["standby standby", "standby standby"], "b 1/0"]);
     scene.proxy.mesh.activate("a");
     assertEquals(states(scene), ["active active", "active active"]);
-    assertEquals(changes(scene.proxy.records), [asideEvent(providerA, "manual"), backEvent(providerA, "manual")]);
+    assertEquals(changes(scene.proxy.records), [
+      deactivationEvent(providerA, "manual"),
+      recoveryEvent(providerA, "manual"),
+    ]);
   });
 
   it("twice is once", async () => {
     await using scene = await cast(fromA);
     for (const name of ["a1", "a1", "a", "a"]) scene.proxy.mesh.deactivate(name);
-    assertEquals(changes(scene.proxy.records), [asideEvent(everywhere, "manual"), asideEvent(providerA, "manual")]);
+    assertEquals(changes(scene.proxy.records), [
+      deactivationEvent(everywhere, "manual"),
+      deactivationEvent(providerA, "manual"),
+    ]);
   });
 
   it("is not ended by a probe", async () => {
@@ -113,9 +122,9 @@ describe("standby, activate()", () => {
     scene.proxy.mesh.activate("a");
     assertEquals(states(scene), ["active active", "active active"]);
     assertEquals(changes(scene.proxy.records).slice(1), [
-      asideEvent(providerA, "health_probe"),
-      asideEvent(providerA, "manual"),
-      backEvent(providerA, "manual"),
+      deactivationEvent(providerA, "health_probe"),
+      deactivationEvent(providerA, "manual"),
+      recoveryEvent(providerA, "manual"),
     ]);
   });
 
@@ -125,7 +134,7 @@ describe("standby, activate()", () => {
     assertInStandby(scene, "retry_limit", 60, ["a1"]);
     scene.proxy.mesh.activate("a1");
     assertEquals(stateOf(scene, "a1"), active);
-    assertEquals(changes(scene.proxy.records).at(-1), backEvent(inChat, "manual"));
+    assertEquals(changes(scene.proxy.records).at(-1), recoveryEvent(inChat, "manual"));
     await scene.ask();
     assertInStandby(scene, "retry_limit", 60, ["a1"]); // and not twice as long
   });
@@ -137,8 +146,8 @@ describe("standby, activate()", () => {
     for (const model of ["a1", "a2"]) assertInStandby(scene, "provider_auth_failure", undefined, [model, "other"]);
     scene.proxy.mesh.activate("a");
     assertEquals(states(scene), ["active active", "active active"]);
-    const aside = asideEvent(providerA, "provider_auth_failure");
-    assertEquals(changes(scene.proxy.records), [aside, backEvent(providerA, "manual")]);
+    const aside = deactivationEvent(providerA, "provider_auth_failure");
+    assertEquals(changes(scene.proxy.records), [aside, recoveryEvent(providerA, "manual")]);
     assertEquals((await scene.ask()).text, "from a");
   });
 

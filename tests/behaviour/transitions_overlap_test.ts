@@ -4,10 +4,9 @@ import { describe, it } from "@std/testing/bdd";
 import { after } from "../support/_failover.ts";
 import { until } from "../support/patience.ts";
 import {
-  asideEvent,
   assertInStandby,
-  backEvent,
   changes,
+  deactivationEvent,
   dollar,
   healthEvent,
   listed,
@@ -15,6 +14,7 @@ import {
   probeAfter,
   probed,
   providerA,
+  recoveryEvent,
   scenery,
   stateOf,
 } from "../support/_transitions.ts";
@@ -38,14 +38,14 @@ describe("a standby that is over while a limit is still reached", () => {
     const { reason, retryAt } = stateOf(scene);
     assertEquals([reason, retryAt], ["budget_limit", "2026-01-02T00:00:00.000Z"]);
     assertEquals(changes(scene.proxy.records), [
-      asideEvent(modelA, "retry_limit", 60),
-      asideEvent(modelB, "budget_limit", 6 * 3600),
-      asideEvent(modelA, "budget_limit", 6 * 3600 - 60),
+      deactivationEvent(modelA, "retry_limit", 60),
+      deactivationEvent(modelB, "budget_limit", 6 * 3600),
+      deactivationEvent(modelA, "budget_limit", 6 * 3600 - 60),
     ]);
     await scene.clock.advance(6 * hour - minute);
     assertEquals(changes(scene.proxy.records).slice(3), [
-      backEvent(modelA, "budget_limit"),
-      backEvent(modelB, "budget_limit"),
+      recoveryEvent(modelA, "budget_limit"),
+      recoveryEvent(modelB, "budget_limit"),
     ]);
     assertEquals((await scene.ask()).text, "from a");
   });
@@ -76,10 +76,10 @@ describe("a model and its provider in standby", () => {
     assertEquals([stateOf(scene).reason, stateOf(scene).retryAt], ["health_probe", undefined]);
     await scene.clock.advance(15_000);
     assertEquals(changes(scene.proxy.records), [
-      asideEvent(modelA, "retry_limit", 60),
+      deactivationEvent(modelA, "retry_limit", 60),
       healthEvent("healthy", "unhealthy", "server"),
-      asideEvent(providerA, "health_probe"),
-      backEvent(modelA, "retry_limit"),
+      deactivationEvent(providerA, "health_probe"),
+      recoveryEvent(modelA, "retry_limit"),
     ]);
     assertEquals(stateOf(scene).reason, "health_probe");
   });
@@ -90,7 +90,7 @@ describe("a model and its provider in standby", () => {
     for (const seconds of [60, 120, 240]) {
       await scene.ask();
       assertInStandby(scene, "provider_auth_failure", seconds);
-      assertEquals(changes(scene.proxy.records).at(-1), asideEvent(providerA, "provider_auth_failure", seconds));
+      assertEquals(changes(scene.proxy.records).at(-1), deactivationEvent(providerA, "provider_auth_failure", seconds));
       await scene.clock.advance(seconds * 1000);
     }
     assertEquals(stateOf(scene), { status: "active" });
@@ -109,8 +109,8 @@ describe("a provider's trial request", () => {
     assertEquals(
       changes(scene.proxy.records),
       [60, 120, 240, 480].flatMap((seconds) => [
-        asideEvent(providerA, "provider_auth_failure", seconds),
-        backEvent(providerA, "provider_auth_failure"),
+        deactivationEvent(providerA, "provider_auth_failure", seconds),
+        recoveryEvent(providerA, "provider_auth_failure"),
       ]),
     );
   });
@@ -150,7 +150,7 @@ describe("a probe that is not answered", () => {
     await until(() => stateOf(scene).status === "standby");
     assertEquals(changes(scene.proxy.records), [
       healthEvent("healthy", "unhealthy", "timeout"),
-      asideEvent(providerA, "health_probe"),
+      deactivationEvent(providerA, "health_probe"),
     ]);
     assertEquals((await scene.ask()).text, "from b");
   });

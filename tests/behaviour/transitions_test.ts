@@ -6,10 +6,9 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Cast, Stage } from "../support/_failover.ts";
 import {
-  asideEvent,
   assertInStandby,
-  backEvent,
   changes,
+  deactivationEvent,
   dollar,
   free,
   healthEvent,
@@ -18,6 +17,7 @@ import {
   probeAfter,
   probed,
   providerA,
+  recoveryEvent,
   type Scenery,
   scenery,
   stateOf,
@@ -247,7 +247,7 @@ async function prove(line: Line): Promise<void> {
   const inStandby = expectedStandby(line);
   assertEquals(standbyOf(scene).toSorted(), inStandby.map((where) => where.join(" ")).toSorted());
   for (const where of inStandby) assertInStandby(scene, reason, seconds, where);
-  const aside = [...reported, asideEvent(owner, reason, seconds, metadata)];
+  const aside = [...reported, deactivationEvent(owner, reason, seconds, metadata)];
   assertEquals(changes(scene.proxy.records), aside);
   const { a: calls } = scene.calls;
   assertEquals([(await scene.ask()).text, scene.calls.a], ["from b", calls]);
@@ -255,7 +255,7 @@ async function prove(line: Line): Promise<void> {
   await scene.clock.advance(seconds * 1000 - 1);
   assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);
   await scene.clock.advance(1);
-  assertEquals([standbyOf(scene), changes(scene.proxy.records)], [[], [...aside, backEvent(owner, reason)]]);
+  assertEquals([standbyOf(scene), changes(scene.proxy.records)], [[], [...aside, recoveryEvent(owner, reason)]]);
   await scene.ask();
   assertEquals(scene.calls.a! > calls!, true); // it is asked again
 }

@@ -50,7 +50,7 @@ describe("modelmesh clients", () => {
       const made = await run("clients create website --pool chat --daily-limit 5 --rpm 60 --expires 30d");
       assertEquals(made.code, 0, made.err);
       assertMatch(made.out, /^mm_[\w-]{43}\n$/);
-      assertMatch(made.err, /"website" \(client_\S+\), which is shown this once:\n$/);
+      assertMatch(made.err, /"website" \(client_\S+\), which is not shown again:\n$/);
       assertEquals(await proxy.chat(made.out.trim()), 200);
       const listed = await run("clients list");
       assertMatch(listed.out, /^NAME +ID +POOLS .*\nwebsite +client_\S+ +chat +\$5\.00 +- +60 +20\d\d-/);
@@ -87,16 +87,16 @@ describe("modelmesh clients", () => {
     await withProxy(async (run) => {
       await run("clients create app");
       const rows: [args: string, message: RegExp][] = [
-        ["clients create app", /^The proxy says: Another client is called "app"/],
+        ["clients create app", /^The proxy responded: Another client is called "app"/],
         ["clients create x --pool chta", /pools\[0\]: no pool "chta", did you mean "chat"/],
         ["clients create x --expires 2020-01-01", /in the past/],
-        ["clients rotate other", /^There is no client "other": "modelmesh clients list" lists them/],
+        ["clients rotate other", /^There is no client "other"\. List clients with "modelmesh clients list"/],
         ["clients usage app --from tomorrow", /"from" has to be a day such as/],
-        ["clients list --token wrong", /not accepted. Give the proxy's token by --token or MODELMESH_TOKEN/],
-        ["clients list --token t-team-0123456789", /for administrators.*Give an administrator's token/],
+        ["clients list --token wrong", /not accepted. Pass the proxy's token with --token or MODELMESH_TOKEN/],
+        ["clients list --token t-team-0123456789", /for administrators.*Pass an administrator's token/],
         [
           "clients list --url http://127.0.0.1:9",
-          /^No proxy answers at http:\/\/127\.0\.0\.1:9: start one with "modelmesh/,
+          /^No proxy is listening at http:\/\/127\.0\.0\.1:9: start one with "modelmesh/,
         ],
       ];
       for (const [args, message] of rows) {
@@ -155,7 +155,7 @@ describe("modelmesh chat", () => {
     await withProxy(async (run) => {
       const { code, err } = await run(["chat", "Hi"]);
       assertEquals(code, 1);
-      assertMatch(err, /^The proxy says: /);
+      assertMatch(err, /^The proxy responded: /);
     }, answerStatus(500));
     const { code, err } = await runCommand(["chat", "Hi"]);
     assertEquals(code, 1);
@@ -249,7 +249,7 @@ describe("modelmesh check --probe", () => {
       [[true, undefined], [false, 401]],
     ]);
     const shown = await runCommand(["check", "mesh.json", "--probe"], { files: both, isTerminal: true });
-    assertStringIncludes(shown.err, "Asked 2 of 2 providers");
+    assertStringIncludes(shown.err, "Probed 2 of 2 providers");
     assertMatch(shown.out, /\n {2}bad: FAILED with 401: /);
   });
 });

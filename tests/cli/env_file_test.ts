@@ -36,7 +36,7 @@ describe("--env-file", () => {
       const { code, err } = await runCommand([command, "--env-file", "absent.env"]);
       assertEquals(
         [code, err],
-        [1, 'Cannot read "absent.env": there is no such file, or it may not be read\n'],
+        [1, 'Cannot read "absent.env": the file does not exist, or is not readable\n'],
         command,
       );
     }
@@ -50,7 +50,7 @@ describe("--env-file", () => {
     const files = { "bad.env": `A=b\nTOKEN ${secret}\n` };
     const { code, err, served } = await runCommand(["proxy", "--env-file", "bad.env"], { files });
     assertEquals([code, served], [1, []]);
-    assertStringIncludes(err, 'Cannot take variables from "bad.env":\n  line 2 expected NAME=value');
+    assertStringIncludes(err, 'Cannot read variables from "bad.env":\n  line 2 expected NAME=value');
     assert(!err.includes(secret), err);
   });
 

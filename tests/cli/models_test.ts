@@ -68,7 +68,7 @@ describe("modelmesh models --catalogue", () => {
 
   it("says on standard error that nothing was found", async () => {
     const { code, out, err } = await runCommand(["models", "--catalogue", "--capability", "music-generation"]);
-    assertEquals([code, out, err], [0, "", "The catalogue has no such model\n"]);
+    assertEquals([code, out, err], [0, "", "No such model in the catalogue\n"]);
     assertEquals(await listed("--capability", "music-generation"), []);
   });
 

@@ -83,7 +83,7 @@ describe("modelmesh secrets import", () => {
     assertEquals(
       err,
       'Cannot import "keys.env", and nothing was stored:\n  line 2 expected NAME=value, a comment or nothing\n' +
-        "  line 3 has a quote that is not closed\n",
+        "  line 3 has an unclosed quote\n",
     );
   });
 

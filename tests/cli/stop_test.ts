@@ -195,10 +195,10 @@ describe("modelmesh proxy, stopped by a signal", () => {
         assertEquals(shell.listeners, 2, "to end, and to read the configuration again");
         shell.signal(signal);
         assertEquals([shell.exits, shell.listeners], [[], 2]);
-        return shell.says("finishing open responses");
+        return shell.says("finishing responses in flight");
       });
       assertEquals(ended.code, 0);
-      assertStringIncludes(ended.err, `${signal}: finishing open responses`);
+      assertStringIncludes(ended.err, `${signal}: finishing responses in flight`);
     }
   });
 
@@ -228,7 +228,7 @@ describe("modelmesh proxy, stopped by a signal", () => {
     });
     const { responses } = await openStreams(await child.url(), upstream, 2, "chat-completion");
     child.kill("SIGINT");
-    await child.says("once more to stop at once");
+    await child.says("send it again to stop immediately");
     child.kill("SIGTERM");
     const code = await happens("it ends, its streams unfinished", child.code);
     assertEquals([code, child.out], [1, ""]);

@@ -109,7 +109,7 @@ describe("The process above workers", () => {
     all.at(-1)!.end(1);
     await turn();
     await clock.advance(1);
-    assertMatch(shell.err, /Worker 2 has ended with exit code 1: another one starts in 0 ms\n$/);
+    assertMatch(shell.err, /Worker 2 exited with exit code 1: restarting in 0 ms\n$/);
     assertEquals(all.length, 15);
   });
 

@@ -89,7 +89,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     auth({ method: "service_account", credentials: "account.json" }),
-    `${at}.auth.credentials: is not the JSON key of a service account: its text is not valid JSON`,
+    `${at}.auth.credentials: is not the JSON key of a service account: it is not valid JSON`,
   ],
   [
     auth({ method: "service_account", credentials: "[]" }),
@@ -99,7 +99,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [auth(account({ private_key: undefined })), `${at}.auth.credentials: has no "private_key"`],
   [
     auth(account({ private_key: "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----" })),
-    `${at}.auth.credentials: has a "private_key" that is no PEM text of PKCS#8 ("-----BEGIN PRIVATE KEY-----")`,
+    `${at}.auth.credentials: has a "private_key" that is not PKCS#8 in PEM ("-----BEGIN PRIVATE KEY-----")`,
   ],
   [
     auth(account({ private_key: "-----BEGIN PRIVATE KEY-----\nA!A\n-----END PRIVATE KEY-----" })),

@@ -80,7 +80,7 @@ describe("A dotenv file of secrets", () => {
       assertStringIncludes(message, "mesh.dotenv.v1: cannot ");
       assertStringIncludes(message, '"A"');
       assertStringIncludes(message, `"${path}": line 2 expected NAME=value`);
-      assertStringIncludes(message, "line 3 has a quote that is not closed");
+      assertStringIncludes(message, "line 3 has an unclosed quote");
     }
     assertEquals(await readFile(path, "utf8"), text);
   });

@@ -127,7 +127,7 @@ describe("the settings of google.drive.v1", () => {
       [{}, "storage.credentials"],
       [{ credentials: "no JSON" }, "storage.credentials"],
       [{ credentials: { client_email: "a" } }, 'storage.credentials: has no "private_key"'],
-      [{ credentials: { client_email: "a", private_key: "b" } }, "no PEM text of PKCS#8"],
+      [{ credentials: { client_email: "a", private_key: "b" } }, "not PKCS#8 in PEM"],
       [{ access_token: "a", folder: "it's mine" }, "storage.folder"],
       [{ access_token: "a", prefix: "a'b" }, "storage.prefix"],
       [{ access_token: 7 }, "storage.access_token"],

@@ -45,9 +45,9 @@ class Proxy implements AsyncDisposable {
   /** Ends it the hard way and starts it again, or one of its workers. */
   async kill(): Promise<void> {
     if (this.#hasWorkers) {
-      const times = this.#child.err.split("listens again").length;
+      const times = this.#child.err.split("is listening again").length;
       process.kill(childrenOf(this.#child.pid)[0]!, "SIGKILL");
-      return await until(() => this.#child.err.split("listens again").length > times);
+      return await until(() => this.#child.err.split("is listening again").length > times);
     }
     process.kill(this.#child.pid, "SIGKILL");
     this.#starting = this.#child.code.then(() => this.start());

@@ -56,7 +56,7 @@ describe("SIGHUP", () => {
       shell.signal("SIGHUP");
       shell.signal("SIGHUP");
       assertEquals(shell.exits, []);
-      return shell.says("SIGHUP: finishing open responses");
+      return shell.says("SIGHUP: finishing responses in flight");
     });
     assertEquals(code, 0);
     assertNotMatch(err, /reloaded/i);

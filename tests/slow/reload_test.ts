@@ -72,7 +72,7 @@ describe("SIGHUP", () => {
       }
       await writeFile(path, textFor(two, { pols: {} }));
       child.kill("SIGHUP");
-      await saidTimes(child, "Not reloaded, the old configuration stays in force", round);
+      await saidTimes(child, "Not reloaded, the current configuration is kept", round);
       assertStringIncludes(child.err, 'pols: unknown key, did you mean "pools"?');
       assertEquals(await ask(url), "one");
     }
@@ -117,7 +117,7 @@ describe("modelmesh proxy --watch", () => {
   it("needs a file", async () => {
     const { shell, code } = startCommand(["proxy", "--watch"], { listens: false });
     assertEquals(await code, 2);
-    assertMatch(shell.err, /"--watch" needs a file to watch: give "--config"/);
+    assertMatch(shell.err, /"--watch" needs "--config": the file to watch/);
   });
 });
 

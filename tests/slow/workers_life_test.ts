@@ -56,7 +56,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
       const open = Promise.all([chat(), chat(), chat()]);
       await until(() => upstream.calls === 3);
       child.kill("SIGTERM");
-      await child.says("finishing open responses");
+      await child.says("finishing responses in flight");
       await until(
         async () => (await sendBytes(port, "GET /live HTTP/1.1\r\n\r\n").catch(() => "")) === "",
         "no new ones",
@@ -76,7 +76,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
       const before = files();
       for (let kills = 0; kills < 3; kills++) await killOne(workers);
       await until(() => files() <= before + 2, () => `${files()} files are open, ${before} were`);
-      assertMatch(workers.child.err, /Worker \d has ended by a signal: another one starts in 0 ms/);
+      assertMatch(workers.child.err, /Worker \d exited by a signal: restarting in 0 ms/);
     });
   });
 

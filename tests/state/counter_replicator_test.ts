@@ -72,12 +72,12 @@ describe("a budget of two processes", () => {
 
   it("counts what was spent while the store was away once it is back", async () => {
     const { shared, one, other } = scene();
-    shared.isAway = true;
+    shared.isUnavailable = true;
     one.budget.settle((await one.ask(30))!, 30);
     other.budget.settle((await other.ask(30))!, 30);
     await one.replication.sync();
     assertEquals([one.replication.isUnavailable, spent(shared)], [true, undefined]);
-    shared.isAway = false;
+    shared.isUnavailable = false;
     await one.replication.sync();
     await other.replication.sync();
     assertEquals([taken(shared), spent(shared), one.replication.isUnavailable], [60, 60, false]);
@@ -114,7 +114,7 @@ describe("a budget of two processes", () => {
   it("refuses while the store is unavailable where it is configured to, without a wait", async () => {
     const [shared, clock] = [new MemoryShared(), fakeClock()];
     const one = party(shared, clock, "closed");
-    shared.isAway = true;
+    shared.isUnavailable = true;
     await one.replication.sync();
     assertEquals([await one.ask(1), one.replication.isFailClosed, clock.pending], [undefined, true, 0]);
   });

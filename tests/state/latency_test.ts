@@ -7,7 +7,7 @@ Deno.test("a latency is unknown until something was measured or failed", () => {
   latency.observe(5, 300);
   assertEquals(latency.value(5), 300);
   const failed = new Latency();
-  failed.punish(5);
+  failed.addFailure(5);
   assertEquals(failed.value(5), 10_000);
 });
 
@@ -33,15 +33,15 @@ Deno.test("a latency decays while nothing is measured, by a factor e in its time
 Deno.test("a failure adds its penalty to what has decayed, and wears off", () => {
   const latency = new Latency({ decayMs: 1000, penaltyMs: 5000 });
   latency.observe(0, 100);
-  latency.punish(0);
+  latency.addFailure(0);
   assertEquals(latency.value(0), 5100);
-  latency.punish(0);
+  latency.addFailure(0);
   assertEquals(latency.value(0), 10_100);
   latency.observe(0, 100);
   assertEquals(latency.value(0), 10_100); // a quick answer at the same moment does not undo it
   assertEquals(latency.value(10_000)! < 1, true);
   latency.observe(20_000, 1000);
-  latency.punish(21_000);
+  latency.addFailure(21_000);
   assertAlmostEquals(latency.value(21_000)!, 1000 / Math.E + 5000, 1e-9);
 });
 
@@ -54,7 +54,7 @@ Deno.test("a latency bears a clock that goes back or stands still, and times tha
   for (const ms of [NaN, -1]) latency.observe(5000, ms);
   assertEquals(latency.value(5000), 400);
   latency.observe(5000, Infinity);
-  for (let count = 0; count < 100_000; count++) latency.punish(5000);
+  for (let count = 0; count < 100_000; count++) latency.addFailure(5000);
   assertEquals(latency.value(5000), 86_400_000);
   latency.observe(2 ** 45, 150);
   assertEquals(latency.value(2 ** 45), 150);

@@ -13,7 +13,7 @@ import { Engine } from "../../src/engine/engine.ts";
 import { configContextOf } from "../../src/registry/catalogue.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { backEvent, changes, configured, listed, modelA, providerA, stateOf } from "../support/_transitions.ts";
+import { changes, configured, listed, modelA, providerA, recoveryEvent, stateOf } from "../support/_transitions.ts";
 import { type Behaviour, startUpstream, status } from "../support/upstream.ts";
 
 const start = Date.UTC(2026, 0, 1, 18);
@@ -71,7 +71,7 @@ describe("standby, recovery.probe_on_start", () => {
     it(`${reason}, and the probe succeeds: active before the first request`, async () => {
       const { state, reported, probes } = await restarted({ reason, whose });
       assertEquals([state, probes], [{ status: "active" }, 1]);
-      assertEquals(reported, [backEvent(whose, reason)]);
+      assertEquals(reported, [recoveryEvent(whose, reason)]);
     });
   }
 
@@ -101,7 +101,7 @@ describe("standby, recovery.probe_on_start", () => {
     const recovery = { probe_on_start: false };
     const whose = { ...providerA, cause: "health_probe" };
     const { state, reported, probes } = await restarted({ reason: "health_probe", whose, recovery });
-    assertEquals([state, reported, probes], [{ status: "active" }, [backEvent(providerA, "health_probe")], 0]);
+    assertEquals([state, reported, probes], [{ status: "active" }, [recoveryEvent(providerA, "health_probe")], 0]);
   });
 
   it("and stays in standby where it is", async () => {

@@ -44,9 +44,9 @@ describe("The lock of a record", () => {
     assertEquals(clock.pending, 0);
   });
 
-  it("is tried once by an owner that is not patient", async () => {
+  it("is tried once by an owner that does not wait", async () => {
     const { seen, lock } = scene();
-    lock.isPatient = false;
+    lock.waitsForOwner = false;
     await lock.run(() => Promise.resolve(true));
     assertEquals(seen, ["acquire 0", "release"]);
   });
@@ -56,7 +56,7 @@ describe("The lock of a record", () => {
     let times = 0;
     await lock.run(() => Promise.resolve(++times === 3));
     assertEquals([times, seen.filter((what) => what === "release").length], [3, 3]);
-    await assertRejects(() => lock.run(() => Promise.resolve(false)), ConnectorError, "the lock was lost meanwhile");
+    await assertRejects(() => lock.run(() => Promise.resolve(false)), ConnectorError, "the lock expired");
   });
 
   it("is this process's no longer once it could not be renewed for three seconds", async () => {

@@ -68,7 +68,7 @@ describe("a record that cannot be read", () => {
       const aside = "state.unreadable-2026-01-01T00:00:00.000Z";
       assertEquals(await storage.load(aside), bytes);
       assertEquals(one.traces.length, 1);
-      assertStringIncludes(one.traces[0]!, `It is kept as "${aside}". All models begin as active`);
+      assertStringIncludes(one.traces[0]!, `A copy is kept as "${aside}". All models start as active`);
       one.serve(1);
       await one.store.close();
       assertEquals(await spentOf(storage), 1);
@@ -92,7 +92,7 @@ describe("a record that cannot be read", () => {
     await storage.save("state", text(JSON.stringify(odd)));
     const second = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     assertEquals(second.traces, [
-      "warning The saved state has entries that this release does not write, and leaves out: usage[0].requests, " +
+      "warning The saved state has entries that this release cannot read, which are skipped: usage[0].requests, " +
       'usage[2].tokens, spending[0].budget, spending "provider one" days[1].spent, spending "pool chat" ' +
       "days[1].spent and 1 more",
     ]);
@@ -134,7 +134,7 @@ describe("a record that cannot be read", () => {
     const second = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     await second.store.close();
     assertEquals(await spentOf(storage), 7);
-    assertStringIncludes(second.traces[0]!, "Its backup is used");
+    assertStringIncludes(second.traces[0]!, "The backup is restored");
   });
 
   it("while the process runs is kept aside, too, and written anew", async () => {
@@ -147,7 +147,7 @@ describe("a record that cannot be read", () => {
     await one.store.close();
     assertEquals([await spentOf(storage), (await storage.list("state.unreadable-")).length], [8, 1]);
     assertEquals(one.traces.length, 1);
-    assertStringIncludes(one.traces[0]!, "it is no JSON. It is kept as");
+    assertStringIncludes(one.traces[0]!, "it is not JSON. A copy is kept as");
   });
 
   it("and cannot be kept aside, since the storage is full, is left as it is until it can be", async () => {
@@ -157,7 +157,7 @@ describe("a record that cannot be read", () => {
     storage.save = () => Promise.reject(new ConnectorError("it is full", undefined, "full"));
     const one = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     assertEquals(one.traces, [
-      "warning Cannot restore the saved state: it is no JSON. it is full. All models begin as active",
+      "warning Cannot restore the saved state: it is not JSON. it is full. All models start as active",
       "error it is full",
     ]);
     assertEquals(await storage.load("state"), text("{"));

@@ -212,7 +212,7 @@ describe("the lock of the record", () => {
     next.serve(3);
     assertEquals([await storage.isLocked("state"), await storage.exists("state")], [true, false]);
     assertEquals(next.traces, [
-      "info Another process has the lock of the saved state: it is saved once that is free",
+      "info Another process holds the lock of the saved state: it is saved once the lock is released",
     ]);
     await clock.advance(5000);
     assertEquals([await spentOf(storage), await storage.isLocked("state")], [3, false]);
@@ -270,7 +270,7 @@ describe("the lock of the record", () => {
     one.serve(3);
     await settle();
     assertEquals(await spentOf(storage), 0);
-    assertStringIncludes(one.traces[0]!, "the lock was lost");
+    assertStringIncludes(one.traces[0]!, "the lock expired");
     storage.load = load;
     await one.store.close();
     assertEquals(await spentOf(storage), 3);

@@ -248,7 +248,7 @@ describe("a record with an entry that cannot be read", () => {
     await MemoryStorage.prototype.save.call(storage, "state", new TextEncoder().encode(JSON.stringify(record)));
     const it = await loaded(storage);
     assertEquals(it.traces, [
-      "warning The saved state has entries that this release does not write, and leaves out: breakers[1].provider",
+      "warning The saved state has entries that this release cannot read, which are skipped: breakers[1].provider",
     ]);
     assertEquals(JSON.parse(text(await storage.load("state"))).breakers, [rest]);
   });
@@ -257,8 +257,8 @@ describe("a record with an entry that cannot be read", () => {
 describe("a record that holds no state", () => {
   const copy = "state.unreadable-2026-01-01T00:00:00.000Z";
   const records: readonly [string, why: string][] = [
-    ["", "it is no JSON"],
-    ["{", "it is no JSON"],
+    ["", "it is not JSON"],
+    ["{", "it is not JSON"],
     ["null", "it is damaged, or of another release"],
     ['{"version":2}', "it is damaged, or of another release"],
   ];
@@ -269,7 +269,7 @@ describe("a record that holds no state", () => {
       await MemoryStorage.prototype.save.call(storage, "state", bytes);
       const it = await loaded(storage);
       assertEquals(it.traces, [
-        `warning Cannot restore the saved state: ${why}. It is kept as "${copy}". All models begin as active`,
+        `warning Cannot restore the saved state: ${why}. A copy is kept as "${copy}". All models start as active`,
       ]);
       assertEquals(await storage.load(copy), bytes);
       assertEquals(JSON.parse(text(await storage.load("state"))).breakers, []);
@@ -281,7 +281,7 @@ describe("a record that holds no state", () => {
     storage.loadError = new ConnectorError('"test" cannot read "state": it is damaged', undefined, "unreadable");
     const it = await loaded(storage);
     assertEquals(it.traces, [
-      'warning "test" cannot read "state": it is damaged. Nothing of it can be kept. All models begin as active',
+      'warning "test" cannot read "state": it is damaged. No copy of it can be made. All models start as active',
     ]);
     assertEquals(storage.saves.length, 1);
   });

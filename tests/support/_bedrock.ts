@@ -1,12 +1,12 @@
 /**
- * A scripted provider that speaks Bedrock's Converse, whole or as an event stream.
+ * A scripted provider with Bedrock's Converse API, whole responses or event streams.
  * @module
  */
 import type { DialectFacts, Reply } from "./_dialects.ts";
 import { event, exception } from "./event_frames.ts";
 import { type Exchange, finish, headOf, json } from "./upstream.ts";
 
-/** As tests see it. */
+/** Its dialect, for tests. */
 export const bedrock: Pick<DialectFacts, "connector" | "model" | "eventsToContent" | "answer"> = {
   connector: "aws.bedrock.v1",
   model: "amazon.nova-lite-v1:0",

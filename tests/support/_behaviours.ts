@@ -1,34 +1,34 @@
 /**
- * What a scripted provider can do with a request, whatever the dialect.
+ * Behaviors of a scripted provider, independent of the dialect.
  * @module
  */
 import type { Exchange } from "./_raw_http.ts";
 
-/** How one request is answered. */
+/** How a request is answered. */
 export interface Behaviour {
-  /** Answers it. */
+  /** Responds to the request. */
   play(exchange: Exchange): Promise<void>;
 }
 
-/** Holds a stream back: each event asks to pass, the test opens. */
+/** Controls when the events of a stream are sent: each event waits until the test opens the gate. */
 export class Gate {
   #asked = 0;
   #allowed = 0;
   readonly #passing: { number: number; resolve: () => void }[] = [];
   readonly #reached: { number: number; resolve: () => void }[] = [];
 
-  /** Lets the next events pass, one unless said. */
+  /** Releases events, one by default. */
   open(count = 1): void {
     this.#allowed += count;
     release(this.#passing, this.#allowed);
   }
 
-  /** Lets everything pass from now on. */
+  /** Releases all events from now on. */
   openAll(): void {
     this.open(Infinity);
   }
 
-  /** Resolves once the n-th event (from 1) asks to pass: the ones before are written. */
+  /** Resolves when the n-th event (starting at 1) waits, so that the earlier ones have been written. */
   reached(number: number): Promise<void> {
     return new Promise((resolve) => {
       this.#reached.push({ number, resolve });
@@ -36,7 +36,7 @@ export class Gate {
     });
   }
 
-  /** Asks to pass. */
+  /** Waits until released. */
   pass(): Promise<void> {
     const number = ++this.#asked;
     release(this.#reached, this.#asked);
@@ -54,17 +54,17 @@ function release(waiting: { number: number; resolve: () => void }[], upTo: numbe
   }
 }
 
-/** Header names and values; a list where a name comes more than once. */
+/** Header names and values; a list if names repeat. */
 export type AnswerHeaders = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
-/** The head of an answer, as bytes on the wire. */
+/** Returns the status line and headers of a response, as bytes on the wire. */
 export function headOf(status: number, headers: AnswerHeaders = {}): string {
   const entries = Array.isArray(headers) ? headers : Object.entries(headers);
   const lines = entries.map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Scripted\r\n${lines.join("")}\r\n`;
 }
 
-/** Writes these bytes and nothing else, then closes the connection (or leaves it open). */
+/** Writes these bytes only, then closes the connection (or leaves it open). */
 export function raw(data: string | Uint8Array, ending: Ending = "close"): Behaviour {
   return {
     async play(exchange) {
@@ -74,28 +74,28 @@ export function raw(data: string | Uint8Array, ending: Ending = "close"): Behavi
   };
 }
 
-/** How an answer ends: in order, connection left open; by FIN; by RST; or not at all. */
+/** How a response ends: normally, with the connection left open; with FIN; with RST; or not at all. */
 export type Ending = "end" | "close" | "reset" | "hang";
 
-/** Ends a connection the given way. */
+/** Ends a connection. */
 export function finish(exchange: Exchange, ending: Ending): void {
   if (ending === "close") exchange.close();
   if (ending === "reset") exchange.reset();
 }
 
-/** What an answer with a status is made of. */
+/** Options of {@linkcode status}. */
 export interface StatusOptions {
-  /** Answer headers. */
+  /** Response headers. */
   readonly headers?: AnswerHeaders;
-  /** The body, as text. */
+  /** Body as text. */
   readonly text?: string;
-  /** The body, as JSON. */
+  /** Body as JSON. */
   readonly json?: unknown;
-  /** The body: `{error: {message, type, param, code}}`, what is not said filled in. */
+  /** Error of the body `{error: {message, type, param, code}}`; missing members are filled in. */
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/** An answer with this status; with an error in OpenAI's shape unless said otherwise from 400 on. */
+/** A response with a status; from 400 on, with an error in OpenAI's shape by default. */
 export function status(code: number, options: StatusOptions = {}): Behaviour {
   const { headers = {}, text, json: value, error = code >= 400 ? {} : undefined } = options;
   if (text !== undefined) return whole(code, text, "text/plain", headers);
@@ -109,12 +109,12 @@ export function errorBody(code: number, error: Readonly<Record<string, unknown>>
   return { error: { message: `Scripted ${code}`, type: "scripted_error", param: null, code: null, ...error } };
 }
 
-/** A 200 answer with a JSON body. */
+/** A 200 response with a JSON body. */
 export function json(value: unknown, headers: AnswerHeaders = {}): Behaviour {
   return whole(200, JSON.stringify(value), "application/json", headers);
 }
 
-/** An answer in one piece, with its length. */
+/** A response with `content-length`. */
 export function whole(
   code: number,
   body: string | Uint8Array,
@@ -135,22 +135,22 @@ export function whole(
   return raw(all, "end");
 }
 
-/** Never answers. */
+/** Never responds. */
 export function hang(): Behaviour {
   return { play: () => Promise.resolve() };
 }
 
-/** Answers with a head, then with nothing. */
+/** Sends headers, then nothing. */
 export function hangAfterHeaders(contentType = "application/json"): Behaviour {
   return raw(headOf(200, { "content-type": contentType, "transfer-encoding": "chunked" }), "hang");
 }
 
 /**
- * Another behaviour, cut off.
+ * Truncates another behaviour.
  *
- * @param behaviour What would be answered.
- * @param at How many bytes are let through, head included; 0 means not one, `headers` the head alone.
- * @param ending By RST unless said.
+ * @param behaviour The behaviour.
+ * @param at Number of bytes sent, including headers; `headers` sends the headers only.
+ * @param ending How the connection ends. @default {"reset"}
  */
 export function cutAt(behaviour: Behaviour, at: number | "headers", ending: "close" | "reset" = "reset"): Behaviour {
   return {
@@ -172,27 +172,27 @@ export function cutAt(behaviour: Behaviour, at: number | "headers", ending: "clo
   };
 }
 
-/** Resets (or closes) the connection before a single byte of an answer. */
+/** Resets (or closes) the connection before any byte of a response. */
 export function reset(ending: "close" | "reset" = "reset"): Behaviour {
   return raw("", ending);
 }
 
-/** A web page under status 200. */
+/** An HTML page with status 200. */
 export function html200(): Behaviour {
   return whole(200, "<!doctype html><html><body>Sign in</body></html>", "text/html; charset=utf-8");
 }
 
-/** JSON that breaks off, under a length that fits. */
+/** Truncated JSON with a matching `content-length`. */
 export function truncatedJson(): Behaviour {
   return whole(200, '{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"mess', "application/json");
 }
 
-/** A 200 answer of no bytes. */
+/** A 200 response with an empty body. */
 export function emptyBody(): Behaviour {
   return whole(200, "", "application/json");
 }
 
-/** An error under status 200. */
+/** An error with status 200. */
 export function errorIn200(error: Readonly<Record<string, unknown>> = {}): Behaviour {
   return json(errorBody(200, error));
 }

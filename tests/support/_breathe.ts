@@ -1,9 +1,9 @@
 /**
- * What takes no time of a fake clock takes turns of the event loop.
+ * Turns of the event loop, for work that takes no time of a fake clock.
  * @module
  */
 
-/** Lets what is on its way through sockets arrive. */
+/** Lets data in flight on sockets arrive. */
 export async function breathe(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }

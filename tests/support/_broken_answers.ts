@@ -1,5 +1,6 @@
 /**
- * Providers whose whole answers break, or are none, as tables: what each does, what the records call it, what its model's state is after it.
+ * Providers whose whole responses are broken, as tables: behaviour, outcome in the records, state of the model
+ * afterwards.
  * @module
  */
 import {
@@ -19,18 +20,18 @@ import {
   whole,
 } from "./upstream.ts";
 
-/** One way to fail. */
+/** A kind of failure. */
 interface BrokenRow {
   readonly name: string;
   readonly behaviour: Behaviour;
   readonly outcome: string;
-  /** Calls it gets while another provider is up; 3 unless said. */
+  /** Number of calls while another provider is up. @default 3 */
   readonly calls?: number;
-  /** The state of its model in a pool where one failure is enough. */
+  /** State of its model in a pool where one failure deactivates. */
   readonly state?: string;
-  /** What the client reads when there is no other model. */
+  /** Error for the client when there is no other model. */
   readonly alone?: string;
-  /** It is unknown whether it was billed. */
+  /** Whether the call may have been billed. */
   readonly billed?: true;
 }
 
@@ -44,7 +45,7 @@ const noQuota = {
 };
 const invalid = { outcome: "invalid_response" };
 
-/** Connections that break, and whole answers that are none. */
+/** Broken connections and invalid responses. */
 export const brokenAnswers: readonly BrokenRow[] = [
   { name: "a reset at once", behaviour: reset(), outcome: "network", billed: true },
   { name: "a close at once", behaviour: reset("close"), outcome: "network", billed: true },

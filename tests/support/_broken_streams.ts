@@ -1,5 +1,5 @@
 /**
- * Providers whose streams break, as tables: what each does, what the records call it, what its model's state is after it.
+ * Providers whose streams break, as tables: behaviour, outcome in the records, state of the model afterwards.
  * @module
  */
 import { refusing } from "./_failover.ts";
@@ -18,30 +18,30 @@ import {
 
 const brokenJson = 'data: {"choices":[{"del';
 
-/** One way to break before the first content. */
+/** A failure before the first content. */
 interface EarlyRow {
   readonly name: string;
   readonly behaviour: Behaviour | typeof refusing;
   readonly outcome: string;
-  /** Calls it gets; 3 unless said. */
+  /** Number of calls. @default 3 */
   readonly calls?: number;
   readonly state?: string;
 }
 
 const sse = (text: string) => raw(headOf(200, { "content-type": "text/event-stream" }) + text);
-/** A stream that breaks off there. */
+/** A stream that is truncated at a position. */
 export const cutAfter = (
   after: "headers" | number,
   how: "end" | "close" | "reset",
   options: StreamOptions = {},
 ): Behaviour => stream({ ...options, cut: { after, how } });
-/** A stream that reports an error before any content. */
+/** A stream with an error before any content. */
 export const errorFirst = (error: Record<string, unknown>, after: "headers" | 0 = "headers"): Behaviour =>
   stream({ error: { after, error } });
 /** An event without content. */
 const contentless = 'data: {"choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}\n\n';
 
-/** Streams that break before their first content. */
+/** Streams that fail before their first content. */
 export const earlyBreaks: readonly EarlyRow[] = [
   { name: "500", behaviour: status(500), outcome: "server" },
   { name: "401", behaviour: status(401), outcome: "auth", calls: 1 },
@@ -89,14 +89,14 @@ export const earlyBreaks: readonly EarlyRow[] = [
   { name: "JSON that is an error", behaviour: errorIn200(), outcome: "server" },
 ];
 
-/** One way to break after the first content: the piece "one" and, unless said, " two". */
+/** A failure after the first content: "one" and, by default, " two". */
 interface LateRow {
   readonly name: string;
   readonly breaks: StreamOptions;
   readonly pieces?: 1;
 }
 
-/** Streams that break after their first content. */
+/** Streams that fail after their first content. */
 export const lateBreaks: readonly LateRow[] = [
   ...(["end", "close", "reset"] as const).flatMap((how): LateRow[] => [
     { name: `${how} after the first piece`, breaks: { cut: { after: 1, how } }, pieces: 1 },

@@ -1,5 +1,5 @@
 /**
- * Secrets that a test looks for in everything that can be read from outside, however they are written there.
+ * Canary secrets, which tests search for, in any encoding, in everything that leaves the process.
  * @module
  */
 import { AssertionError } from "@std/assert";
@@ -10,7 +10,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { testConfig } from "./proxy.ts";
 import type { ReceivedRequest } from "./upstream.ts";
 
-/** Secrets with characters that JSON, URLs and base64 all write differently. */
+/** Secrets with characters that JSON, URLs and Base64 encode differently. */
 export const canaries = {
   key: 'canary-key+/="\\%0123456789',
   second: "canary~second?key&0123456789",
@@ -24,7 +24,7 @@ const spellings = Object.entries(canaries).flatMap(([name, value]) =>
 );
 
 /**
- * A secret as it may be written down.
+ * Returns the encodings of a secret.
  *
  * @param value The secret.
  */
@@ -44,10 +44,10 @@ export function spellingsOf(value: string): string[] {
 }
 
 /**
- * Fails when a text has a canary in it.
+ * Fails when a text contains a canary.
  *
- * @param text Anything that leaves.
- * @param where Said when it has.
+ * @param text Output of the process.
+ * @param where Description for the error message.
  */
 export function assertNoSecret(text: string, where: string): void {
   for (const { name, text: secret } of spellings) {
@@ -56,10 +56,10 @@ export function assertNoSecret(text: string, where: string): void {
 }
 
 /**
- * Fails when a value has a canary anywhere in it.
+ * Fails when a value contains a canary, including non-enumerable members, causes, stacks and maps.
  *
- * @param value Anything: hidden members, causes, stacks and maps are looked into.
- * @param where Said when it has.
+ * @param value Any value.
+ * @param where Description for the error message.
  */
 export function assertNoSecretIn(value: unknown, where: string): void {
   for (const text of textsOf(value, new Set())) assertNoSecret(text, where);
@@ -77,22 +77,22 @@ function textsOf(value: unknown, seen: Set<unknown>): string[] {
 }
 
 /**
- * The key a request came with.
+ * Returns the API key of a request.
  *
- * @param request As a provider got it.
+ * @param request The request received by a provider.
  */
 export function keyOf(request: ReceivedRequest): string {
   return (request.headers.authorization ?? "none").replace(/^Bearer /, "");
 }
 
-/** What a proxy reported to its sinks. */
+/** What a proxy emits to its sinks. */
 export type Reported = MeshEvent | RoutingRecord | TraceEntry;
 
-/** A proxy full of canaries. */
+/** A proxy whose configuration contains canaries. */
 export interface Site extends AsyncDisposable {
   readonly url: string;
   readonly mesh: ModelMesh;
-  /** Every record and trace. */
+  /** All records and traces. */
   readonly reported: Reported[];
 }
 
@@ -104,9 +104,9 @@ export const canaryEnv: Readonly<Record<string, string>> = {
 };
 
 /**
- * A configuration of two models, `a` with its key by reference and `b` with a literal one, and a token.
+ * A configuration with a token and two models: `a` with its API key by reference, and `b` with a literal one.
  *
- * @param url Of both providers.
+ * @param url Base URL of both providers.
  */
 export function canaryConfig(url: string): Record<string, unknown> {
   const config = testConfig({
@@ -126,10 +126,10 @@ export function canaryConfig(url: string): Record<string, unknown> {
 }
 
 /**
- * Starts a proxy whose records and traces are kept.
+ * Starts a proxy and collects its records and traces.
  *
  * @param config Its configuration.
- * @param Kind Of its engine.
+ * @param Kind Class of its engine.
  */
 export async function startSite(config: ConfigSource, Kind: typeof ModelMesh = ModelMesh): Promise<Site> {
   const reported: Reported[] = [];
@@ -150,9 +150,9 @@ export async function startSite(config: ConfigSource, Kind: typeof ModelMesh = M
 }
 
 /**
- * All of an answer as one text: status, headers, body.
+ * Returns a response as one string: status, headers, body.
  *
- * @param response Its body has not been read yet.
+ * @param response A response whose body has not been read.
  */
 export async function everything(response: Response): Promise<string> {
   const text = await response.text().catch((error) => `cut off: ${error}`);

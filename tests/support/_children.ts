@@ -1,16 +1,16 @@
 /**
- * Processes that a process has started, on Linux.
+ * Child processes of a process, on Linux.
  * @module
  */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Their ids, ascending. */
+/** Returns their process ids, ascending. */
 export function childrenOf(pid: number): number[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter((name) => {
     try {
       return Number(readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /, "").split(" ")[1]) === pid;
     } catch {
-      return false; // it has ended meanwhile
+      return false; // the process has exited
     }
   }).map(Number).sort((one, other) => one - other);
 }

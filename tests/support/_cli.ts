@@ -1,5 +1,5 @@
 /**
- * The command line under test: in process with a shell that is looked into, or as a process of its own.
+ * Runs the command line: in this process with a fake shell, or as a child process.
  * @module
  */
 import { spawn } from "node:child_process";
@@ -14,45 +14,45 @@ import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.t
 import { happens } from "./patience.ts";
 import { type CommandLine, entryCommand } from "./_programs.ts";
 
-/** A shell whose streams, servers and signals a test looks into. */
+/** A shell whose streams, servers and signals a test can inspect. */
 export interface FakeShell extends Shell {
-  /** What was written to standard output. */
+  /** Standard output so far. */
   readonly out: string;
-  /** What was written to standard error. */
+  /** Standard error so far. */
   readonly err: string;
-  /** Where servers were started. */
+  /** Options of started servers. */
   readonly served: readonly ServeOptions[];
-  /** How many of its servers have not been stopped. */
+  /** Number of servers that have not been stopped. */
   readonly running: number;
-  /** The codes it would have exited with. */
+  /** Codes passed to `exit`. */
   readonly exits: readonly number[];
-  /** How many listeners wait for signals. */
+  /** Number of signal listeners. */
   readonly listeners: number;
-  /** What variables are set in. */
+  /** Environment variables that have been set. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Resolves once standard error says this. */
+  /** Resolves when standard error contains a text. */
   says(text: string): Promise<void>;
   /** Sends a signal. */
   signal(name: EndSignal | ReloadSignal): void;
 }
 
-/** How a {@linkcode FakeShell} is set up. */
+/** Options of a {@linkcode FakeShell}. */
 export interface FakeShellOptions {
-  /** Whether a person reads along. */
+  /** Whether its outputs are terminals. */
   readonly isTerminal?: boolean;
-  /** False: servers are recorded, and not started. */
+  /** Whether servers are started, and not just recorded. */
   readonly listens?: boolean;
-  /** What standard input has; nothing unless said. */
+  /** Standard input; empty by default. */
   readonly input?: string;
   /** Whether standard input is a terminal. */
   readonly isInteractive?: boolean;
-  /** What variables are set in. */
+  /** Environment variables. */
   readonly variables?: Record<string, string>;
 }
 
 class Exited extends Error {}
 
-/** A shell for one command. */
+/** Creates a shell for one command. */
 export function fakeShell(options: FakeShellOptions = {}): FakeShell {
   const { isTerminal = false, isInteractive = false, listens = true, input = "", variables = {} } = options;
   const written = { out: "", err: "" };
@@ -120,20 +120,20 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
   };
 }
 
-/** What a command is run with. */
+/** Environment of a command. */
 export interface CommandSetup extends FakeShellOptions {
-  /** The environment; empty unless said. */
+  /** Environment variables; none by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Path to text; no files unless said. */
+  /** Files by path; none by default. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Wall clock, ms since 1970. */
+  /** Initial wall clock, ms since 1970. */
   readonly now?: number;
 }
 
-/** A command under way. */
+/** A running command. */
 export interface RunningCommand {
   readonly shell: FakeShell;
-  /** Path to text, as the command leaves them. */
+  /** Files by path, including those the command has written. */
   readonly files: Map<string, string>;
   readonly clock: FakeClock;
   /** Its exit code. */
@@ -141,10 +141,10 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a command in this process: real loopback network, time that needs no waiting.
+ * Starts a command in this process, with real loopback network and a fake clock.
  *
- * @param args As typed.
- * @param setup Environment, files, shell.
+ * @param args Command-line arguments.
+ * @param setup Environment, files and shell.
  */
 export function startCommand(args: readonly string[], setup: CommandSetup = {}): RunningCommand {
   const { files = {}, now } = setup;
@@ -156,17 +156,17 @@ export function startCommand(args: readonly string[], setup: CommandSetup = {}):
   return { shell, files: texts, clock, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
 }
 
-/** What a command came to. */
+/** Result of a command. */
 export interface EndedCommand {
   readonly code: ExitCode;
   readonly out: string;
   readonly err: string;
   readonly served: readonly ServeOptions[];
-  /** Path to text, as the command left them. */
+  /** Files by path, including those the command has written. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Runs a command that ends by itself. */
+/** Runs a command until it exits. */
 export async function runCommand(args: readonly string[], setup: CommandSetup = {}): Promise<EndedCommand> {
   const { shell, code, files } = startCommand(args, { listens: false, ...setup });
   const listens = shell.says("listens on").then(() => Promise.reject(new Error(`It listens: ${args.join(" ")}`)));
@@ -175,11 +175,11 @@ export async function runCommand(args: readonly string[], setup: CommandSetup = 
 }
 
 /**
- * Starts a proxy by its command, runs a test on it, and stops it by a signal.
+ * Starts `proxy`, runs a test on it, and stops it with a signal.
  *
- * @param args After `proxy`; `--port 0` is added.
- * @param setup Environment, files, shell.
- * @param test Given its address and its shell.
+ * @param args Arguments after `proxy`; `--port 0` is added.
+ * @param setup Environment, files and shell.
+ * @param test The test, called with the URL and the shell.
  */
 export async function withProxyCommand(
   args: readonly string[],
@@ -189,7 +189,7 @@ export async function withProxyCommand(
   const { shell, code, files } = startCommand(["proxy", "--port", "0", ...args], setup);
   const failed = code.then((code) => Promise.reject(new Error(`It ended with ${code}: ${shell.err}`)));
   await inTime(Promise.race([shell.says("listens on"), failed]), shell);
-  failed.catch(() => {}); // from here on its end is what is wanted
+  failed.catch(() => {}); // its exit is expected from here on
   try {
     await test(/listens on (\S+)/.exec(shell.err)![1]!, shell);
   } finally {
@@ -198,7 +198,7 @@ export async function withProxyCommand(
   return { code: await code, out: shell.out, err: shell.err, served: shell.served, files };
 }
 
-/** The same, or what was said instead once that is plainly not going to happen. */
+/** Awaits a text in the output; on timeout the error contains the output. */
 export function inTime<T>(
   promise: Promise<T>,
   written: { readonly out: string; readonly err: string },
@@ -206,41 +206,41 @@ export function inTime<T>(
   return happens(() => `what a command does; it said: ${written.out} ${written.err}`, promise);
 }
 
-/** A command as a process of its own. */
+/** A command as a child process. */
 export interface ChildCommand extends AsyncDisposable {
   readonly pid: number;
-  /** What it has written so far. */
+  /** Standard output so far. */
   readonly out: string;
   readonly err: string;
-  /** The address its standard error names. */
+  /** Resolves with the URL in standard error. */
   url(): Promise<string>;
-  /** Resolves once standard error says this. */
+  /** Resolves when standard error contains a text. */
   says(text: string): Promise<void>;
   /** Sends a signal. */
   kill(signal: EndSignal | ReloadSignal): void;
-  /** Its exit code, once it has ended; null when a signal ended it. */
+  /** Its exit code; null after a signal. */
   readonly code: Promise<number | null>;
 }
 
-/** How a process of its own is set up. */
+/** Options of a child process. */
 export interface ChildOptions {
-  /** The environment, beside what the runtime needs; empty unless said. */
+  /** Environment variables in addition to those that the runtime needs; none by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The command line unless said. */
+  /** The entry. @default {"cli"} */
   readonly entry?: "cli" | "proxy";
-  /** Another program in place of the entry. */
+  /** Another program instead of the entry. */
   readonly command?: CommandLine;
-  /** What standard input has; there is none unless said. */
+  /** Standard input; closed by default. */
   readonly input?: string;
-  /** Where it runs. */
+  /** Working directory. */
   readonly cwd?: string;
 }
 
 /**
- * Starts a command as a process of its own, with nothing of this one's environment but what the runtime needs.
+ * Starts a command as a child process, without the environment of this process except for what the runtime needs.
  *
- * @param args As typed.
- * @param options Environment, entry, standard input, folder.
+ * @param args Command-line arguments.
+ * @param options Environment, entry, standard input and working directory.
  */
 export function spawnCommand(
   args: readonly string[],
@@ -287,7 +287,7 @@ export function spawnCommand(
       await says("\n  pools:");
       return /listens on (\S+)/.exec(written.err)![1]!;
     },
-    kill: (signal) => void kill(child.pid!, signal), // Deno's `child.kill` sends one signal at most, and forgets the exit code
+    kill: (signal) => void kill(child.pid!, signal), // Deno's `child.kill` sends at most one signal, and loses the exit code
     code,
     async [Symbol.asyncDispose]() {
       if (!isOver) kill(child.pid!, "SIGKILL");

@@ -1,5 +1,5 @@
 /**
- * What commands print with `--json`, as JSON Schemas.
+ * JSON Schemas of the output of commands with `--json`.
  * @module
  */
 import { AssertionError } from "@std/assert";
@@ -13,7 +13,7 @@ const orNull = (schema: Record<string, unknown>) => ({ anyOf: [schema, { type: "
 const list = (items: unknown) => ({ type: "array", items });
 const state = { enum: ["active", "standby"] };
 
-/** An object with these members and no others; those after `?` may be missing. */
+/** Schema of an object with exactly these members; a suffix `?` marks optional ones. */
 function members(properties: Record<string, unknown>) {
   const plain = Object.fromEntries(Object.entries(properties).map(([key, value]) => [key.replace("?", ""), value]));
   const required = Object.keys(properties).filter((key) => !key.endsWith("?"));
@@ -40,7 +40,7 @@ const model = members({
   "retryAt?": text,
 });
 
-/** The outputs there are. */
+/** Names of the schemas. */
 export type OutputName =
   | "failure"
   | "check"
@@ -158,11 +158,11 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
 };
 
 /**
- * Fails unless a command's output is one line of JSON of its schema.
+ * Fails unless a command's output is one line of JSON that matches a schema.
  *
- * @param name The schema.
+ * @param name Name of the schema.
  * @param out Standard output.
- * @returns The value.
+ * @returns The parsed value.
  */
 // deno-lint-ignore no-explicit-any -- the schema has checked it
 export function assertOutput(name: OutputName, out: string): any {

@@ -1,5 +1,5 @@
 /**
- * Processes that share a state on the real disk, killed at moments of chance or left to run.
+ * Processes that share state on disk, and are killed at random times or run to their end.
  * @module
  */
 import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
@@ -11,17 +11,17 @@ import { CodedStorage } from "../../src/storage/coded_storage.ts";
 
 const root = new URL("../../", import.meta.url);
 
-/** A process of `_state_program.ts`. */
+/** A process running `_state_program.ts`. */
 export class StateProcess {
-  /** The updates that it has said to be on the disk. */
+  /** Number of updates that it has reported as persisted. */
   done = 0;
   readonly #child: Deno.ChildProcess;
   readonly #reading: Promise<void>;
   #whenReady = () => {};
-  /** It has read the state. */
+  /** Resolves when it has read the state. */
   readonly ready: Promise<void> = new Promise((resolve) => this.#whenReady = resolve);
 
-  /** @param args Its path, count and kind. */
+  /** @param args Path, number of updates and kind. */
   constructor(...args: readonly string[]) {
     const program = new URL("tests/support/_state_program.ts", root).pathname;
     const config = new URL("deno.json", root).pathname;
@@ -34,17 +34,17 @@ export class StateProcess {
     this.#reading = this.#read();
   }
 
-  /** Ends it without a chance to do anything about it. */
+  /** Kills it with SIGKILL. */
   async kill(): Promise<void> {
     try {
       this.#child.kill("SIGKILL");
     } catch {
-      // it had ended by itself
+      // it has already exited
     }
     await this.end();
   }
 
-  /** Waits for its end; its exit code. */
+  /** Waits for its exit, and returns the exit code. */
   async end(): Promise<number> {
     await this.#reading;
     return (await this.#child.status).code;
@@ -64,10 +64,10 @@ export class StateProcess {
 }
 
 /**
- * What is on the disk.
+ * Reads the state on disk.
  *
  * @param path The state's file.
- * @returns Nano-dollars spent; undefined when there is no state that could be taken up.
+ * @returns Nano-dollars spent; undefined when there is no valid state.
  */
 export async function spentAt(path: string): Promise<number | undefined> {
   const { clock, disk } = denoRuntime();
@@ -89,22 +89,22 @@ export async function spentAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** What came of killing. */
+/** Result of the crash test. */
 export interface CrashReport {
-  /** Kills that left no state that loads. */
+  /** Number of kills that left no valid state. */
   corrupt: number;
-  /** Kills after which an update was missing that had been said to be on the disk, or one was there twice. */
+  /** Number of kills after which a reported update was missing or counted twice. */
   lost: number;
-  /** Updates in all. */
+  /** Total number of updates. */
   updates: number;
 }
 
 /**
- * Kills a process that writes a state, again and again, each time at another moment.
+ * Kills a process that writes state, repeatedly and at random times.
  *
  * @param path The state's file.
- * @param kills How often.
- * @param options `naive`: one that writes over the file; chance.
+ * @param kills Number of kills.
+ * @param options `naive` for a process that overwrites the file in place; random number generator.
  */
 export async function killAgainAndAgain(
   path: string,
@@ -124,7 +124,7 @@ export async function killAgainAndAgain(
       report.corrupt++;
       await Deno.remove(path, { recursive: true }).catch(() => {});
     }
-    // what was done is there, and what was under way is there whole or not at all
+    // reported updates are persisted, and an update in flight is persisted completely or not at all
     const isExact = after !== undefined && after >= before + child.done && after <= before + child.done + costUnderWay;
     if (after !== undefined && !isExact) report.lost++;
     report.updates += child.done;
@@ -133,5 +133,5 @@ export async function killAgainAndAgain(
   return report;
 }
 
-/** One update may have been written and not yet reported. */
+/** One update may be written but not reported. */
 const costUnderWay = 1;

@@ -1,10 +1,10 @@
 /**
- * A provider that a program brings along, as well-behaved or as broken as a test wants.
+ * A provider implemented by the program.
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk, CompletionChunk, Provider } from "../../mod.ts";
 
-/** A whole answer that says a text. */
+/** Returns a chat completion with a text. */
 export function answerOf(text: string): ChatCompletion {
   return {
     id: "custom",
@@ -21,7 +21,7 @@ export function answerOf(text: string): ChatCompletion {
   };
 }
 
-/** An event that adds a text, or ends the answer. */
+/** Returns a chunk that adds a text, or ends the stream. */
 export function chunkOf(content: string | undefined): CompletionChunk {
   const delta = content === undefined ? {} : { content };
   const choice = { index: 0, delta, finish_reason: content === undefined ? "stop" as const : null };
@@ -36,9 +36,9 @@ export function chunkOf(content: string | undefined): CompletionChunk {
 }
 
 /**
- * A provider that answers `Custom`, in two pieces when streamed.
+ * A provider that responds with `Custom`, in two chunks when streamed.
  *
- * @param overrides What it does differently.
+ * @param overrides Members to replace.
  */
 export function customProvider(overrides: Partial<Provider> = {}): Provider {
   return {

@@ -1,6 +1,5 @@
 /**
- * The tests of a storage over Deno KV, for a Deno that was started with it: prints a line for each, and its folder is
- * the argument.
+ * Tests of a storage over Deno KV, run in a Deno with unstable KV. Prints a line per test. Argument: its folder.
  * @module
  */
 import { denoKvStorage } from "../../connectors/storage/deno_kv.ts";

@@ -1,25 +1,25 @@
 /**
- * What a client of each dialect sends to the pool `chat`, and reads of the answer.
+ * Requests and responses of each dialect's clients, for the pool `chat`.
  * @module
  */
 import { assertEquals } from "@std/assert";
 import { eventsOf } from "./_responses.ts";
 
-/** One dialect as its clients have it. */
+/** The client of a dialect. */
 export interface DialectClient {
   /** Its endpoint. */
   readonly name: string;
-  /** A request to the pool `chat`. */
+  /** Returns a request to the pool `chat`. */
   request(isStream: boolean): { readonly path: string; readonly body: object };
-  /** The text of a whole answer. */
+  /** Returns the text of a whole response. */
   // deno-lint-ignore no-explicit-any
   textOf(answer: any): string;
-  /** The text of a stream, and how it ends. */
+  /** Returns the text of a stream, and how it ended. */
   readStream(text: string): { readonly text: string; readonly end: "complete" | "error" | "nothing" };
-  /** The class of an error that a client with this status reads, and its message. */
+  /** Returns type and message of an error response. */
   // deno-lint-ignore no-explicit-any
   errorOf(answer: any): { readonly type: string; readonly message: string };
-  /** The class of an error by its row in the error table. */
+  /** Returns the expected error type for a row of the error table. */
   typeOf(row: { readonly status: number; readonly code: string }): string;
 }
 
@@ -112,5 +112,5 @@ const completions: DialectClient = {
   typeOf: responses.typeOf,
 };
 
-/** All of them. */
+/** The clients of all dialects. */
 export const dialectClients: readonly DialectClient[] = [messages, responses, gemini, completions];

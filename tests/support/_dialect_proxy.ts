@@ -1,5 +1,5 @@
 /**
- * A proxy over scripted providers of several dialects, and clients of it.
+ * A proxy over scripted providers of several dialects, and its clients.
  * @module
  */
 import OpenAI, { type ClientOptions } from "openai";
@@ -8,21 +8,21 @@ import { engineOf } from "../../src/engine/engine_of.ts";
 import { type Dialect, type Json, speaking } from "./_dialects.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 
-/** A provider behind the proxy. */
+/** A provider of the proxy. */
 export interface DialectProvider {
   readonly dialect: Dialect;
-  /** With `/v1`. */
+  /** Base URL, with `/v1`. */
   readonly url: string;
-  /** The dialect's plain one unless said. */
+  /** Its model; by default, the plain one of the dialect. */
   readonly model?: string;
-  /** Further settings of the model. */
+  /** Additional settings of the model. */
   readonly settings?: Json;
 }
 
 /**
- * A proxy over providers of any dialect, by model name, in order of priority.
+ * Starts a proxy over providers of any dialect.
  *
- * @param providers Its providers.
+ * @param providers Providers by model name, in order of priority.
  * @param options Pool settings, provider settings, clock.
  */
 export function startDialectProxy(
@@ -57,12 +57,12 @@ export function dialectConfig(
   };
 }
 
-/** The key of a provider. */
+/** Returns the API key of a provider. */
 export function keyOf(name: string): string {
   return `key-of-${encodeURIComponent(name)}-0123456789`;
 }
 
-/** Requests under way of one model of the pool `chat`, and whether it is active. */
+/** Returns requests in flight, consecutive failures and status of a model in the pool `chat`. */
 export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures: number; status: string } {
   const member = engineOf(mesh).registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
   const { inFlight, consecutiveFailures, status } = member.state;
@@ -70,10 +70,10 @@ export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures:
 }
 
 /**
- * The official client; it does not retry by default.
+ * Creates the official client, without retries by default.
  *
- * @param proxy What it calls.
- * @param options More of its options.
+ * @param proxy The proxy.
+ * @param options Additional client options.
  */
 export function sdkOf({ url }: { readonly url: string }, options: ClientOptions = {}): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "sk-of-the-client", maxRetries: 0, ...options });

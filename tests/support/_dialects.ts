@@ -1,56 +1,56 @@
 /**
- * Scripted providers of three dialects: one reply in OpenAI's words, Anthropic's or Google's, whole or streamed.
+ * Scripted providers of three dialects: the same reply in the format of OpenAI, Anthropic or Google, whole or streamed.
  * @module
  */
 import { answer, type Behaviour, type Ending, type Exchange, finish, type Gate } from "./upstream.ts";
 import { headOf, json, type ReceivedRequest, status } from "./upstream.ts";
 
-/** Whose API a provider speaks. */
+/** The API of a provider. */
 export type Dialect = "openai" | "anthropic" | "gemini";
 
-/** All of them. */
+/** All dialects. */
 export const dialects: readonly Dialect[] = ["openai", "anthropic", "gemini"];
 
 /** Any JSON object. */
 export type Json = Record<string, unknown>;
 
-/** A function called by a reply. */
+/** A tool call in a reply. */
 export interface ReplyCall {
   readonly id: string;
   readonly name: string;
   readonly input: Json;
-  /** What its vendor wants to see again: a signature. */
+  /** Vendor-specific state that must be returned with the next request, such as a signature. */
   readonly state?: string;
 }
 
-/** What a provider says. */
+/** The reply of a provider. */
 export interface Reply {
-  /** The text, as a stream has it. */
+  /** Text, in chunks as streamed. */
   readonly pieces?: readonly string[];
   readonly calls?: readonly ReplyCall[];
   readonly thoughts?: string;
-  /** The vendor's own word for why it ends. */
+  /** The vendor's finish reason. */
   readonly stop?: string;
-  /** The vendor's own counts. */
+  /** The vendor's token counts. */
   readonly usage?: Json;
-  /** Every event of a stream asks it to pass. */
+  /** Gate that every event of a stream waits for. */
   readonly gate?: Gate;
-  /** Events written before the stream breaks, and how. */
+  /** Number of events written before the stream breaks, and how. */
   readonly cut?: { readonly after: number; readonly how: Ending };
-  /** Ends a stream after so many events with an error event. */
+  /** Number of events after which the stream ends with an error event. */
   readonly failsAfter?: number;
 }
 
-/** A dialect as tests see it. */
+/** A dialect, for tests. */
 export interface DialectFacts {
   readonly connector: string;
   /** A model without special rules. */
   readonly model: string;
-  /** Answers, whole or streamed, as it was asked. */
+  /** Responds whole or streamed, as requested. */
   answer(reply?: Reply): Behaviour;
-  /** The events of a stream up to the first that bears content. */
+  /** Number of events of a stream up to the first with content. */
   readonly eventsToContent: number;
-  /** The text of every user message the provider was sent. */
+  /** Returns the texts of all user messages in a request. */
   userTexts(request: ReceivedRequest): string[];
 }
 
@@ -103,10 +103,10 @@ const gemini: DialectFacts = {
       .flatMap(({ role, parts }) => role === "user" ? parts.flatMap(({ text }) => text ?? []) : []),
 };
 
-/** The three of them. */
+/** The three dialects. */
 export const speaking: Readonly<Record<Dialect, DialectFacts>> = { openai, anthropic, gemini };
 
-/** An error answer of Anthropic's. */
+/** An error response of Anthropic. */
 export function anthropicError(
   code: number,
   type: string,
@@ -116,7 +116,7 @@ export function anthropicError(
   return status(code, { json: { type: "error", error: { type, message }, request_id: "req_1" }, headers });
 }
 
-/** An error answer of Google's. */
+/** An error response of Google. */
 export function googleError(code: number, word: string, message: string, details: readonly Json[] = []): Behaviour {
   return status(code, { json: { error: { code, message, status: word, details } } });
 }

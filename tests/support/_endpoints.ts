@@ -1,5 +1,5 @@
 /**
- * What messages say of `proxy.endpoints`.
+ * Expected messages about `proxy.endpoints`.
  * @module
  */
 import schema from "../../schema.json" with { type: "json" };

@@ -1,5 +1,5 @@
 /**
- * The programs of `examples/`, run as a reader would: each a process of its own, against the demo in another one.
+ * Runs the programs in `examples/` as child processes, against the demo in another process.
  * @module
  */
 import { execPath } from "node:process";
@@ -8,25 +8,25 @@ import { inTime, spawnCommand } from "./_cli.ts";
 
 const folder = new URL("../../examples/", import.meta.url);
 
-/** The path of a file of `examples/`. */
+/** Returns the path of a file in `examples/`. */
 export function examplePath(name: string): string {
   return fileURLToPath(new URL(name, folder));
 }
 
-/** What an example is run with. */
+/** Options of an example. */
 export interface ExampleOptions {
-  /** Its arguments. */
+  /** Command-line arguments. */
   readonly args?: readonly string[];
-  /** The environment; empty unless said. */
+  /** Environment variables; none by default. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * What an example prints.
+ * Runs an example and returns its output.
  *
- * @param name Its file; one in Python is run by `python`.
+ * @param name File name; a Python file is run with `python`.
  * @param options Arguments and environment.
- * @param interpreter The command before its path; Deno with the packages that `tests/deno.lock` pins, unless given.
+ * @param interpreter The command; by default, Deno with the packages pinned in `tests/deno.lock`.
  * @throws {Error} When it fails, or writes to standard error.
  */
 export async function runExample(
@@ -48,11 +48,11 @@ export async function runExample(
   return child.out;
 }
 
-/** A demo that runs. */
+/** A running demo. */
 export interface RunningDemo extends AsyncDisposable {
-  /** Without path. */
+  /** URL without path. */
   readonly url: string;
-  /** As `VLLM_HOST` has it. */
+  /** Host and port, as in `VLLM_HOST`. */
   readonly host: string;
 }
 

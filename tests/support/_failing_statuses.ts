@@ -1,56 +1,56 @@
 /**
- * Providers that misbehave, as tables: what each does, what the records call it, what its model's state is after it.
+ * Providers with error responses, as tables: behaviour, outcome in the records, state of the model afterwards.
  * @module
  */
 import { type AnswerHeaders, type Behaviour, cutAt, status } from "./upstream.ts";
 
-/** What the client reads when there is no other model. */
+/** Error for the client when there is no other model. */
 export interface Alone {
   readonly status: number;
   readonly type: string;
   readonly code: string;
-  /** `retry-after retry-after-ms`. */
+  /** Values of `retry-after` and `retry-after-ms`. */
   readonly wait?: string;
-  /** Calls, where they differ. */
+  /** Number of calls, if it differs. */
   readonly calls?: number;
-  /** Another try is no use; so unless said. */
+  /** Whether the client may retry; false by default. */
   readonly mayRetry?: true;
 }
 
-/** One way to fail. */
+/** A kind of failure. */
 interface FailingRow {
   readonly name: string;
   readonly behaviour: Behaviour;
-  /** Calls it gets while another provider is up. */
+  /** Number of calls while another provider is up. */
   readonly calls: number;
-  /** What the records call it. */
+  /** Outcome in the records. */
   readonly outcome: string;
-  /** The state of its model after one such request, in a pool where one failure is enough. */
+  /** State of its model after one such request, in a pool where one failure deactivates. */
   readonly state: string;
   readonly alone: Alone;
 }
 
-/** The row of the error table where all else failed. */
+/** Error when all attempts have failed. */
 export const failed: Alone = { status: 502, type: "server_error", code: "all_attempts_failed" };
 const refused: Alone = { status: 502, type: "server_error", code: "upstream_auth_error" };
 const noQuota: Alone = { status: 429, type: "insufficient_quota", code: "insufficient_quota", wait: "21600 21600000" };
-/** The row of a rate limit without a hint. */
+/** Error for a rate limit without `Retry-After`. */
 export const limited: Alone = { status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" };
 const limitedFor = (seconds: number, calls: number): Alone => {
   const long = seconds > 60 ? {} : { mayRetry: true as const };
   return { ...limited, calls, wait: `${Math.ceil(seconds)} ${seconds * 1000}`, ...long };
 };
 
-/** The state after as many failures as a pool allows. */
-export const voted = "retry_limit for 60s";
+/** State after as many failures as the pool allows. */
+export const tripped = "retry_limit for 60s";
 const hinted = (headers: AnswerHeaders) => status(429, { headers });
 const tomorrow = "quota_exhausted for 21600s";
-const server = { calls: 3, outcome: "server", state: voted, alone: failed };
-const auth = { calls: 1, outcome: "auth", state: voted, alone: refused };
+const server = { calls: 3, outcome: "server", state: tripped, alone: failed };
+const auth = { calls: 1, outcome: "auth", state: tripped, alone: refused };
 const quota = { calls: 1, outcome: "quota_exhausted", state: tomorrow, alone: noQuota };
-const misconfigured = { calls: 1, outcome: "misconfigured", state: voted, alone: failed };
+const misconfigured = { calls: 1, outcome: "misconfigured", state: tripped, alone: failed };
 const missing = { calls: 1, outcome: "model_not_found", state: "model_not_found for 60s", alone: failed };
-const unhinted = { calls: 3, outcome: "rate_limited", state: voted, alone: limitedFor(60, 3) };
+const unhinted = { calls: 3, outcome: "rate_limited", state: tripped, alone: limitedFor(60, 3) };
 const restsFor = (seconds: number, calls = 1, callsAlone = calls) => ({
   calls,
   outcome: "rate_limited",
@@ -58,7 +58,7 @@ const restsFor = (seconds: number, calls = 1, callsAlone = calls) => ({
   alone: limitedFor(seconds, callsAlone),
 });
 
-/** Answers with a status that means failure. */
+/** Error statuses. */
 export const failingStatuses: readonly FailingRow[] = [
   { name: "429 with no hint", behaviour: status(429), ...unhinted },
   { name: "429 with Retry-After beyond the back-off", behaviour: hinted({ "retry-after": "2" }), ...restsFor(2, 1, 3) },

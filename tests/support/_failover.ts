@@ -1,6 +1,6 @@
 /**
- * A proxy over scripted providers, looked at from all sides: what the client sees, what each provider was asked, which
- * state its model was left in, and which events were emitted.
+ * A proxy over scripted providers, with everything tests inspect: responses, upstream requests, state of models, and
+ * events.
  * @module
  */
 import { assertMatch } from "@std/assert";
@@ -29,7 +29,7 @@ const refusingAddress = "http://127.0.0.1:2/v1";
 /** Providers by model name, in order of priority. */
 export type Cast = Readonly<Record<string, Script | typeof refusing>>;
 
-/** How a {@linkcode Stage} is set up beside its providers. */
+/** Options of a {@linkcode Stage} other than its providers. */
 export type StageOptions = Omit<TestProxyOptions, "upstreams">;
 
 /** An error body, the members a test compares. */
@@ -187,16 +187,16 @@ export function severalModels(
   };
 }
 
-/** A clock at six in the evening: midnight is not a day away. */
+/** Returns a fake clock at 18:00 UTC, six hours before midnight. */
 export function eveningClock(): FakeClock {
   return fakeClock({ now: Date.UTC(2026, 0, 1, 18), skipSleeps: true });
 }
 
 /**
- * A behaviour that waits at a gate before it begins.
+ * Returns a behaviour that starts once a gate opens.
  *
  * @param gate The gate.
- * @param behaviour What comes then.
+ * @param behaviour The behaviour from then on.
  */
 export function behind(gate: Gate, behaviour: Behaviour): Behaviour {
   return {

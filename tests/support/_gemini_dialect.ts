@@ -1,20 +1,20 @@
 /**
- * Requests in Gemini's dialect to a stage of scripted providers.
+ * Requests in Gemini's dialect to scripted providers.
  * @module
  */
 import { type OperationOptions, type OperationStage, operationStage, type Posted } from "./_operations.ts";
 import type { Script } from "./upstream.ts";
 
-/** A stage of models that chat. */
+/** Starts a stage of chat models. */
 export const geminiStage = (
   cast: Readonly<Record<string, Script>>,
   options: Partial<OperationOptions> = {},
 ): Promise<OperationStage> => operationStage(cast, { capability: "chat-completion", ...options });
 
-/** A plain request. */
+/** A minimal request. */
 export const hello: { readonly contents: object[] } = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
 
-/** What is asked, of whom. */
+/** A request, and its target. */
 export interface Asked {
   readonly body?: unknown;
   readonly model?: string;
@@ -45,7 +45,7 @@ export async function ask(
   };
 }
 
-/** The answers of a stream. */
+/** Returns the events of a stream. */
 // deno-lint-ignore no-explicit-any
 export function eventsOf(text: string): any[] {
   return text.trimEnd().split("\n\n").map((event) => JSON.parse(event.slice("data: ".length)));

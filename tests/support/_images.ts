@@ -1,13 +1,13 @@
 /**
- * A scripted provider of images, and requests for them.
+ * A scripted image provider, and requests for it.
  * @module
  */
 import { type Behaviour, json } from "./upstream.ts";
 
-/** Base64 of the image that scripted providers draw. */
+/** The image of scripted providers, in Base64. */
 export const drawn = "iVBORw0KGgo=";
 
-/** Tokens as models that count them report them. */
+/** Token counts of models that report them. */
 export const imageUsage = {
   input_tokens: 20,
   output_tokens: 100,
@@ -16,10 +16,10 @@ export const imageUsage = {
 };
 
 /**
- * Images, as many as asked for, in JSON or by a form.
+ * Responds with the requested number of images, to JSON and form requests.
  *
- * @param image What each of them is.
- * @param more More members of the answer.
+ * @param image Each image.
+ * @param more Additional members of the response.
  */
 export function images(image: object = { b64_json: drawn }, more: object = {}): Behaviour {
   return {
@@ -33,7 +33,7 @@ export function images(image: object = { b64_json: drawn }, more: object = {}): 
   };
 }
 
-/** A form with a model, a prompt, and fields of a test's own; undefined removes one. */
+/** Returns a form with a model, a prompt and additional fields; undefined removes a field. */
 export function formOf(fields: Readonly<Record<string, string | Blob | readonly Blob[] | undefined>> = {}): FormData {
   const form = new FormData();
   const picture = new File([new Uint8Array([1, 2, 3])], "room.png", { type: "image/png" });

@@ -1,5 +1,5 @@
 /**
- * Any JSON, by a seed: for what has to stand whatever comes in.
+ * Random JSON from a seed, for code that must handle any input.
  * @module
  */
 
@@ -25,10 +25,10 @@ const names = [
 const numbers = [0, -1, 1, 0.5, 1e300, -1e300, 2 ** 53];
 
 /**
- * Some JSON value: often an object or a list with members that the code under test looks for.
+ * Returns a random JSON value, often an object or an array with members that the tested code reads.
  *
- * @param random Uniform in [0, 1).
- * @param depth How deep it may be.
+ * @param random Random number generator, uniform in [0, 1).
+ * @param depth Maximum depth.
  */
 export function junk(random: () => number, depth = 4): unknown {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;

@@ -1,6 +1,6 @@
 /**
- * Clients that leave: ways to go, and proof that a provider's call ends with them. How soon it does is a figure of the
- * benchmark (`scripts/bench/figures/disconnect.ts`).
+ * Clients that disconnect, and checks that the provider's call ends. How soon it ends is measured by the benchmark
+ * (`scripts/bench/figures/disconnect.ts`).
  * @module
  */
 import { assert } from "@std/assert";
@@ -9,10 +9,10 @@ import { happens } from "./patience.ts";
 import type { ReceivedRequest, Upstream } from "./upstream.ts";
 
 /**
- * Fails unless the provider sees its connection close after the client has left: nothing else would close it.
+ * Fails unless the provider's connection closes after the client has disconnected; nothing else would close it.
  *
- * @param request What the provider was asked.
- * @param leave What the client does.
+ * @param request The request to the provider.
+ * @param leave Disconnects the client.
  */
 export async function assertCloses(request: ReceivedRequest, leave: () => unknown): Promise<void> {
   assert(!request.isClosed, "The connection was closed before the client left");
@@ -21,35 +21,35 @@ export async function assertCloses(request: ReceivedRequest, leave: () => unknow
 }
 
 /**
- * The n-th request of a provider.
+ * Resolves with the n-th request of a provider.
  *
  * @param upstream The provider.
- * @param number From 1.
+ * @param number Number of the request, starting at 1.
  */
 export function arrival(upstream: Upstream, number = 1): Promise<ReceivedRequest> {
   return happens(`the provider gets request ${number}`, upstream.received(number));
 }
 
-/** A client that has asked and can leave. */
+/** A client with a request in flight. */
 export interface Visitor {
-  /** Resolves once this text has arrived. */
+  /** Resolves when a text has arrived. */
   reads(text: string): Promise<void>;
-  /** Goes away. */
+  /** Disconnects. */
   leave(): void;
 }
 
-/** A way to ask and to leave: by `fetch` and its signal, or by a socket that is closed in order or reset. */
+/** How to request and disconnect: `fetch` with an abort signal, or a socket that is closed (FIN) or reset (RST). */
 export type Way = "fetch" | "FIN" | "RST";
 
 /**
- * Asks a proxy.
+ * Sends a chat request to a proxy.
  *
- * @param url The proxy's.
- * @param way How it asks and leaves.
- * @param body The chat request.
+ * @param url URL of the proxy.
+ * @param way How to request and disconnect.
+ * @param body Members of the request.
  */
 export function visit(url: string, way: Way, body: Readonly<Record<string, unknown>>): Visitor {
-  // as long as a real request: short ones are easier to notice for some servers
+  // as long as a real request, since some servers detect the disconnect of short ones more easily
   const messages = [{ role: "user", content: `Hi ${"and hello ".repeat(100)}` }];
   const text = JSON.stringify({ model: "chat", messages, ...body });
   return way === "fetch" ? visitByFetch(url, text) : visitBySocket(url, text, way);
@@ -60,7 +60,7 @@ function visitByFetch(url: string, body: string): Visitor {
   const { signal } = controller;
   const headers = { "content-type": "application/json" };
   const response = fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body, signal });
-  response.catch(() => {}); // leaving makes it fail
+  response.catch(() => {}); // disconnecting rejects it
   return {
     async reads(text) {
       const reader = (await response).body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -69,7 +69,7 @@ function visitByFetch(url: string, body: string): Visitor {
         if (done) throw new Error(`The answer ended before "${text}": ${seen}`);
         seen += value;
       }
-      reader.closed.catch(() => {}); // leaving makes it fail
+      reader.closed.catch(() => {}); // disconnecting rejects it
     },
     leave: () => controller.abort(),
   };

@@ -1,5 +1,5 @@
 /**
- * Clients over scripted providers, files that vanish, and programs in a process of their own.
+ * Clients over scripted providers, temporary files, and programs in child processes.
  * @module
  */
 import { assert } from "@std/assert";
@@ -76,7 +76,7 @@ export function clientOver(
 }
 
 /**
- * Fails unless the client's end of a call is closed; on a clock that stands still that is at once.
+ * Fails unless the provider sees the connection of a call close.
  *
  * @param request The call, as its provider received it.
  */
@@ -85,7 +85,7 @@ export async function assertClosesAtOnce(request: Pick<ReceivedRequest, "closed"
   await happens("the provider's connection closes", request.closed);
 }
 
-/** The text of a whole answer. */
+/** Returns the text of a completion. */
 export function textOf(answer: ChatCompletion): string | null | undefined {
   return answer.choices[0]?.message.content;
 }
@@ -99,7 +99,7 @@ export interface TestFolder extends AsyncDisposable {
   list(): Promise<string[]>;
 }
 
-/** Makes a folder that is gone after the test. */
+/** Makes a temporary folder, which is removed after the test. */
 export async function makeFolder(): Promise<TestFolder> {
   const path = await mkdtemp(join(tmpdir(), "modelmesh-test-"));
   return {
@@ -116,16 +116,16 @@ export async function makeFolder(): Promise<TestFolder> {
 
 /** How a program ended. */
 export interface ProgramEnd {
-  /** Exit code; -1 when it had to be stopped since it did not end by itself. */
+  /** Exit code; -1 when it was stopped after a timeout. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /**
- * Runs a program that imports the library, in a process of its own.
+ * Runs a program that imports the library in a separate process.
  *
- * @param source Its text, where `LIBRARY` stands for the library's URL.
+ * @param source Its source code, where `LIBRARY` stands for the library's URL.
  * @param folder Where it runs.
  * @param env Its whole environment.
  * @param heapMb What its heap may grow to, MB.

@@ -1,10 +1,10 @@
 /**
- * What a process writes, line by line.
+ * Output of a child process by lines.
  * @module
  */
 import type { ChildProcess } from "node:child_process";
 
-/** Reads what a child writes, line by line. */
+/** Returns a function that reads the next line of a child's output. */
 export function linesOf(child: ChildProcess): () => Promise<string> {
   const lines: string[] = [];
   const waiting: ((line: string) => void)[] = [];

@@ -1,20 +1,20 @@
 /**
- * Requests that are no HTTP, or none that a proxy takes: what they look like on the wire, and what comes back.
+ * Malformed and rejected HTTP requests: their bytes, and the expected responses.
  * @module
  */
 
-/** One of them. */
+/** A malformed request. */
 export interface MalformedRequest {
   /** What is wrong with it. */
   readonly what: string;
-  /** Its bytes, one a character. */
+  /** Its bytes, one per character. */
   readonly bytes: string;
   /**
-   * The status it gets: of `node:http`, and of `Deno.serve` where that has another one. 0: closed without a word; 200: that
-   * server does not mind.
+   * Expected status, of `node:http` and, if different, of `Deno.serve`. 0: closed without a response; 200: accepted by
+   * that server.
    */
   readonly status: number | readonly [node: number, deno: number];
-  /** The code of the error in the body; empty: the server refuses it by itself, or does not mind. */
+  /** Expected error code in the body; empty if the server rejects it itself, or accepts it. */
   readonly code: string | readonly [node: string, deno: string];
 }
 
@@ -27,7 +27,7 @@ const path = "/v1/chat/completions";
 const length = `Content-Length: ${body.length}`;
 const json = "Content-Type: application/json";
 
-/** A good request, but for one of its parts. */
+/** A valid request, with some parts replaced. */
 function post(parts: { line?: string; host?: string | null; headers?: readonly string[]; body?: string } = {}): string {
   const { line = `POST ${path} HTTP/1.1`, host = "Host: 127.0.0.1", headers = [json, length] } = parts;
   const lines = [line, ...(host === null ? [] : [host]), ...headers, "Connection: close"];
@@ -196,7 +196,7 @@ const chunks: readonly Row[] = [
   ["chunks that are no JSON", chunked(`${chunk("{")}0${crlf}${crlf}`), 400, "invalid_json"],
 ];
 
-/** With a token asked for. */
+/** Requests to a proxy that requires a token. */
 const secrets: readonly Row[] = [
   ["no token", withHeader(), 401, "invalid_api_key"],
   ["an empty token", withHeader("Authorization: Bearer "), 401, "invalid_api_key"],
@@ -219,7 +219,7 @@ const secrets: readonly Row[] = [
 const requestsOf = (rows: readonly Row[]): readonly MalformedRequest[] =>
   rows.map(([what, bytes, status, code = ""]) => ({ what, bytes, status, code }));
 
-/** All of them, by what they get wrong. */
+/** All requests, by category. */
 export const malformed: Readonly<Record<string, readonly MalformedRequest[]>> = {
   "first line": requestsOf(lines),
   "headers": requestsOf(headers),
@@ -228,8 +228,8 @@ export const malformed: Readonly<Record<string, readonly MalformedRequest[]>> = 
   "token": requestsOf(secrets),
 };
 
-/** The token that is asked for where they are about that. */
+/** The token that these require. */
 export const token = "a-long-secret-0123456789";
 
-/** The same without a fault. */
+/** A valid request. */
 export const good: string = post();

@@ -1,5 +1,5 @@
 /**
- * Models and members of a pool for tests of single steps of the pipeline, without a mesh around them.
+ * Models and pool members for tests of single pipeline steps, without a mesh.
  * @module
  */
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
@@ -18,10 +18,10 @@ import { UsageTrackers } from "../../src/state/usage_trackers.ts";
 import { ModelState } from "../../src/state/model_state.ts";
 import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
 
-/** The leaf of a chat model. */
+/** The capability of a chat model. */
 export const chatLeaf = "generation.text-generation.chat-completion";
 
-/** A model of the provider `acme`. */
+/** Returns a model of the provider `acme`. */
 export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Partial<ModelEntry> = {}): ModelEntry {
   return {
     name,
@@ -35,21 +35,21 @@ export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Part
   };
 }
 
-/** The breakers of a member: in its pool, in every pool, of its provider. */
+/** The breakers of a member: of its pool, across pools, and of its provider. */
 export interface MemberBreakers {
   readonly own: CircuitBreaker;
   readonly model: CircuitBreaker;
   readonly provider: CircuitBreaker;
 }
 
-/** The counting of a model without limits. */
+/** Returns the tracker of a model without limits. */
 export function trackerOf(info: ModelInfo, retryLimit = 1): UsageTracker {
   const routing = { deactivation: { retryLimit }, recovery: {} } as unknown as RoutingSettings;
   const provider = { id: "acme", apiKeys: [] } as unknown as ProviderEntry;
   return new UsageTrackers({}, fakeClock()).trackerOf({ pool: "chat", name: info.id, info, provider, routing });
 }
 
-/** A member that one failure puts into standby for 1 s, and its breakers. */
+/** Returns a member that one failure puts in standby for 1 s, and its breakers. */
 export function memberOf(
   model: ModelEntry,
   provider: CircuitBreaker = new CircuitBreaker({ provider: "acme" }),
@@ -71,7 +71,7 @@ export function memberOf(
   return { model, state, breakers };
 }
 
-/** The pool `chat` of these models. */
+/** Returns the pool `chat` of some models. */
 export function poolOf(
   models: readonly ModelEntry[],
   strategies: Partial<Pick<Pool, "strategy" | "fallback">> = {},
@@ -91,12 +91,12 @@ export function poolOf(
   };
 }
 
-/** The names of members, in order. */
+/** Returns the names of members, in order. */
 export function namesOf(members: readonly Member[]): string[] {
   return members.map(({ model }) => model.name);
 }
 
-/** What a chat request leaves of members. */
+/** Filters members as for a chat request. */
 export function filterChat(
   members: readonly Member[],
   body: ChatCompletionRequest,

@@ -5,20 +5,20 @@
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { type ObjectVendor, startObjectVendor } from "./vendors/openai_objects.ts";
 
-/** The scene of one test. */
+/** Vendors and proxies of a test. */
 export interface ObjectStage extends AsyncDisposable {
   readonly proxy: TestProxy;
   readonly vendors: Readonly<Record<string, ObjectVendor>>;
-  /** Starts another proxy of the same configuration, with changes. */
+  /** Starts another proxy with the same configuration, with changes. */
   another(
     config?: Readonly<Record<string, unknown>>,
     options?: Pick<TestProxyOptions, "storage">,
   ): Promise<TestProxy>;
-  /** Stops one before the others. */
+  /** Closes one proxy before the others. */
   close(proxy: TestProxy): Promise<void>;
 }
 
-/** A response, read. */
+/** A response whose body has been read. */
 export interface ObjectAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -26,7 +26,7 @@ export interface ObjectAnswer {
   readonly json: any;
 }
 
-/** What vendors of files and batches have, in the configuration of one that nothing is known of. */
+/** Settings that declare files and batches for an unknown vendor. */
 export const everything = {
   files: { upload: true },
   batch: { supported: true },
@@ -34,10 +34,10 @@ export const everything = {
 };
 
 /**
- * Starts vendors, and a proxy over them: a model of each in the pool `chat`, in this order.
+ * Starts vendors, and a proxy with a model of each in the pool `chat`, in this order.
  *
- * @param names Of the vendors.
- * @param config Sections in place of those of the proxy.
+ * @param names Names of the vendors.
+ * @param config Sections that replace those of the proxy.
  */
 export async function objectStage(
   names: readonly string[] = ["a"],
@@ -86,7 +86,7 @@ export async function objectStage(
   };
 }
 
-/** A request to a path below `/v1/`. */
+/** Sends a request to a path below `/v1/`. */
 export async function ask(
   { url }: Pick<TestProxy, "url">,
   path: string,
@@ -106,7 +106,7 @@ export async function ask(
   };
 }
 
-/** A form with a file; `fields` that come after the file in `later`. */
+/** Returns a form with a file; fields in `later` follow the file. */
 export function fileForm(
   text: string,
   fields: Readonly<Record<string, string>> = { purpose: "batch" },
@@ -119,7 +119,7 @@ export function fileForm(
   return form;
 }
 
-/** Lines of a batch, each a chat request. */
+/** Returns the lines of a batch, each a chat request. */
 export function requestLines(count: number, body: Readonly<Record<string, unknown>> = {}): string {
   const line = (index: number) =>
     JSON.stringify({

@@ -1,9 +1,9 @@
 /**
- * Token counts no provider should send.
+ * Invalid token counts.
  * @module
  */
 
-/** Numbers and what stands in their place. */
+/** Numbers, and invalid values in their place. */
 export const oddCounts: readonly unknown[] = [
   "20",
   "",
@@ -21,13 +21,13 @@ export const oddCounts: readonly unknown[] = [
   100_000_001,
 ];
 
-/** Usages that are none. */
+/** Invalid usage objects. */
 export const oddUsages: readonly unknown[] = ["20", 20, [], {}, true, { prompt_tokens: {} }];
 
 /**
- * A usage of some kind, odd or not.
+ * Returns a random usage object, valid or not.
  *
- * @param random Numbers from 0 to 1.
+ * @param random Random number generator, uniform in [0, 1).
  */
 export function someUsage(random: () => number): unknown {
   const pick = <Item>(list: readonly Item[]) => list[Math.floor(random() * list.length)]!;

@@ -1,5 +1,5 @@
 /**
- * OpenAI's dialect for the scripted provider: answers whole and streamed, as well-formed or as broken as a test wants.
+ * OpenAI's dialect for scripted providers: whole and streamed responses, well-formed or broken.
  * @module
  */
 import {
@@ -14,77 +14,79 @@ import {
 } from "./_behaviours.ts";
 import type { Exchange, ReceivedRequest } from "./_raw_http.ts";
 
-/** A call of a function by a model. */
+/** A tool call of a model. */
 export interface ScriptedToolCall {
-  /** The function's name. */
+  /** Name of the function. */
   readonly name: string;
-  /** Its arguments, as JSON text. */
+  /** Arguments, as JSON. */
   readonly arguments: string;
-  /** `call_1`, `call_2`, … unless said. */
+  /** Id; `call_1`, `call_2`, … by default. */
   readonly id?: string;
 }
 
 /** Token counts. */
 export interface ScriptedUsage {
-  /** Tokens read. */
+  /** Input tokens. */
   readonly prompt_tokens: number;
-  /** Tokens written. */
+  /** Output tokens. */
   readonly completion_tokens: number;
-  /** Both. */
+  /** Their sum. */
   readonly total_tokens: number;
 }
 
-/** What an answer says, whole or streamed. */
+/** Content of a response, whole or streamed. */
 export interface AnswerOptions {
-  /** The text; `Hello world` unless said. */
+  /** Text; `Hello world` by default. */
   readonly text?: string | null;
-  /** Calls of functions; then there is no text unless said. */
+  /** Tool calls; the text is then empty by default. */
   readonly toolCalls?: readonly ScriptedToolCall[];
-  /** Thoughts, as `reasoning_content`. */
+  /** Reasoning, as `reasoning_content`. */
   readonly reasoning?: string;
-  /** `stop` (or `tool_calls`) unless said; null for none. */
+  /** Finish reason; `stop` (or `tool_calls`) by default; null for none. */
   readonly finishReason?: string | null;
-  /** 10 tokens read, 5 written unless said; null for none. */
+  /** Usage; 10 input and 5 output tokens by default; null for none. */
   readonly usage?: unknown;
-  /** The request's model unless said. */
+  /** Model; that of the request by default. */
   readonly model?: string;
-  /** Answer headers. */
+  /** Response headers. */
   readonly headers?: AnswerHeaders;
 }
 
-/** Where a stream breaks: before its first event, or after so many pieces of text; 0: after the role alone. */
+/**
+ * Position in a stream: before its first event (`headers`), or after a number of text chunks; 0 is after the role only.
+ */
 export type StreamPosition = "headers" | number;
 
-/** How a stream behaves. */
+/** Options of a stream. */
 export interface StreamOptions extends AnswerOptions {
-  /** The text in pieces; in words unless said. */
+  /** Text in chunks; in words by default. */
   readonly pieces?: readonly string[];
-  /** Whether the role comes first, in an event of its own; it does unless said. */
+  /** Whether an event with the role comes first. @default {true} */
   readonly role?: boolean;
-  /** The last line: written unless false; `unfinished` leaves out the blank line after it. */
+  /** Whether `[DONE]` is sent; `unfinished` omits the empty line after it. */
   readonly done?: boolean | "unfinished";
-  /** Line ends: LF unless said. */
+  /** Line ending. @default {"\n"} */
   readonly lineEnd?: "\n" | "\r\n" | "\r";
-  /** Written before every event, such as `: ping` or `event: ping\ndata: {}`. */
+  /** Text written before every event, such as `: ping` or `event: ping\ndata: {}`. */
   readonly interlude?: string;
-  /** Writes every event in parts of so many bytes, in the middle of characters too. */
+  /** Splits every event into parts of this many bytes, also within characters. */
   readonly split?: number;
-  /** Every event asks this gate to pass first. */
+  /** Gate that every event waits for. */
   readonly gate?: Gate;
-  /** Breaks off there; `end` (as if all were well), `close`, `reset` or `hang`. */
+  /** Where the stream breaks, and how: `end` (as if complete), `close`, `reset` or `hang`. */
   readonly cut?: { readonly after: StreamPosition; readonly how: Ending };
-  /** Says an error there, and nothing after it. */
+  /** Where an error event is sent, which ends the stream. */
   readonly error?: { readonly after: StreamPosition; readonly error?: Readonly<Record<string, unknown>> };
-  /** Written in place of the event there, such as `data: {"broken`. */
+  /** Text written instead of an event, such as `data: {"broken`. */
   readonly garbage?: { readonly after: StreamPosition; readonly text: string };
-  /** `text/event-stream` unless said. */
+  /** Content type. @default {"text/event-stream"} */
   readonly contentType?: string;
 }
 
 const created = 1_767_225_600;
 const someUsage: ScriptedUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-/** The JSON of a chat completion. */
+/** Returns a chat completion. */
 export function completion(options: AnswerOptions & { model: string }): Record<string, unknown> {
   const { toolCalls, reasoning, usage = someUsage, model } = options;
   return {
@@ -108,7 +110,7 @@ export function completion(options: AnswerOptions & { model: string }): Record<s
   };
 }
 
-/** A whole chat completion, whether or not a stream was asked for. */
+/** Responds with a whole chat completion, even if a stream was requested. */
 export function ok(options: AnswerOptions = {}): Behaviour {
   return {
     play: (exchange) =>
@@ -116,12 +118,12 @@ export function ok(options: AnswerOptions = {}): Behaviour {
   };
 }
 
-/** An answer without anything in it. */
+/** Responds with an empty chat completion. */
 export function emptyAnswer(): Behaviour {
   return answer({ text: "" });
 }
 
-/** A chat completion the way it was asked for: whole or streamed. */
+/** Responds with a chat completion, whole or streamed as requested. */
 export function answer(options: StreamOptions = {}): Behaviour {
   return {
     play: (exchange) =>
@@ -130,7 +132,7 @@ export function answer(options: StreamOptions = {}): Behaviour {
   };
 }
 
-/** A vector for every input. */
+/** Responds with a vector per input. */
 export function embeddings(dimensions = 3): Behaviour {
   return {
     play(exchange) {
@@ -144,7 +146,7 @@ export function embeddings(dimensions = 3): Behaviour {
   };
 }
 
-/** A streamed chat completion, whether or not one was asked for. */
+/** Responds with a streamed chat completion, even if none was requested. */
 export function stream(options: StreamOptions = {}): Behaviour {
   return { play: (exchange) => playStream(exchange, options) };
 }
@@ -163,7 +165,7 @@ async function playStream(exchange: Exchange, options: StreamOptions): Promise<v
   finish(exchange, how);
 }
 
-/** The events as they are written, up to where the stream breaks. */
+/** Returns the events as written, up to where the stream breaks. */
 function streamTexts(request: ReceivedRequest, options: StreamOptions): string[] {
   const { done = true, lineEnd = "\n", interlude, cut, error, garbage } = options;
   const { opening, pieces, closing } = streamEvents(request, options);
@@ -246,7 +248,7 @@ function partsOf(text: string, size: number | undefined): Uint8Array[] {
   return Array.from({ length: count }, (_, part) => bytes.subarray(part * size, (part + 1) * size));
 }
 
-/** One chunk of a chunked body. */
+/** Returns a chunk of a chunked body. */
 function chunk(bytes: Uint8Array): Uint8Array {
   const head = new TextEncoder().encode(`${bytes.length.toString(16)}\r\n`);
   const all = new Uint8Array(head.length + bytes.length + 2);

@@ -1,40 +1,40 @@
 /**
- * A proxy over scripted providers whose models do one operation, and a client of the library over the same ones.
+ * A proxy over scripted providers of one operation, and a client of the library over the same providers.
  * @module
  */
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { type Script, startUpstream, type Upstream } from "./upstream.ts";
 
-/** How a stage is set up beside its providers. */
+/** Options of a stage. */
 export interface OperationOptions extends Omit<TestProxyOptions, "upstreams"> {
-  /** The leaf that all models serve. */
+  /** The capability of all models. */
   readonly capability: string;
   /** Settings by model name. */
   readonly models?: Readonly<Record<string, object>>;
 }
 
-/** A response, read whole. */
+/** A response whose body has been read. */
 export interface Posted {
   readonly status: number;
   readonly headers: Headers;
-  /** Its text. */
+  /** Body as text. */
   readonly text: string;
   readonly bytes: Uint8Array;
-  /** The text as JSON. */
+  /** Body as JSON. */
   // deno-lint-ignore no-explicit-any
   readonly json: any;
 }
 
-/** The scene of one test; the pool is called `pool`. */
+/** The proxy and client of a test. The pool is called `pool`. */
 export interface OperationStage extends AsyncDisposable {
   readonly proxy: TestProxy;
   readonly upstreams: Readonly<Record<string, Upstream>>;
   /** A client of the library over the same providers, closed with the stage. */
   readonly client: MeshClient;
-  /** Posts JSON to a path below `/v1/`, to the pool unless the body names a model. */
+  /** Posts JSON to a path below `/v1/`, to the pool unless the body has a model. */
   post(path: string, body: object, init?: RequestInit): Promise<Posted>;
-  /** Calls each provider has got. */
+  /** Number of calls of each provider. */
   readonly calls: Readonly<Record<string, number>>;
   /** The last routing record of the proxy. */
   readonly routing: RoutingRecord;
@@ -44,7 +44,7 @@ export interface OperationStage extends AsyncDisposable {
  * Starts providers, and a proxy over them.
  *
  * @param cast Providers by model name, in order of priority.
- * @param options The capability, and settings.
+ * @param options Capability and settings.
  */
 export async function operationStage(
   cast: Readonly<Record<string, Script>>,

@@ -1,6 +1,5 @@
 /**
- * A network of its own on loopback: a provider with TLS that has a name no lookup finds, and an outbound proxy that
- * knows the way to it.
+ * A network on loopback: a TLS provider with a host name that DNS does not resolve, and an outbound proxy that does.
  * @module
  */
 import { readFile } from "node:fs/promises";
@@ -11,10 +10,10 @@ import { fileURLToPath } from "node:url";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
 
-/** The file of the authority that vouches for the provider. */
+/** Path of the certificate authority of the provider. */
 export const authorityFile: string = fixture("ca.pem");
 
-/** The file of an authority that vouches for another one. */
+/** Path of another certificate authority. */
 export const otherAuthorityFile: string = fixture("other_ca.pem");
 
 const chunk = (content: string, finish: string | null) =>
@@ -52,7 +51,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-/** A server that is being listened to. */
+/** A listening server. */
 interface Listening {
   readonly port: number;
   stop(): Promise<void>;
@@ -76,15 +75,15 @@ function listen(server: Server): Promise<Listening> {
 
 /** The network. */
 export interface OutboundNetwork extends AsyncDisposable {
-  /** Of the provider with TLS, at a name that only the proxy knows. */
+  /** URL of the TLS provider, with a host name that only the proxy resolves. */
   readonly secureUrl: string;
-  /** Of the same without TLS. */
+  /** URL of the provider without TLS. */
   readonly plainUrl: string;
-  /** Of the one with TLS, on this machine: no proxy is needed. */
+  /** URL of the TLS provider on this machine, reachable without the proxy. */
   readonly localUrl: string;
-  /** `name:password@` and all. */
+  /** URL of the proxy, with `name:password@`. */
   readonly proxyUrl: string;
-  /** What the proxy was asked for: `CONNECT provider.test:443`, `POST http://…`. */
+  /** Requests to the proxy: `CONNECT provider.test:443`, `POST http://…`. */
   readonly asked: readonly string[];
 }
 
@@ -95,13 +94,13 @@ async function listenSecurely(name: "server" | "other_server"): Promise<Listenin
   return await listen(createSecure({ key, cert }, answer));
 }
 
-/** A provider with TLS on this machine for which the other authority vouches. */
+/** Starts a TLS provider on this machine with a certificate of the other authority. */
 export async function startOtherProvider(): Promise<AsyncDisposable & { readonly url: string }> {
   const { port, stop } = await listenSecurely("other_server");
   return { url: `https://localhost:${port}/v1`, [Symbol.asyncDispose]: stop };
 }
 
-/** Starts it. */
+/** Starts the network. */
 export async function startOutboundNetwork(): Promise<OutboundNetwork> {
   const secure = await listenSecurely("server");
   const plain = await listen(createPlain(answer));

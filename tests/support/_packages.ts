@@ -1,5 +1,5 @@
 /**
- * Connector packages as archives: one that brings a provider, one that brings a strategy, and what is refused.
+ * Connector packages as archives: with a provider, with a strategy, and invalid ones.
  * @module
  */
 import { assert, assertRejects } from "@std/assert";
@@ -16,8 +16,8 @@ import { engineOf } from "../../src/engine/engine_of.ts";
 import { makeFolder, type TestFolder } from "./_library.ts";
 
 /**
- * What is unpacked goes to a folder of the tests', and not to where programs of this machine keep theirs. The test command
- * names one for all files: those that run side by side have one environment.
+ * Uses a cache folder of the tests for unpacked packages. The test command provides one for all files, since parallel
+ * files share one environment.
  */
 export function withCacheApart(): void {
   if (env.MODELMESH_CACHE !== undefined) return;
@@ -28,13 +28,13 @@ export function withCacheApart(): void {
   });
 }
 
-/** Text or bytes by path. */
+/** Files by path, as text or bytes. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** Text as bytes. */
 export const encoder: TextEncoder = new TextEncoder();
 
-/** Makes an archive. */
+/** Creates an archive. */
 export function zip(files: Files, level: 0 | 1 | 6 = 1): Uint8Array {
   const bytes = Object.entries(files).map((
     [path, text],
@@ -42,11 +42,11 @@ export function zip(files: Files, level: 0 | 1 | 6 = 1): Uint8Array {
   return zipSync(Object.fromEntries(bytes), { level, mtime: new Date(2026, 0, 1) });
 }
 
-/** A `connector.json`. */
+/** Returns a `connector.json`. */
 export const manifest = (facts: object = {}): string =>
   JSON.stringify({ id: "acme.echo.v1", type: "provider", version: "1.0.0", entry: "main.js", ...facts });
 
-/** A provider that answers with what it is made with, by a module beside its entry. */
+/** A provider that responds with its settings, implemented in a second module. */
 export const echo: Files = {
   "connector.json": manifest({
     config_schema: {
@@ -84,14 +84,14 @@ export const echo: Files = {
     });`,
 };
 
-/** A strategy that takes the last one. */
+/** A strategy that selects the last candidate. */
 export const strategy: Files = {
   "connector.json": manifest({ id: "acme.last.v1", type: "strategy" }),
   "main.js": `export default { id: "acme.last.v1", kind: "strategy", create: () => ({
     select: (candidates) => candidates.at(-1), score: ({ name }) => name === "last" ? 1 : 0 }) };`,
 };
 
-/** A SHA-256 as it is configured. */
+/** Returns the SHA-256 as configured. */
 export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Writes an archive. */
@@ -101,7 +101,7 @@ export async function packed(folder: TestFolder, files: Files, name = "package.z
   return path;
 }
 
-/** A configuration of the provider. */
+/** Returns a configuration of the provider. */
 export const withEcho = (
   packages: readonly unknown[],
   config: object = { greeting: "Hello from a zip" },
@@ -111,10 +111,10 @@ export const withEcho = (
   pools: { chat: { capability: "chat-completion" } },
 });
 
-/** A question. */
+/** Messages of a request. */
 export const messages: { role: "user"; content: string }[] = [{ role: "user", content: "Hi" }];
 
-/** What is wrong with a package. */
+/** Returns the error message of a package. */
 export async function refusalOf(files: Files | Uint8Array): Promise<string> {
   await using folder = await makeFolder();
   const path = join(folder.path, "bad.zip");

@@ -1,5 +1,5 @@
 /**
- * Code of pages: fenced blocks with what a hidden comment before them says.
+ * Code blocks in documentation, with the context given by hidden comments before them.
  * @module
  */
 import { join } from "node:path";
@@ -7,26 +7,26 @@ import { fileURLToPath } from "node:url";
 
 const root = new URL("../../", import.meta.url);
 
-/** A block of code. */
+/** A code block. */
 export interface CodeBlock {
-  /** Its page and line, such as `docs/clients.md:26`. */
+  /** Page and line, such as `docs/clients.md:26`. */
   readonly where: string;
-  /** `ts`, `js`, `py` and so on. */
+  /** Language, such as `ts`, `js`, `py`. */
   readonly language: string;
-  /** What it says, after what `<!-- given: … -->` says that surrounds it. */
+  /** Code, with the context of `<!-- given: … -->`. */
   readonly text: string;
 }
 
-/** The pages whose code is tried. */
+/** Returns the pages whose code is tested. */
 export async function codePages(): Promise<string[]> {
   const names = (await Array.fromAsync(Deno.readDir(new URL("docs/", root)))).map(({ name }) => `docs/${name}`);
   return ["README.md", ...names.filter((name) => name.endsWith(".md")).toSorted()];
 }
 
 /**
- * The blocks of some languages, but those after `<!-- not checked: why -->`.
+ * Returns the blocks of some languages, except those after `<!-- not checked: why -->`.
  *
- * @param languages As fences name them.
+ * @param languages Languages as fences name them.
  */
 export async function codeBlocks(...languages: readonly string[]): Promise<CodeBlock[]> {
   const blocks = await Promise.all((await codePages()).map(async (page) => {
@@ -41,7 +41,7 @@ export async function codeBlocks(...languages: readonly string[]): Promise<CodeB
   return blocks.flat();
 }
 
-/** npm packages of the blocks, in the versions that other tests pin. */
+/** npm packages that blocks import, in the versions that other tests pin. */
 const packages: Readonly<Record<string, string>> = {
   "@ai-sdk/openai-compatible": "npm:@ai-sdk/openai-compatible@3.0.92",
   "@anthropic-ai/sdk": "npm:@anthropic-ai/sdk@1.12.0",
@@ -53,9 +53,9 @@ const packages: Readonly<Record<string, string>> = {
 /**
  * Writes blocks as modules that Deno can check and run.
  *
- * @param folder Where.
- * @param blocks In TypeScript or JavaScript.
- * @returns Flags of Deno that say what their imports are, and the modules' paths.
+ * @param folder Output folder.
+ * @param blocks TypeScript or JavaScript blocks.
+ * @returns Deno flags for their imports, and the paths of the modules.
  */
 export async function writeModules(
   folder: string,
@@ -72,14 +72,14 @@ export async function writeModules(
   await Deno.writeTextFile(map, JSON.stringify({ imports }));
   const paths = await Promise.all(blocks.map(async ({ where, language, text }) => {
     const path = join(folder, `${where.replaceAll(/[^\w]+/g, "_")}.${language}`);
-    const here = text.replaceAll('"./mod.ts"', '"@modelmesh/core"'); // a file at the top of the checkout
+    const here = text.replaceAll('"./mod.ts"', '"@modelmesh/core"'); // a file in the root of the checkout
     await Deno.writeTextFile(path, `${here}\nexport {};\n`);
     return path;
   }));
-  const lock = join(folder, "deno.lock"); // a copy: with another map of imports it says other things of the workspace
+  const lock = join(folder, "deno.lock"); // a copy, since another import map changes its workspace section
   await Deno.copyFile(new URL("../deno.lock", import.meta.url), lock);
   return [[`--import-map=${map}`, `--lock=${lock}`], paths];
 }
 
-/** The repository's folder, as a path. */
+/** Path of the repository. */
 export const checkout: string = fileURLToPath(root);

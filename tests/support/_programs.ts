@@ -1,12 +1,11 @@
 /**
- * How programs are started on the runtime the tests run on: from the sources on Deno, from the installed package on
- * Node.
+ * How to start programs on the runtime of the tests: from the sources on Deno, from the installed package on Node.
  * @module
  */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** A command and its arguments. */
+/** A program and its arguments. */
 export type CommandLine = readonly [command: string, ...args: string[]];
 
 const root = new URL("../../", import.meta.url);
@@ -15,9 +14,9 @@ const root = new URL("../../", import.meta.url);
 export const onDeno: boolean = "Deno" in globalThis;
 
 /**
- * The command line of this repository as a process.
+ * Returns the command of this repository's command line.
  *
- * @param entry `proxy` is the entry that starts a proxy by being imported.
+ * @param entry `proxy` is the entry that starts a proxy when it is imported.
  */
 export function entryCommand(entry: "cli" | "proxy"): CommandLine {
   if (onDeno) return [process.execPath, "run", "-A", "--no-check", fileURLToPath(new URL(`${entry}.ts`, root))];
@@ -25,17 +24,17 @@ export function entryCommand(entry: "cli" | "proxy"): CommandLine {
   return entry === "cli" ? [process.execPath, bin] : [process.execPath, bin, "proxy"];
 }
 
-/** The file that starts the command line on Node. */
+/** Path of the file that starts the command line on Node. */
 export function nodeStarter(): string {
   if (onDeno) return fileURLToPath(new URL("scripts/npm/modelmesh.cjs", root));
   return fileURLToPath(new URL("modelmesh.cjs", import.meta.resolve("@modelmesh/core/package.json")));
 }
 
 /**
- * A program that imports the library.
+ * Returns the command of a program that imports the library.
  *
- * @param source Its text, where `LIBRARY` and `PROXY` stand for the URLs of the main entry and of the proxy's.
- * @param heapMb What its heap may grow to, MB; what the runtime allows unless given.
+ * @param source Its code, with `LIBRARY` and `PROXY` for the URLs of the main and proxy entries.
+ * @param heapMb Maximum heap size, MB; by default, that of the runtime.
  */
 export function programCommand(source: string, heapMb?: number): CommandLine {
   const urlOf = (file: string, name: string) =>
@@ -47,9 +46,9 @@ export function programCommand(source: string, heapMb?: number): CommandLine {
 }
 
 /**
- * A program that has the machine.
+ * Returns the command of a program that uses the platform.
  *
- * @param source Its text, where `SHELL` stands for this runtime's `Shell`.
+ * @param source Its code, with `SHELL` for this runtime's `Shell`.
  */
 export function shellCommand(source: string): CommandLine {
   const name = onDeno ? "deno_shell" : "node_shell";

@@ -1,21 +1,21 @@
 /**
- * A proxy in a process of its own, so that nothing else uses its memory.
+ * A proxy in a child process, to measure its memory.
  * @module
  */
 import { spawn } from "node:child_process";
 import { linesOf } from "./_lines.ts";
 import { programCommand } from "./_programs.ts";
 
-/** A proxy that runs elsewhere. */
+/** A proxy in a child process. */
 export interface ProxyProcess extends AsyncDisposable {
-  /** Without path. */
+  /** URL without path. */
   readonly url: string;
-  /** Resident memory now, bytes. */
+  /** Returns its resident memory, bytes. */
   memory(): Promise<number>;
 }
 
 /**
- * Starts a proxy in a process of its own.
+ * Starts a proxy in a child process.
  *
  * @param config Its configuration.
  */
@@ -37,7 +37,7 @@ export async function spawnProxy(config: Readonly<Record<string, unknown>>): Pro
   };
 }
 
-/** The child's side: says where it listens, then its memory whenever it is asked, until its input ends. */
+/** The child's program: prints its URL, then its memory on request, until standard input ends. */
 const program = `
   import { memoryUsage, stdin, stdout } from "node:process";
   import { serve } from PROXY;

@@ -1,12 +1,12 @@
 /**
- * The Python that clients in Python are tested with.
+ * The Python interpreter for tests of Python clients.
  * @module
  */
 
 /**
- * The interpreter that `OPENAI_PYTHON` names, or the `python3` on PATH; undefined where it lacks a package.
+ * Returns the interpreter named by `OPENAI_PYTHON`, else `python3`; undefined if it lacks a package.
  *
- * @param name The package.
+ * @param name Name of the package.
  */
 export function findPython(name: string): string | undefined {
   const python = Deno.env.get("OPENAI_PYTHON") ?? "python3";

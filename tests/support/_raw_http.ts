@@ -1,61 +1,61 @@
 /**
- * HTTP/1.1 by hand over TCP, so that a test decides on every byte. Over `node:net` because it can reset a connection
- * for real (Deno's own sockets cannot) and because the same file then runs on Node.
+ * HTTP/1.1 over TCP with control of every byte. Uses `node:net`, which can reset a connection (Deno's sockets cannot),
+ * and runs on Node as well.
  * @module
  */
 import { createServer, type Server, type Socket } from "node:net";
 
-/** A request as it arrived. */
+/** A received request. */
 export interface ReceivedRequest {
-  /** 1 for the first one this server got. */
+  /** Number of the request at this server, starting at 1. */
   readonly number: number;
-  /** Such as `POST`. */
+  /** Method, such as `POST`. */
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Names in lower case; repeated ones joined by a comma. */
+  /** Headers with lower-case names; repeated ones are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as text. */
+  /** Body as text. */
   readonly body: string;
-  /** The body's bytes. */
+  /** Body as bytes. */
   readonly bytes: Uint8Array;
-  /** Resolves when its connection is closed, by whomever. */
+  /** Resolves when its connection is closed by either side. */
   readonly closed: Promise<void>;
   /** Whether its connection is closed. */
   readonly isClosed: boolean;
-  /** The body as JSON. */
+  /** Body as JSON. */
   // deno-lint-ignore no-explicit-any -- tests look into it as they please
   json(): any;
 }
 
-/** The other half: what is answered. Writing to a client that is gone does nothing. */
+/** The response side. Writes to a disconnected client are ignored. */
 export interface Exchange {
-  /** What is answered to. */
+  /** The request. */
   readonly request: ReceivedRequest;
-  /** Writes bytes as they are; resolves when the system has taken them. */
+  /** Writes bytes. Resolves when the operating system has accepted them. */
   write(data: string | Uint8Array): Promise<void>;
-  /** Closes the connection in order (FIN). */
+  /** Closes the connection (FIN). */
   close(): void;
-  /** Closes the connection the hard way (RST). */
+  /** Resets the connection (RST). */
   reset(): void;
 }
 
-/** A TCP server that speaks just enough HTTP. */
+/** A minimal HTTP server over TCP. */
 export interface RawServer {
   /** Its port. */
   readonly port: number;
-  /** Connections accepted so far. */
+  /** Number of accepted connections. */
   readonly connections: number;
-  /** Connections open now. */
+  /** Number of open connections. */
   readonly open: number;
-  /** Closes it and every connection. */
+  /** Closes it and all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a server on a free port of the loopback interface.
+ * Starts a server on a free loopback port.
  *
- * @param handle Answers one request; the next one on the connection is read when it is through.
+ * @param handle Responds to a request. The next request on the connection is read afterwards.
  */
 export async function startRawServer(handle: (exchange: Exchange) => Promise<void>): Promise<RawServer> {
   const sockets = new Set<Socket>();
@@ -84,10 +84,10 @@ export async function startRawServer(handle: (exchange: Exchange) => Promise<voi
   };
 }
 
-/** How long a client may take to close its end, ms; one that does not read never would. */
+/** Time for a client to close its end, ms; a client that does not read never does. */
 const closingMs = 500;
 
-/** Closes a connection and waits for the client to have closed its end, so that none is left open in this process. */
+/** Closes a connection and waits until the client has closed its end, so that no socket leaks. */
 function goneWithClient(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = setTimeout(() => socket.destroy(), closingMs);
@@ -202,7 +202,7 @@ class Connection {
     return this.#take(() => this.#buffer.length >= size ? size : undefined);
   }
 
-  /** The first bytes, once there are enough; undefined when the client leaves before. */
+  /** Reads a number of bytes, once available; undefined when the client disconnects before. */
   async #take(size: () => number | undefined): Promise<Uint8Array | undefined> {
     for (;;) {
       const end = size();
@@ -224,7 +224,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return all;
 }
 
-/** Where a mark ends, undefined when it is not there. */
+/** Returns the offset after a delimiter; undefined when it is absent. */
 function endOf(bytes: Uint8Array, mark: string): number | undefined {
   const codes = encoder.encode(mark);
   for (let at = bytes.indexOf(codes[0]!); at >= 0; at = bytes.indexOf(codes[0]!, at + 1)) {

@@ -1,5 +1,5 @@
 /**
- * Clients by socket that do not behave, and clients over a provider of the test's own.
+ * Misbehaving clients over sockets, and clients with a provider of the test.
  * @module
  */
 import { connect, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { customProvider } from "./_custom_provider.ts";
 import { breathe } from "./_failover.ts";
 import { type FakeClock, fakeClock } from "./_library.ts";
 
-/** A client of a pool `chat` with one model, `own`, of a provider of the test's own. */
+/** Returns a client of a pool `chat` with one model, `own`, of the test's provider. */
 export function clientOfOwn(
   provider: Partial<Provider>,
   clock: FakeClock = fakeClock({ skipSleeps: true }),
@@ -25,25 +25,25 @@ export function clientOfOwn(
   });
 }
 
-/** A connection on which a test decides about every byte of a request. */
+/** A connection with control of every byte of a request. */
 export interface RawClient extends Disposable {
-  /** Sends these bytes. */
+  /** Sends bytes. */
   write(data: string): void;
-  /** Resolves with all that came, once it contains this text or the connection is over. */
+  /** Resolves with everything received, once it contains a text or the connection has ended. */
   answered(text: string): Promise<string>;
 }
 
 /**
  * Connects to a proxy.
  *
- * @param url The proxy's.
- * @param reads False: nothing is ever read from the connection.
+ * @param url URL of the proxy.
+ * @param reads Whether data is read from the connection.
  */
 export function rawClient(url: string, reads = true): RawClient {
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
   const seen = { text: "", isOver: false };
   if (reads) listen(socket, seen);
-  socket.on("error", () => {}); // being cut off is part of the test
+  socket.on("error", () => {}); // resets are expected
   return {
     write: (data) => void socket.write(data),
     async answered(text) {
@@ -59,17 +59,17 @@ function listen(socket: Socket, seen: { text: string; isOver: boolean }): void {
   socket.on("close", () => seen.isOver = true);
 }
 
-/** The head of a chat request up to its last header line, without the blank line. */
+/** The headers of a chat request, without the empty line at the end. */
 export const rawHead: string =
   "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n";
 
 /**
- * Lets time pass in small steps, and sockets do their part in between, until a promise is settled.
+ * Advances the clock in small steps, with socket activity in between, until a promise settles.
  *
  * @param clock The clock.
- * @param result What is awaited.
- * @param mostMs Longest time to let pass.
- * @returns How much time passed; more than `mostMs` when it was not settled.
+ * @param result The promise.
+ * @param maxMs Maximum time, ms.
+ * @returns The elapsed time, ms; more than `maxMs` if it has not settled.
  */
 export async function timeUntil(clock: FakeClock, result: Promise<unknown>, maxMs: number): Promise<number> {
   let isSettled = false;

@@ -1,5 +1,5 @@
 /**
- * Proxies on a configuration file that a test renews, with money counted in the state.
+ * Proxies with a configuration file that tests rewrite, and budgets in the state.
  * @module
  */
 import { serverConnectors } from "../../connectors/server.ts";
@@ -13,19 +13,19 @@ import type { Upstream } from "./upstream.ts";
 /** Sections of a configuration. */
 export type Sections = Readonly<Record<string, unknown>>;
 
-/** The token of the client that has a budget of its own. */
+/** Token of the client with a budget. */
 const token = "of-the-app-0123456789";
 
-/** A proxy on a configuration file. */
+/** A proxy with a configuration file. */
 export interface OnFile extends AsyncDisposable {
   readonly proxy: RunningProxy;
-  /** Sends a request with a token, the one with a budget unless given; gives the status. */
+  /** Sends a request with a token (by default, of the client with a budget) and returns the status. */
   ask(key?: string): Promise<number>;
-  /** Writes the file anew, and reloads. */
+  /** Rewrites the file, and reloads. */
   renew(config: Sections): Promise<void>;
 }
 
-/** Starts a proxy on a configuration file, in a folder of its own. */
+/** Starts a proxy with a configuration file in a folder. */
 export async function startOnFile(folder: string, config: Sections): Promise<OnFile> {
   const path = `${folder}/mesh.json`;
   await Deno.writeTextFile(path, JSON.stringify(config));
@@ -50,12 +50,15 @@ export async function startOnFile(folder: string, config: Sections): Promise<OnF
   };
 }
 
-/** One dollar a request, whatever it says. */
+/** Price: one dollar per request. */
 const dollar = {
   a: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 1 } },
 };
 
-/** A budget of the client, and one of all that is a dollar more; every request costs one. */
+/**
+ * Returns a configuration with a budget of the client and an overall one, larger by a dollar. Every request costs a
+ * dollar.
+ */
 export function budgeted(upstream: Upstream, storage: Sections, limit: number): Sections {
   const tokens = [{ token, name: "app", budget: { daily_limit: limit } }, "of-nobody-0123456789"];
   return testConfig({

@@ -1,26 +1,26 @@
 /**
- * A provider of the Responses API itself: what it says, whole or streamed, as it was asked.
+ * A provider with the Responses API, whole or streamed as requested.
  * @module
  */
 import { type Behaviour, headOf, json, raw } from "./upstream.ts";
 
-/** What a provider says. */
+/** Content of a response. */
 export interface ResponseReply {
   readonly text?: string;
   readonly thoughts?: string;
-  /** Names of functions that it calls. */
+  /** Names of called functions. */
   readonly calls?: readonly string[];
-  /** Items of its own. */
+  /** Additional output items. */
   readonly items?: readonly object[];
-  /** Of the whole response. */
+  /** Additional members of the response. */
   readonly more?: object;
-  /** Events of a stream that are written; then it breaks off. */
+  /** Number of events after which the stream breaks. */
   readonly breaksAfter?: number;
-  /** The last event of a stream, in place of its end. */
+  /** Last event of the stream, instead of the regular one. */
   readonly last?: { readonly type: string; readonly [member: string]: unknown };
 }
 
-/** Answers, whole or streamed, as it was asked. */
+/** Responds, whole or streamed as requested. */
 export function responseAnswer(reply: ResponseReply = {}): Behaviour {
   return {
     play: (exchange) =>
@@ -28,7 +28,7 @@ export function responseAnswer(reply: ResponseReply = {}): Behaviour {
   };
 }
 
-/** The response. */
+/** Returns the response. */
 export function responseOf({ text, thoughts, calls = [], items = [], more }: ResponseReply): Record<string, unknown> {
   return {
     ...{ id: "resp_1", object: "response", created_at: 7, model: "vendor-x", status: "completed", odd: 12 },
@@ -46,7 +46,7 @@ export function responseOf({ text, thoughts, calls = [], items = [], more }: Res
   };
 }
 
-/** The text of a stream's events. */
+/** Returns the events of a stream as text. */
 export function eventsText(reply: ResponseReply): string {
   const { text, thoughts, calls = [], items = [], last } = reply;
   const whole = responseOf(reply);

@@ -1,5 +1,5 @@
 /**
- * What clients of `/v1/responses` read.
+ * Parses responses of `/v1/responses`.
  * @module
  */
 import { assertEquals } from "@std/assert";
@@ -13,9 +13,9 @@ export interface ResponseEvent {
 }
 
 /**
- * The events of a stream, each checked: its name, its number, and the API's schema.
+ * Returns the events of a stream, after checking names, sequence numbers and the API's schema.
  *
- * @param text All of it.
+ * @param text The whole stream.
  */
 export function eventsOf(text: string): ResponseEvent[] {
   const events = text.split("\n\n").slice(0, -1).map((event) => {
@@ -29,12 +29,12 @@ export function eventsOf(text: string): ResponseEvent[] {
   return events;
 }
 
-/** The names of events. */
+/** Returns the types of events. */
 export function typesOf(events: readonly ResponseEvent[]): string[] {
   return events.map(({ type }) => type);
 }
 
-/** Ours for a broken stream is none of the API's codes. */
+/** Replaces the error code of an interrupted stream, which is not in the API's schema. */
 function withKnownCode(event: ResponseEvent): ResponseEvent {
   if (event.type !== "response.failed") return event;
   const response = event.response as { error: object };

@@ -1,10 +1,10 @@
 /**
- * RSA keys: to make one takes a good part of a second, so there are two in a process.
+ * RSA key pairs for tests. Generating one takes a good part of a second, so a process has only two.
  * @module
  */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 
-/** A private key as vendors give it, and the key that proves its signatures. */
+/** A private key in the format of vendors' key files, and its public key. */
 interface RsaPair {
   /** PKCS #8, PEM. */
   readonly privateKey: string;
@@ -14,7 +14,7 @@ interface RsaPair {
 const pairs: RsaPair[] = [];
 let asked = 0;
 
-/** A pair that differs from the one before it. */
+/** Returns a key pair that differs from the previous one. */
 export function nextRsaPair(): RsaPair {
   const index = asked++ % 2;
   return pairs[index] ??= make();

@@ -1,5 +1,5 @@
 /**
- * Proxies with a storage, and administrators who make clients at them.
+ * Proxies with a storage, and administrators that manage their clients.
  * @module
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { testConfig } from "./proxy.ts";
 
 export const adminToken = "t-admin-0123456789";
 
-/** A client as the proxy answers. */
+/** A client, as the proxy returns it. */
 export interface AnsweredClient {
   readonly id: string;
   readonly name: string;
@@ -18,14 +18,14 @@ export interface AnsweredClient {
   readonly [key: string]: unknown;
 }
 
-/** An answer, its body parsed where it is JSON. */
+/** A response, with its body parsed if it is JSON. */
 export interface Answered<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
 }
 
-/** A folder for one test. */
+/** Creates a temporary folder. */
 export async function tempFolder(): Promise<{ path: string; texts(): Promise<string[]> } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "mesh-clients-"));
   return {
@@ -38,7 +38,9 @@ export async function tempFolder(): Promise<{ path: string; texts(): Promise<str
   };
 }
 
-/** The configuration of a proxy whose administrator has {@linkcode adminToken}; every request costs one dollar. */
+/**
+ * Returns a configuration of a proxy whose administrator has {@linkcode adminToken}. Every request costs one dollar.
+ */
 export function clientsConfig(
   upstream: { readonly url: string },
   storage: Readonly<Record<string, unknown>> | undefined,
@@ -56,20 +58,20 @@ export function clientsConfig(
   });
 }
 
-/** What a test does with a proxy. */
+/** Calls of a proxy. */
 export interface ClientsProxy {
   readonly url: string;
-  /** Asks `/mesh/clients…` as an administrator, unless another token is given. */
+  /** Calls `/mesh/clients…`, as administrator unless another token is given. */
   ask<Body = AnsweredClient>(
     call: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Answered<Body>>;
-  /** The status of a chat request. */
+  /** Sends a chat request and returns the status. */
   chat(token: string, model?: string): Promise<number>;
 }
 
-/** Calls of a proxy at an address. */
+/** Returns the calls of a proxy at a URL. */
 export function clientsProxy(url: string): ClientsProxy {
   return {
     url,
@@ -100,7 +102,7 @@ export function clientsProxy(url: string): ClientsProxy {
   };
 }
 
-/** Starts one by itself, on real time. */
+/** Starts a proxy on real time. */
 export async function startClientsProxy(
   config: Record<string, unknown>,
 ): Promise<ClientsProxy & { readonly running: RunningProxy } & AsyncDisposable> {

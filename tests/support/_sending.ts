@@ -1,27 +1,27 @@
 /**
- * Clients that send the body of a request slowly, in part, or leave meanwhile.
+ * Clients that send a request body slowly or partially, or disconnect while sending.
  * @module
  */
 import { connect } from "node:net";
 import { happens } from "./patience.ts";
 
-/** A client in the middle of its request. */
+/** A client that is sending its request. */
 export interface Sender {
-  /** Sends more. */
+  /** Sends more of the body. */
   send(text: string): void;
-  /** Goes away: closes its connection in order, or resets it. */
+  /** Disconnects: closes (FIN) or resets (RST) its connection. */
   leave(way: "FIN" | "RST"): void;
-  /** All that it has read. */
+  /** Everything it has received. */
   readonly seen: string;
-  /** Resolves once the server has closed the connection. */
+  /** Resolves when the server has closed the connection. */
   closed(): Promise<void>;
 }
 
-/** What a {@linkcode Sender} begins with. */
+/** Beginning of a request. */
 export interface Beginning {
-  /** Length it declares, bytes; it sends in chunks when it declares none. */
+  /** Declared `content-length`, bytes; chunked encoding if undefined. */
   readonly declared?: number;
-  /** The part of the body that it sends at once, as it goes over the wire. */
+  /** Part of the body that is sent immediately, as on the wire. */
   readonly part?: string;
   readonly token?: string;
 }
@@ -29,8 +29,8 @@ export interface Beginning {
 /**
  * Begins a chat request.
  *
- * @param url The proxy's.
- * @param beginning What it sends at once.
+ * @param url URL of the proxy.
+ * @param beginning What is sent immediately.
  */
 export function beginChat(url: string, { declared, part = "", token }: Beginning = {}): Sender {
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });

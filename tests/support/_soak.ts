@@ -1,5 +1,5 @@
 /**
- * A proxy under hundreds of streams at once, with providers and clients that fail in every way, in a process of its own.
+ * Soak test: a proxy in a child process with hundreds of concurrent streams, and failing providers and clients.
  * @module
  */
 import { spawn } from "node:child_process";
@@ -8,59 +8,59 @@ import type { AddressInfo } from "node:net";
 import { linesOf } from "./_lines.ts";
 import { type CommandLine, programCommand } from "./_programs.ts";
 
-/** How long, and how much at once. */
+/** Options of a soak test. */
 export interface SoakOptions {
-  /** How long memory is measured, once 20 s are over. */
+  /** Duration of the measurement after a warm-up of 20 s, seconds. */
   readonly seconds: number;
   readonly streams: number;
-  /** A folder for the request log. */
+  /** Folder for the request log. */
   readonly folder: string;
-  /** Starts the proxy's program; that of the tests' runtime unless given. */
+  /** Returns the command of the proxy's program; by default, on the tests' runtime. */
   readonly commandOf?: (source: string) => CommandLine;
-  /** Called with each sample of memory. */
+  /** Called with each sample. */
   readonly onSample?: (sample: SoakSample) => void;
 }
 
-/** The process of the proxy at one moment. */
+/** A sample of the proxy's process. */
 export interface SoakSample {
   readonly second: number;
   /** Resident memory, bytes. */
   readonly rss: number;
   readonly heapUsed: number;
-  /** Timers that were set, and neither fired nor cleared. */
+  /** Number of active timers. */
   readonly timers: number;
-  /** Listeners of the process. */
+  /** Number of listeners on the process. */
   readonly listeners: number;
-  /** Rejections that nothing handled, and warnings of the runtime such as of leaking listeners. */
+  /** Unhandled rejections, and warnings of the runtime, such as about leaking listeners. */
   readonly faults: readonly string[];
-  /** What its statistics have of the pool. */
+  /** Number of requests in its statistics of the pool. */
   readonly requests: number;
   readonly inFlight: number;
 }
 
-/** What a soak came to. */
+/** Result of a soak test. */
 export interface SoakResult {
-  /** Resident memory at a quarter and at the end, bytes: the least of some samples. */
+  /** Resident memory at a quarter of the time and at the end, bytes: the minimum of several samples. */
   readonly quarterRss: number;
   readonly endRss: number;
-  /** What the heap has after a collection of garbage, the same way. */
+  /** Heap size after garbage collection, likewise. */
   readonly quarterHeap: number;
   readonly endHeap: number;
-  /** Before the first stream, and after the last one. */
+  /** Samples before the first stream and after the last one. */
   readonly before: SoakSample;
   readonly after: SoakSample;
-  /** Requests that clients sent, by what they saw: a status, or `left` for those that they gave up. */
+  /** Requests of clients, by result: a status, or `left` if the client disconnected. */
   readonly seen: Readonly<Record<string, number>>;
   readonly sent: number;
-  /** Requests and tries of models in `/metrics`, and calls that providers got. */
+  /** Requests and attempts in `/metrics`, and calls that providers received. */
   readonly counted: number;
   readonly tries: number;
   readonly calls: number;
-  /** Lines of the request log. */
+  /** Number of lines in the request log. */
   readonly logged: number;
 }
 
-/** Timers that may be left: of idle connections, of a standby that lasts, of the statistics. */
+/** Maximum number of timers left: of idle connections, a standby and the statistics. */
 const maxTimers = 5;
 
 const chunks = 10;
@@ -77,10 +77,10 @@ const event = (delta: object, finish: string | null = null) =>
     })
   }\n\n`;
 
-/** Until as many streams end as begin, and the runtime has taken the memory for all of them. */
+/** Time until as many streams end as begin, and the runtime has allocated memory for them. */
 const warmUpSeconds = 20;
 
-/** What calls meet, by their number modulo 50; all others are served. */
+/** Failures, by call number modulo 50. All other calls succeed. */
 const troubles: Readonly<Record<number, (response: ServerResponse) => void>> = {
   0: (response) => response.writeHead(500).end("{}"),
   5: (response) => response.writeHead(529).end("{}"),
@@ -88,7 +88,7 @@ const troubles: Readonly<Record<number, (response: ServerResponse) => void>> = {
   18: (response) => response.writeHead(200, sse).end(),
   24: (response) => response.writeHead(200, sse).end('data: {"error":{"message":"overloaded","code":529}}\n\n'),
   31: (response) => response.writeHead(200, sse).end("data: {]\n\n"),
-  37: (response) => void response.on("error", () => {}), // says nothing until the proxy gives up
+  37: (response) => void response.on("error", () => {}), // does not respond until the proxy times out
   43: (response) => serve(response, { cutAfter: 4 }),
 };
 
@@ -144,7 +144,7 @@ function configOf(url: string, log: string): object {
   };
 }
 
-/** Begins before anything else is imported, so that it sees every timer. */
+/** Instruments timers before anything else is imported. */
 const program = `
   const timers = new Set();
   for (const [set, clear, repeats] of [["setTimeout", "clearTimeout"], ["setInterval", "clearInterval", true]]) {
@@ -201,7 +201,7 @@ class Proxy {
     return { second: Math.round((performance.now() - this.#startedAt) / 1000), inFlight, ...facts };
   }
 
-  /** The sum of a metric over all labels. */
+  /** Returns the sum of a metric over all labels. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     const values = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -214,7 +214,7 @@ class Proxy {
   }
 }
 
-/** One client: a stream after the other, of which it leaves some once they have begun. */
+/** A client: sends one stream after the other, and disconnects from some. */
 async function runClient(url: string, { until, seen, number }: ClientOptions): Promise<void> {
   for (let turn = number; performance.now() < until; turn++) {
     const end = await askOnce(`${url}/v1/chat/completions`, turn);
@@ -223,7 +223,7 @@ async function runClient(url: string, { until, seen, number }: ClientOptions): P
   }
 }
 
-/** On a connection of its own: one that is kept may be closed by the server while the request is on its way. */
+/** Sends a request on a new connection. The server may close an idle one while a request is being sent. */
 function askOnce(url: string, turn: number): Promise<string> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json" };
@@ -247,16 +247,16 @@ function askOnce(url: string, turn: number): Promise<string> {
 }
 
 interface ClientOptions {
-  /** Monotonic ms. */
+  /** End time, monotonic ms. */
   readonly until: number;
   readonly seen: Record<string, number>;
   readonly number: number;
 }
 
 /**
- * Runs it.
+ * Runs a soak test.
  *
- * @param options How long, and how much at once.
+ * @param options Duration and load.
  */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, streams, folder, commandOf = programCommand, onSample } = options;
@@ -274,7 +274,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const samples: { readonly share: number; readonly rss: number; readonly heapUsed: number }[] = [];
   let isOver = false;
   const sampling = (async () => {
-    // one after the other: on a busy machine a sample may take longer than the pause
+    // sequential, since a sample may take longer than the interval on a busy machine
     for (; !isOver; await new Promise((resolve) => setTimeout(resolve, Math.max(500, seconds * 10)))) {
       const share = ((performance.now() - startedAt) / 1000 - warmUpSeconds) / seconds;
       const sample = await proxy.sample();
@@ -313,7 +313,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   };
 }
 
-/** The sample once nothing is under way any more, and what providers left open has been given up. */
+/** Returns a sample once no request is in flight, and hanging providers have timed out. */
 async function settled(proxy: Proxy): Promise<SoakSample> {
   for (let tries = 0;; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -333,10 +333,10 @@ async function linesInFolder(folder: string): Promise<number> {
 }
 
 /**
- * What a soak has found.
+ * Returns the problems of a soak test.
  *
- * @param maxGrowth Of resident memory from the first quarter to the end, as a share.
- * @returns A line for each problem; none when all is well.
+ * @param maxGrowth Maximum growth of resident memory from the first quarter to the end, as a fraction.
+ * @returns A line for each problem.
  */
 export function problemsOf(result: SoakResult, maxGrowth = 0.1): string[] {
   const { before, after, seen, sent, counted, tries, calls, logged } = result;

@@ -1,12 +1,12 @@
 /**
- * Sounds for tests.
+ * Audio files.
  * @module
  */
 
 /**
- * A wave file of silence: 8 kHz, 8 bit, one channel.
+ * Returns a WAVE file of silence: 8 kHz, 8 bit, mono.
  *
- * @param seconds How long it lasts.
+ * @param seconds Duration.
  */
 export function waveOf(seconds: number): Uint8Array<ArrayBuffer> {
   const rate = 8_000;

@@ -1,10 +1,10 @@
 /**
- * A process that keeps a state on the real disk, for tests that kill it or run two of them:
+ * A process that persists state on disk, for tests that kill it or run two of them:
  *
- *     deno run -A _state_program.ts <path> <count> [naive|locked]
+ * deno run -A _state_program.ts <path> <count> [naive|locked]
  *
- * It makes so many updates, a request of one nano-dollar each, and prints a line for each that is on the disk.
- * `naive` writes over the file, as one should not; `locked` shares it with others.
+ * It makes a number of updates, a request of one nano-dollar each, and prints a line for each that is persisted.
+ * `naive` overwrites the file in place, which is unsafe; `locked` shares it with other processes.
  * @module
  */
 import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
@@ -23,7 +23,7 @@ const hub = new Hub(clock);
 hub.add({ emit: () => {}, trace: ({ message }) => console.error(message), flush: () => Promise.resolve() });
 const { state, add } = addMetered(clock, () => {});
 const model = add("chat");
-for (let index = 0; index < 40; index++) add(`pool-${index}`); // a state of some size
+for (let index = 0; index < 40; index++) add(`pool-${index}`); // makes the state larger
 for (const { state: other } of state.members) other.restore({ failures: 1, lastStatus: 500 });
 const locking = kind === "locked" ? { locking: { timeoutMs: 60_000, retryIntervalMs: 2 } } : {};
 const settings = { policy: "sync-on-boundary", intervalMs: 1, ...locking } as const;

@@ -1,5 +1,5 @@
 /**
- * What the tests of the proxy's own surface share: requests byte by byte, and the shape every refusal has.
+ * Tests of the proxy's HTTP surface: raw requests, and the format of error responses.
  * @module
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -11,16 +11,16 @@ import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.t
 import { assertMatchesSchema } from "./schema.ts";
 import { answer, startUpstream, type Upstream } from "./upstream.ts";
 
-/** The servers a proxy may listen through: the runtime's own, and that of `node:http`. */
+/** HTTP servers of a proxy: the built-in one, and `Deno.serve`. */
 export const listeners: readonly TestProxyOptions["listener"][] = [undefined, "deno"];
 
-/** A body that every pool serves. */
+/** A request body that every pool serves. */
 export const goodBody: Readonly<Record<string, unknown>> = {
   model: "chat",
   messages: [{ role: "user", content: "Hi" }],
 };
 
-/** An answer that came over a bare socket. */
+/** A response received over a raw socket. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -28,10 +28,10 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes as they are and reads one answer: as long as it says, else until the server closes the connection.
+ * Sends bytes and reads one response: by its length, else until the server closes the connection.
  *
- * @param url Of the server; only its port counts.
- * @param text The request; one whose answer has no length should ask for `connection: close`.
+ * @param url URL of the server; only its port is used.
+ * @param text The request. Use `connection: close` if the response has no length.
  */
 export function sendRaw(url: string, text: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
@@ -51,9 +51,9 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
 }
 
 /**
- * Sends bytes as they are, whatever they are, and returns what comes back until the answer is complete or the connection closes.
+ * Sends bytes, and returns what is received until the response is complete or the connection closes.
  *
- * @param text One byte a character, and so is the answer.
+ * @param text The request, one byte per character, as is the response.
  */
 export function sendBytes(port: number, text: string, { isTls = false }: { isTls?: boolean } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ export function sendBytes(port: number, text: string, { isTls = false }: { isTls
     });
     const about = () => `${JSON.stringify(text.slice(0, 80))}, but ${JSON.stringify(answer.slice(0, 80))}`;
     socket.setTimeout(patienceMs, () => reject(new Error(`No answer within ${patienceMs} ms to ${about()}`)));
-    socket.on("error", () => {}); // a server that refuses resets the connection while more is sent
+    socket.on("error", () => {}); // a server that rejects a request may reset the connection
     socket.on("close", () => resolve(answer));
     socket.write(Buffer.from(text, "latin1"));
   });
@@ -75,9 +75,9 @@ export function sendBytes(port: number, text: string, { isTls = false }: { isTls
 /**
  * Sends a GET with this target and these headers, exactly as written.
  *
- * @param url Of the server.
+ * @param url URL of the server.
  * @param target The request target.
- * @param headers Header lines; `Host` is the server's own unless there is one.
+ * @param headers Header lines; `Host` is added unless present.
  */
 export function getRaw(url: string, target: string, headers: readonly string[] = []): Promise<RawAnswer> {
   const hasHost = headers.some((line) => line.toLowerCase().startsWith("host:"));
@@ -102,9 +102,9 @@ function parse(answer: string): RawAnswer {
 }
 
 /**
- * Resolves once a port of loopback refuses connections.
+ * Resolves when a loopback port refuses connections.
  *
- * @param url Of the server.
+ * @param url URL of the server.
  */
 export function untilRefused(url: string): Promise<void> {
   return until(() => isRefused(url), `${url} refuses connections`);
@@ -121,17 +121,17 @@ function isRefused(url: string): Promise<boolean> {
   });
 }
 
-/** What a refusal has to be; `type` is `invalid_request_error` and `param` null unless said. */
+/** An expected error response; `type` is `invalid_request_error` and `param` null by default. */
 export interface Refused {
   readonly status: number;
   readonly code: string;
   readonly type?: string;
   readonly param?: string | null;
-  /** Headers it has to have; null: it must not have it. */
+  /** Expected headers; null for a header that must be absent. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
-/** The error of a refusal. */
+/** The error of a response. */
 export interface ErrorFacts {
   readonly message: string;
   readonly type: string;
@@ -140,11 +140,11 @@ export interface ErrorFacts {
 }
 
 /**
- * Checks a refusal: status, headers, and a body in OpenAI's shape.
+ * Checks an error response: status, headers, and a body in OpenAI's shape.
  *
- * @param response The answer; its body has not been read yet.
- * @param refused What it has to be.
- * @param about Said when it is not.
+ * @param response A response whose body has not been read.
+ * @param refused The expected error.
+ * @param about Description for the error message.
  */
 export async function assertRefused(
   response: Response,
@@ -159,11 +159,11 @@ export async function assertRefused(
 }
 
 /**
- * The same for an answer that is read already.
+ * Checks an error response whose body has been read.
  *
- * @param answer The answer.
- * @param refused What it has to be.
- * @param about Said when it is not.
+ * @param answer The response.
+ * @param refused The expected error.
+ * @param about Description for the error message.
  */
 export function checkRefused(answer: RawAnswer, refused: Refused, about: string = refused.code): ErrorFacts {
   const { status, code, type = "invalid_request_error", param = null, headers = {} } = refused;
@@ -186,10 +186,10 @@ export function checkRefused(answer: RawAnswer, refused: Refused, about: string 
 }
 
 /**
- * Checks that an answer carries a request id.
+ * Checks that a response has a request id.
  *
- * @param headers Of the answer.
- * @param about Said when it does not.
+ * @param headers Headers of the response.
+ * @param about Description for the error message.
  */
 export function assertRequestId(headers: Headers, about: string = "x-request-id"): string {
   const id = headers.get("x-request-id") ?? "";
@@ -197,19 +197,19 @@ export function assertRequestId(headers: Headers, about: string = "x-request-id"
   return id;
 }
 
-/** How {@linkcode refusing} starts its proxies. */
+/** Options of {@linkcode refusing}. */
 export interface RefusingOptions {
   /** Sections of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** All of them unless said. */
+  /** HTTP servers; all by default. */
   readonly listeners?: readonly TestProxyOptions["listener"][];
 }
 
 /**
- * Runs a test on a proxy that refuses everything, through each server: not one call goes upstream, nothing changes its
- * state, and the next good request is served.
+ * Runs a test on a proxy that rejects every request, with each HTTP server. No call goes upstream, no state changes,
+ * and the next valid request succeeds.
  *
- * @param test Given the proxy.
+ * @param test The test, called with the proxy.
  * @param options Configuration and servers.
  */
 export async function refusing(

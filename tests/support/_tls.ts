@@ -1,5 +1,5 @@
 /**
- * Certificates, and clients over TLS that decide on every byte; for Deno and Node.
+ * Certificates, and TLS clients with control of every byte; for Deno and Node.
  * @module
  */
 import { readFileSync } from "node:fs";
@@ -9,38 +9,38 @@ import type { TlsKeyPair } from "../../src/contracts/shell.ts";
 
 const folder = new URL("../fixtures/tls/", import.meta.url);
 
-/** The path of a file of `tests/fixtures/tls`. */
+/** Returns the path of a file in `tests/fixtures/tls`. */
 export function tlsFile(name: string): string {
   return fileURLToPath(new URL(name, folder));
 }
 
-/** A file of `tests/fixtures/tls`. */
+/** Returns a file in `tests/fixtures/tls`. */
 export function tlsText(name: string): string {
   return readFileSync(tlsFile(name), "utf8");
 }
 
-/** A certificate and key of `tests/fixtures/tls`. */
+/** Returns a certificate and key in `tests/fixtures/tls`. */
 export function keyPair(cert: string, key: string): TlsKeyPair {
   return { cert: tlsText(cert), key: tlsText(key) };
 }
 
-/** What a server of each fixture calls itself. */
+/** Host names of the fixtures' certificates. */
 export const names = { "server.pem": "provider.test", "other.pem": "other.test" } as const;
 
-/** A connection over TLS that looks at no certificate: which one it was, a test asks itself. */
+/** A TLS connection that does not verify the certificate; tests check its name. */
 export interface TlsClient {
   readonly socket: TLSSocket;
-  /** The name in the server's certificate. */
+  /** Host name in the server's certificate. */
   readonly name: string;
   /** Resolves when the connection has closed. */
   readonly closed: Promise<void>;
-  /** What the server has sent so far. */
+  /** Data received so far. */
   readonly text: string;
-  /** Sends a GET, and resolves with the status of its answer. */
+  /** Sends a GET, and resolves with the status of the response. */
   get(path?: string): Promise<number>;
 }
 
-/** Connects, and resolves once both sides agree on encryption. */
+/** Connects, and resolves after the TLS handshake. */
 export async function tlsClient(port: number): Promise<TlsClient> {
   const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
   let text = "";
@@ -48,7 +48,7 @@ export async function tlsClient(port: number): Promise<TlsClient> {
     socket.once("error", reject);
     socket.once("secureConnect", () => resolve());
   });
-  socket.on("error", () => {}); // how it ends is looked at by `closed`
+  socket.on("error", () => {}); // `closed` reports the end
   socket.setEncoding("utf8").on("data", (data: string) => text += data);
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   return {

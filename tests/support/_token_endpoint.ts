@@ -1,5 +1,5 @@
 /**
- * A token endpoint on loopback, and a provider that takes no other token than the one it gave last.
+ * A token endpoint on loopback, and a provider that accepts only its latest token.
  * @module
  */
 import { Buffer } from "node:buffer";
@@ -10,16 +10,16 @@ import { nextRsaPair } from "./_rsa.ts";
 import { type Scenery, scenery } from "./_transitions.ts";
 import { type Behaviour, json, ok, type ReceivedRequest, type Script, startUpstream, status } from "./upstream.ts";
 
-/** A service account's keys: what signs, and what a vendor keeps. */
+/** Keys of a service account: the signing key, and the public key of the vendor. */
 export interface AccountKeys {
   readonly credentials: Readonly<Record<string, string>>;
   readonly publicKey: KeyObject;
 }
 
 /**
- * Makes a service account.
+ * Creates a service account.
  *
- * @param tokenUrl Where its tokens are fetched.
+ * @param tokenUrl URL of its token endpoint.
  */
 export function makeAccount(tokenUrl: string): AccountKeys {
   const { publicKey, privateKey } = nextRsaPair();
@@ -33,7 +33,7 @@ export function makeAccount(tokenUrl: string): AccountKeys {
   return { credentials, publicKey };
 }
 
-/** What an assertion says, and whether its signature holds. */
+/** Content of an assertion, and whether its signature is valid. */
 export interface ReadAssertion {
   readonly header: Readonly<Record<string, unknown>>;
   // deno-lint-ignore no-explicit-any -- tests look into it as they please
@@ -41,7 +41,7 @@ export interface ReadAssertion {
   readonly isGenuine: boolean;
 }
 
-/** Reads an assertion as a vendor does. */
+/** Verifies an assertion as a vendor does. */
 export function readAssertion(assertion: string, publicKey: KeyObject): ReadAssertion {
   const [header = "", claims = "", signature = ""] = assertion.split(".");
   const parse = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
@@ -53,32 +53,32 @@ export function readAssertion(assertion: string, publicKey: KeyObject): ReadAsse
   };
 }
 
-/** A token endpoint that runs. */
+/** A running token endpoint. */
 export interface TokenEndpoint extends AsyncDisposable {
-  /** Where tokens are fetched. */
+  /** Its URL. */
   readonly url: string;
-  /** How many were asked for. */
+  /** Number of requests. */
   readonly calls: number;
-  /** What came, oldest first. */
+  /** Forms received, oldest first. */
   readonly forms: readonly Record<string, string>[];
-  /** The n-th request (from 1), once it has arrived. */
+  /** Resolves with the n-th request, starting at 1. */
   received(number: number): Promise<ReceivedRequest>;
-  /** The token it gave last. */
+  /** The latest token. */
   readonly token: string;
-  /** Behaves differently from now on. */
+  /** Changes its behaviour. */
   follow(script: Script): void;
 }
 
-/** The form that came. */
+/** Returns the form of a request. */
 export function formOf({ body }: Pick<ReceivedRequest, "body">): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(body));
 }
 
 /**
- * Starts a token endpoint. Tokens are numbered and good for an hour unless said.
+ * Starts a token endpoint. Tokens are numbered, and valid for an hour by default.
  *
- * @param members Of each answer, beside or in place of the usual ones.
- * @param check Refuses a form by returning an error's code.
+ * @param members Members of each response, which override the usual ones.
+ * @param check Rejects a form by returning an error code.
  */
 export async function startTokenEndpoint(
   members: Readonly<Record<string, unknown>> = {},
@@ -109,12 +109,12 @@ export async function startTokenEndpoint(
   };
 }
 
-/** The n-th token that an endpoint gives, from 1. */
+/** Returns the n-th token of an endpoint, starting at 1. */
 export function tokenAt(number: number): string {
   return `canary-token-${number}-0123456789`;
 }
 
-/** A provider that answers a token other than the given one by 401, and echoes it. */
+/** A provider that rejects any other token with 401, and echoes it. */
 export function guarded(
   endpoint: () => Pick<TokenEndpoint, "token">,
 ): (request: ReceivedRequest) => Behaviour {
@@ -125,9 +125,9 @@ export function guarded(
   };
 }
 
-/** A client that may ask for tokens. */
+/** Credentials of a client that may request tokens. */
 export const client = { client_id: "the-client", client_secret: "canary-secret-0123456789" };
-/** A provider `a` with tokens, and `b` behind it with a key. */
+/** A provider `a` with tokens, and `b` as its fallback with an API key. */
 export function cast(
   auth: Readonly<Record<string, unknown>>,
   a: Script,
@@ -137,12 +137,12 @@ export function cast(
   return scenery({ a, b: ok({ text: "from b" }) }, { ...options, provider: entry });
 }
 
-/** The same, the token endpoint's last token the only one that `a` takes. */
+/** Starts the same with a provider `a` that accepts only the endpoint's latest token. */
 export function guardedCast(endpoint: TokenEndpoint, options: Scenery = {}): Promise<Stage> {
   return cast({ token_url: endpoint.url, ...client }, guarded(() => endpoint), options);
 }
 
-/** Every note from now on. */
+/** Returns all traces from now on. */
 export function tracesOf({ proxy }: Stage): TraceEntry[] {
   const traces: TraceEntry[] = [];
   proxy.mesh.addSink({ emit() {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });

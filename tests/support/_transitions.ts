@@ -1,5 +1,5 @@
 /**
- * Transitions of models and providers, seen from outside: what `poolStatus()` returns and which events are emitted.
+ * Transitions of models and providers: what `poolStatus()` returns, and which events are emitted.
  * @module
  */
 import { assertEquals } from "@std/assert";
@@ -10,18 +10,18 @@ import { type Cast, type Stage, stage, type StageOptions } from "./_failover.ts"
 import { until } from "./patience.ts";
 import { type Behaviour, json, type Script } from "./upstream.ts";
 
-/** One dollar a request, whatever it says; all the same for every model. */
+/** Price: one dollar per request. */
 export const dollar = { pricing: { input: 0, output: 0, per_request: 1 } };
 
-/** Nothing a request. */
+/** Price: free of charge. */
 export const free = { pricing: { input: 0, output: 0 } };
 
-/** What a provider lists when it is well. */
+/** A healthy provider's list of models. */
 export const listed: Behaviour = json({ object: "list", data: [] });
 
-/** What a {@linkcode scenery} is made of. */
+/** Options of a {@linkcode scenery}. */
 export interface Scenery {
-  /** Model name to provider, in order of priority; one model of each provider's name unless said. */
+  /** Providers by model name, in order of priority; by default, one model per provider with its name. */
   readonly models?: Readonly<Record<string, string>>;
   /** Settings of the pool `chat`. */
   readonly pool?: Readonly<Record<string, unknown>>;
@@ -29,17 +29,17 @@ export interface Scenery {
   readonly provider?: Readonly<Record<string, unknown>>;
   /** Settings of every model. */
   readonly model?: Readonly<Record<string, unknown>>;
-  /** Settings of single models, over those. */
+  /** Settings of single models, which override those. */
   readonly of?: Readonly<Record<string, object>>;
-  /** Further sections. */
+  /** Additional sections. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Wall clock at the start, ms since 1970; six in the evening of 2026-01-01 unless said. */
+  /** Initial wall clock, ms since 1970; 2026-01-01T18:00Z by default. */
   readonly now?: number;
 }
 
 /**
- * Providers under two pools, `chat` with settings and `other` without: what holds for a model shows in one of them,
- * what holds for a provider in both.
+ * Starts providers with two pools, `chat` with settings and `other` without. The state of a model shows in one of them,
+ * that of a provider in both.
  *
  * @param cast The providers.
  * @param scenery Settings.
@@ -48,7 +48,7 @@ export function scenery(cast: Cast, scenery: Scenery = {}): Promise<Stage> {
   return stage(cast, (urls) => configured(urls, scenery));
 }
 
-/** The same, as options of a proxy. */
+/** Returns the same as options of a proxy. */
 export function configured(urls: Readonly<Record<string, string>>, scenery: Scenery): StageOptions {
   const { pool = {}, provider = {}, model = {}, of = {}, config = {}, now = Date.UTC(2026, 0, 1, 18) } = scenery;
   const models = scenery.models ?? Object.fromEntries(Object.keys(urls).map((id) => [id, id]));
@@ -58,7 +58,7 @@ export function configured(urls: Readonly<Record<string, string>>, scenery: Scen
     connector: "openai.compatible.v1",
     base_url: urls[id],
     api_key: `key-of-${id}-0123456789`,
-    discovery: { enumerate_models: false }, // one without a model is not asked for its list
+    discovery: { enumerate_models: false }, // no provider is asked for its models
     ...(id === "a" ? provider : {}),
   });
   return {
@@ -78,16 +78,16 @@ export function configured(urls: Readonly<Record<string, string>>, scenery: Scen
 }
 
 /**
- * A provider with one behaviour for probes and another one for requests.
+ * Script of a provider with different behaviours for probes and for requests.
  *
- * @param probe How it lists its models.
- * @param chat How it answers.
+ * @param probe Behaviour of its list of models.
+ * @param chat Behaviour of chat requests.
  */
 export function probed(probe: Behaviour, chat: Behaviour): Script {
   return ({ method }) => method === "GET" ? probe : chat;
 }
 
-/** A model's line in a pool, but for its name. */
+/** Status of a model in a pool, without its name. */
 export interface SeenState {
   readonly status: string;
   readonly reason?: string;
@@ -95,54 +95,54 @@ export interface SeenState {
   readonly retryAt?: string;
 }
 
-/** A model's line in the status of a pool. */
+/** Returns the status of a model in a pool. */
 export function stateOf(scene: Pick<Stage, "proxy">, model = "a", pool = "chat"): SeenState {
   const { models } = scene.proxy.mesh.poolStatus()[pool]!;
   const { name: _name, provider: _provider, ...state } = models.find(({ name }) => name === model)!;
   return state;
 }
 
-/** Events of state and of health, oldest first, without what every record has. */
+/** Returns events of state and health, oldest first, without common members. */
 export function changes(records: Stage["proxy"]["records"]): unknown[] {
   const others = ["rotation", "outage", "budget"];
   return records.filter((record): record is MeshEvent => record.type === "event" && !others.includes(record.event))
     .map(({ type: _type, id: _id, timestamp: _timestamp, ...change }) => change);
 }
 
-/** Whose state changed, as events say it. */
-export type Whose = { readonly pool: string; readonly model: string; readonly provider: string } | {
+/** The owner of a state, as in events. */
+export type EventOwner = { readonly pool: string; readonly model: string; readonly provider: string } | {
   readonly provider: string;
 };
 
-/** A model's own state in the pool `chat`. */
-export const modelA: Whose = { pool: "chat", model: "a", provider: "a" };
+/** The model `a` in the pool `chat`. */
+export const modelA: EventOwner = { pool: "chat", model: "a", provider: "a" };
 
-/** The whole provider's. */
-export const providerA: Whose = { provider: "a" };
+/** The provider `a`. */
+export const providerA: EventOwner = { provider: "a" };
 
-/** The event of a deactivated model or provider: for so many seconds, or until it is reset. */
-export function asideEvent(whose: Whose, reason: string, seconds?: number, metadata: object = {}): unknown {
+/** Event of a deactivation, for a number of seconds or indefinitely. */
+export function deactivationEvent(whose: EventOwner, reason: string, seconds?: number, metadata: object = {}): unknown {
   const rest = seconds === undefined ? {} : { standby_ms: seconds * 1000 };
   return { event: "deactivation", ...whose, from: "active", to: "standby", reason, metadata: { ...rest, ...metadata } };
 }
 
-/** The event of one that recovers. */
-export function backEvent(whose: Whose, reason: string): unknown {
+/** Event of a recovery. */
+export function recoveryEvent(whose: EventOwner, reason: string): unknown {
   return { event: "recovery", ...whose, from: "standby", to: "active", reason, metadata: {} };
 }
 
-/** The event of a provider whose health has changed. */
+/** Event of a change of a provider's health. */
 export function healthEvent(from: string, to: string, reason: string): unknown {
   return { event: "health", provider: "a", from, to, reason, metadata: {} };
 }
 
 /**
- * Asserts that a model is in standby since now, and until when.
+ * Asserts that a model is in standby from now on, and until when.
  *
- * @param scene Where.
- * @param reason Why.
- * @param seconds For how long; undefined: until it is reset.
- * @param where Its name and pool; `a` of `chat` unless said.
+ * @param scene The stage.
+ * @param reason Reason.
+ * @param seconds Duration; undefined if indefinite.
+ * @param where Name and pool of the model; `a` in `chat` by default.
  */
 export function assertInStandby(
   scene: Stage,
@@ -160,9 +160,9 @@ export function isoOf(wall: number): string {
   return new Date(wall).toISOString();
 }
 
-/** A clock that knows whether what it calls again and again is under way: probes go over real sockets. */
+/** A clock that counts running periodic tasks, since probes use real sockets. */
 class ProbeClock extends FakeClock {
-  /** Repeated tasks that have begun and are not over. */
+  /** Number of running periodic tasks. */
   underWay = 0;
 
   /** Calls `task` each time the clock has been advanced by `ms`. */
@@ -175,10 +175,10 @@ class ProbeClock extends FakeClock {
 }
 
 /**
- * Lets time pass up to the next probe of the provider `a`, and all probes come to their end.
+ * Advances to the next probe of the provider `a`, and waits for the end of all probes.
  *
- * @param scene Where.
- * @param ms When it is due: no sooner, or time passes while it is under way.
+ * @param scene The stage.
+ * @param ms Time until the probe; not shorter, else time passes while it is in flight.
  */
 export async function probeAfter({ clock, upstreams }: Stage, ms: number): Promise<void> {
   const probes = () => upstreams.a!.requests.filter(({ method }) => method === "GET").length;

@@ -1,22 +1,22 @@
 /**
- * Single models and providers of a stage with settings of their own.
+ * Settings of single models and providers of a stage.
  * @module
  */
 import type { StageOptions } from "./_failover.ts";
 import { testConfig } from "./proxy.ts";
 
-/** A stage's settings, and those of single models and providers. */
+/** Settings of a stage, and of single models and providers. */
 export interface Tuning extends StageOptions {
-  /** Settings by model name, over the provider and the capability. */
+  /** Settings by model name, in addition to provider and capability. */
   readonly models?: Sections;
-  /** Settings by provider, over the address and the key. */
+  /** Settings by provider, in addition to URL and API key. */
   readonly providers?: Sections;
 }
 
 type Sections = Readonly<Record<string, object>>;
 
 /**
- * What `stage` makes its proxy of.
+ * Returns the options of `stage`.
  *
  * @param tuning Settings.
  *
@@ -38,9 +38,9 @@ export function tuned(
 }
 
 /**
- * Numbers of things that are the same, such as `{ a: 10, b: 40 }` of ten `a` and forty `b`.
+ * Counts equal values, such as `{ a: 10, b: 40 }` for ten `a` and forty `b`.
  *
- * @param values The things.
+ * @param values The values.
  */
 export function tally(values: readonly (string | number | null | undefined)[]): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -1,5 +1,5 @@
 /**
- * A proxy with several workers, as processes of its own.
+ * A proxy with several worker processes.
  * @module
  */
 import { assertEquals } from "@std/assert";
@@ -31,15 +31,15 @@ interface Setup {
 export interface Workers {
   readonly child: ChildCommand;
   readonly port: number;
-  /** Sends a chat request over a connection of its own: its status and the error's code; 0 when it was lost. */
+  /** Sends a chat request on a new connection, and returns status and error code; 0 if the connection was lost. */
   chat(as?: string): Promise<{ status: number; code: string | undefined }>;
-  /** Sends an administrator's request over a connection of its own: the body of the answer. */
+  /** Sends an administrator's request on a new connection, and returns the body. */
   ask(line: string, body?: string, as?: string): Promise<string>;
-  /** The ids of the workers there are. */
+  /** Returns the process ids of the workers. */
   pids(): number[];
 }
 
-/** Starts a proxy with workers, and ends it by SIGTERM. */
+/** Starts a proxy with workers, and stops it with SIGTERM. */
 export async function withWorkers(
   { upstream, client, config, workers = 2 }: Setup,
   test: (workers: Workers) => Promise<void>,
@@ -85,20 +85,20 @@ function request(port: number, { line, body, as }: { line: string; body: string;
   return sendBytes(port, `${[...head, ...more].join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** Sends requests at once, and counts their answers by code or status. */
+/** Sends requests concurrently, and counts responses by code or status. */
 export const atOnce = (
   count: number,
   ask: () => Promise<{ status: number; code: string | undefined }>,
 ): Promise<Record<string, number>> =>
   Promise.all(Array.from({ length: count }, ask)).then((all) => tally(all.map(({ status, code }) => code ?? status)));
 
-/** Ends a worker the hard way, and waits until another one listens in its place. */
+/** Kills a worker with SIGKILL, and waits until its replacement listens. */
 export async function killOne({ pids, child }: Workers): Promise<void> {
   const [victim] = pids();
-  const times = child.err.split("listens again").length;
+  const times = child.err.split("is listening again").length;
   process.kill(victim!, "SIGKILL");
-  await until(() => child.err.split("listens again").length > times, () => `another worker listens: ${child.err}`);
+  await until(() => child.err.split("is listening again").length > times, () => `another worker listens: ${child.err}`);
 }
 
-/** Where `/proc` is. */
+/** Whether `/proc` exists. */
 export const isLinux: boolean = process.platform === "linux";

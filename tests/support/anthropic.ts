@@ -1,6 +1,6 @@
 /**
- * Anthropic's own client, as tests import it: `import Anthropic from "@anthropic-ai/sdk"`. As OpenAI's, not an `npm:`
- * entry of `deno.json`.
+ * Anthropic's client, for `import Anthropic from "@anthropic-ai/sdk"`. Like OpenAI's, not an `npm:` entry of
+ * `deno.json`.
  * @module
  */
 export * from "npm:@anthropic-ai/sdk@1.12.0";

@@ -1,17 +1,17 @@
 /**
- * The connectors of servers with their code, for tests of it.
+ * Server connectors with their implementations.
  * @module
  */
 import { serverConnectors } from "../../connectors/server.ts";
 import type { Connector, ProviderConnector } from "../../src/contracts/connector.ts";
 import { implementationOf } from "../../src/registry/catalogue.ts";
 
-/** All of them, loaded, in order. */
+/** All connectors, loaded, in order. */
 export const loadedConnectors: readonly Connector[] = await Promise.all(
   serverConnectors.map(async (connector) => ({ ...connector, ...await implementationOf(connector) })),
 );
 
-/** Those of providers. */
+/** The provider connectors. */
 export const loadedProviders: readonly ProviderConnector[] = loadedConnectors.filter((one): one is ProviderConnector =>
   one.kind === "provider"
 );

@@ -1,25 +1,25 @@
 /**
- * A server that behaves like Google Drive and Google's token service: gives tokens for assertions that it verifies and
- * for a refresh token, refuses every call without a token that holds, lists in pages, and lets two files have one name.
+ * A server with the behaviour of Google Drive and Google's token service: issues tokens for verified assertions and for
+ * a refresh token, rejects calls without a valid token, paginates lists, and allows two files with one name.
  * @module
  */
 import { createVerify } from "node:crypto";
 import { nextRsaPair } from "./_rsa.ts";
 
-/** A server that runs. */
+/** A running server. */
 export interface DriveServer extends AsyncDisposable {
   readonly url: string;
-  /** What a service account's key file holds. */
+  /** Content of a service account's key file. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** The refresh token's owner. */
+  /** Credentials with a refresh token. */
   readonly person: Readonly<Record<string, string>>;
-  /** Calls of the token service. */
+  /** Number of calls of the token service. */
   tokens: number;
   /** Its files. */
   readonly files: DriveFile[];
-  /** The reason with which it refuses every call from now on. */
+  /** Reason for rejecting every call from now on. */
   refusal?: { readonly status: number; readonly reason: string };
-  /** Tokens given so far hold no longer. */
+  /** Invalidates all issued tokens. */
   forgetTokens(): void;
 }
 
@@ -33,7 +33,7 @@ interface DriveFile {
   bytes: Uint8Array;
 }
 
-/** The folders it has. */
+/** Its folders. */
 const folders = ["appDataFolder", "folder-1"];
 const pageSize = 2;
 const email = "mesh@project.iam.gserviceaccount.example";
@@ -45,7 +45,7 @@ class Refusal extends Error {
   }
 }
 
-/** Starts one. */
+/** Starts a server. */
 export function startDrive(): Promise<DriveServer> {
   const { privateKey, publicKey } = nextRsaPair();
   const given = new Set<string>();
@@ -165,7 +165,7 @@ function list(query: URLSearchParams, files: readonly DriveFile[]): Response {
   return Response.json({ ...next, files: page });
 }
 
-/** RFC 2387: two parts, JSON and bytes. */
+/** Parses a multipart/related body (RFC 2387) of JSON and bytes. */
 function partsOf(type: string, body: Uint8Array): { facts: Record<string, unknown>; bytes: Uint8Array } {
   const [, boundary] = /^multipart\/related; boundary=(\S+)$/.exec(type) ?? [];
   if (boundary === undefined) throw new Refusal(400, "badContent");

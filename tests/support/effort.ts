@@ -1,53 +1,53 @@
 /**
- * Proofs about how much work something is, on machines that are busy with something else: work is compared with work,
- * never with the clock on the wall.
+ * Tests of computational effort that work on busy machines: work is compared with other work, never with wall-clock
+ * time.
  * @module
  */
 import { AssertionError } from "@std/assert";
 import process from "node:process";
 
-/** Rounds at most; what is true shows in the first ones. */
+/** Maximum number of rounds; a true assertion usually holds in the first ones. */
 const maxRounds = 20;
 
-/** Rounds that make a sum. */
+/** Number of rounds that are summed. */
 const sumRounds = 5;
 
-/** Below this a time says nothing, ms. */
+/** Times below this are not meaningful, ms. */
 const minMs = 0.05;
 
-/** Growth that is surely more than linear: a square is 16. */
+/** Maximum growth from n to 4n; quadratic growth is 16. */
 const maxGrowth = 7;
 
 /**
- * Fails unless work grows with the length of what it is done on, and no faster: from n to 2n, and from there to 4n.
+ * Fails unless work grows at most linearly with the length of its input: from n to 2n and 4n.
  *
- * @param what Whose work it is.
- * @param size n: large enough to take a good part of a millisecond, small enough for its square.
- * @param work Does it on something of this length.
+ * @param what Name of the work.
+ * @param size n: large enough to take a good part of a millisecond, small enough for quadratic work.
+ * @param work Processes an input of a length.
  */
 export function assertLinear(what: string, size: number, work: (size: number) => unknown): Promise<void> {
   const run = (length: number) => () => work(length);
   return assertEffort(`${what} on four times as much`, { work: run(4 * size), than: run(size), most: maxGrowth });
 }
 
-/** What is compared. */
+/** Work to compare. */
 export interface Efforts {
   readonly work: () => unknown;
-  /** The yardstick. */
+  /** The reference. */
   readonly than: () => unknown;
-  /** How many times as much the work may be. */
+  /** Maximum ratio. */
   readonly most: number;
 }
 
 /**
- * Fails unless work takes at most so many times as long as other work. Both are done in turns. Others that are busy add
- * to some of the times: of short ones the shortest have nothing of it, of long ones all together have their share.
+ * Fails unless work takes at most a multiple of the time of other work. Both run alternately. Since other processes add
+ * to some of the times, short times are compared by their minimum, long ones by their sum.
  *
- * @param what The work.
- * @param efforts What is compared.
+ * @param what Name of the work.
+ * @param efforts Work to compare.
  */
 export async function assertEffort(what: string, { work, than, most }: Efforts): Promise<void> {
-  for (const task of [than, work, than]) await task(); // who is first waits for the compiler
+  for (const task of [than, work, than]) await task(); // compiles both
   const [works, thans]: [number[], number[]] = [[], []];
   while (works.length < maxRounds) {
     thans.push(Math.max(minMs, await timeOf(than)));
@@ -63,7 +63,7 @@ function sumOf(times: readonly number[]): number {
   return times.reduce((sum, time) => sum + time, 0);
 }
 
-/** This process's time on a core, ms: what other programs take is not in it. */
+/** Returns the CPU time of this process, ms, without that of other processes. */
 async function timeOf(task: () => unknown): Promise<number> {
   const from = process.cpuUsage();
   const result = task();

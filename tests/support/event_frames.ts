@@ -1,5 +1,5 @@
 /**
- * Writes the messages of AWS's binary event stream.
+ * Encodes messages of AWS's binary event stream.
  * @module
  */
 import { crc32 } from "node:zlib";
@@ -7,10 +7,10 @@ import { crc32 } from "node:zlib";
 const encoder = new TextEncoder();
 
 /**
- * A message.
+ * Encodes a message.
  *
- * @param headers Texts by name.
- * @param body An object is written as JSON.
+ * @param headers String headers.
+ * @param body Body; an object is encoded as JSON.
  */
 export function eventFrame(headers: Readonly<Record<string, string>>, body: unknown): Uint8Array {
   const head = Object.entries(headers).flatMap(([name, value]) => {
@@ -30,10 +30,10 @@ export function eventFrame(headers: Readonly<Record<string, string>>, body: unkn
 }
 
 /**
- * A message that is an event.
+ * Encodes an event message.
  *
- * @param type Such as `contentBlockDelta`.
- * @param body An object is written as JSON.
+ * @param type Event type, such as `contentBlockDelta`.
+ * @param body Body; an object is encoded as JSON.
  */
 export function event(type: string, body: unknown): Uint8Array {
   return eventFrame({
@@ -44,10 +44,10 @@ export function event(type: string, body: unknown): Uint8Array {
 }
 
 /**
- * A message that is an exception.
+ * Encodes an exception message.
  *
- * @param type Such as `throttlingException`.
- * @param message What it says.
+ * @param type Exception type, such as `throttlingException`.
+ * @param message Its message.
  */
 export function exception(type: string, message: string): Uint8Array {
   return eventFrame({

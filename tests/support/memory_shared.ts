@@ -1,17 +1,17 @@
 /**
- * What several processes share, in memory: for tests that stop time, hold answers up and lose data.
+ * In-memory shared storage, for tests that stop time, delay responses and lose data.
  * @module
  */
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 
-/** One store; every part of a test that has it is a process on it. */
+/** A store. Each user of it in a test represents a process. */
 export class MemoryShared implements Shared {
-  /** Sums by key. */
+  /** Counters by key. */
   readonly sums: Map<string, number> = new Map();
-  /** Answers wait for it. */
+  /** Responses wait for this promise. */
   gate: Promise<void> = Promise.resolve();
-  /** Every call fails. */
-  isAway = false;
+  /** Whether every call fails. */
+  isUnavailable = false;
 
   async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
     this.#check();
@@ -37,7 +37,7 @@ export class MemoryShared implements Shared {
   }
 
   #check(): void {
-    if (this.isAway) throw new Error("away");
+    if (this.isUnavailable) throw new Error("away");
   }
 
   #sum({ key, atLeast = -Infinity }: SharedSum): number {

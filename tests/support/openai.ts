@@ -1,6 +1,6 @@
 /**
- * OpenAI's own client, as tests import it: `import OpenAI from "openai"`. Not an `npm:` entry of `deno.json`, since
- * Deno downloads every one of those before it runs any task, the demo too.
+ * OpenAI's client, for `import OpenAI from "openai"`. Not an `npm:` entry of `deno.json`, since Deno downloads those
+ * before running any task, including the demo.
  * @module
  */
 export * from "npm:openai@7.55.0";

@@ -1,6 +1,6 @@
 /**
- * A strict reader of OTLP's JSON encoding: members as `opentelemetry-proto` names them, ids as hex, 64-bit integers as
- * decimal texts. What it does not know is an error.
+ * Strict parser of OTLP's JSON encoding: members as in `opentelemetry-proto`, hexadecimal ids, 64-bit integers as
+ * decimal strings. Unknown members are errors.
  * @module
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";

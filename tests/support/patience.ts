@@ -1,19 +1,19 @@
 /**
- * Waiting for what happens in real time: sockets, processes, files. How long that takes is the machine's affair, so
- * nothing is measured. One guard, far longer than anything takes on a busy machine, turns what never happens into a
- * failure that says what it was.
+ * Waits for events in real time: sockets, processes, files. How long they take depends on the machine, so nothing is
+ * measured. A single timeout, far above any delay on a busy machine, turns an event that never happens into a failure
+ * with its description.
  * @module
  */
 import { AssertionError } from "@std/assert";
 
-/** The guard, ms. A grace or a limit that must not be what ends a wait is several times as long. */
+/** The timeout, ms. Grace periods and limits that must not end a wait are several times as long. */
 export const patienceMs = 60_000;
 
 /**
  * Awaits an event.
  *
- * @param what What it is, to be named when it does not come about; a function describes it at that time.
- * @param event What is awaited.
+ * @param what Description for the error message; a function is called at that time.
+ * @param event The event.
  */
 export async function happens<Result>(what: string | (() => string), event: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,10 +31,10 @@ export async function happens<Result>(what: string | (() => string), event: Prom
 }
 
 /**
- * Waits until something holds, where no event says that it changes.
+ * Polls until a condition is true, where no event reports the change.
  *
- * @param holds Whether it holds now.
- * @param what What it is, to be named when it does not come about; the condition's own text unless given.
+ * @param holds The condition.
+ * @param what Description for the error message; by default, the source of the condition.
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,
@@ -48,20 +48,20 @@ export async function until(
 }
 
 /**
- * Waits until a value has become another one.
+ * Polls until a value has changed to an expected one.
  *
- * @param read The value now.
- * @param expected What it has to become.
+ * @param read Returns the value.
+ * @param expected The expected value.
  */
 export function becomes<Value>(read: () => Value, expected: Value): Promise<void> {
   return until(() => read() === expected, () => `${read} is ${read()}, not ${expected}`);
 }
 
 /**
- * Waits until a number that grows has stood still for many turns of the event loop.
+ * Polls until a growing number has not changed for many turns of the event loop.
  *
- * @param read The number now; it has to begin to grow.
- * @returns Where it stands.
+ * @param read Returns the number, which must begin to grow.
+ * @returns Its final value.
  */
 export async function standsStill(read: () => number): Promise<number> {
   let [before, turns] = [0, 0];

@@ -1,9 +1,9 @@
 /**
- * A strict reader of Prometheus' text format: what it does not know is an error.
+ * Strict parser of the Prometheus text format. Unknown syntax is an error.
  * @module
  */
 
-/** One line of numbers. */
+/** A sample. */
 export interface ScrapedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -18,10 +18,10 @@ export interface ScrapedFamily {
 }
 
 /**
- * Reads an exposition.
+ * Parses an exposition.
  *
- * @param text All of it.
- * @throws {Error} For whatever breaks the format.
+ * @param text The whole exposition.
+ * @throws {Error} When it violates the format.
  */
 export function readPrometheus(text: string): ReadonlyMap<string, ScrapedFamily> {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
@@ -69,7 +69,7 @@ function readSample(line: string): ScrapedSample {
   return { name: name!, labels, value };
 }
 
-/** Cumulative, with `+Inf` last and equal to the count. */
+/** Checks that buckets are cumulative, and that `+Inf` is last and equal to the count. */
 function checkBuckets(name: string, { samples }: ScrapedFamily): void {
   const groups = new Map<string, { below: number; bound: number; last?: number }>();
   for (const { name: sample, labels, value } of samples) {

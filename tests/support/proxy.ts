@@ -1,45 +1,45 @@
 /**
- * A proxy over scripted providers, on a real port, on a clock that skips every wait.
+ * A proxy over scripted providers, on a real port, with a clock that skips all waits.
  * @module
  */
 import { type MeshEvent, ModelMesh, type RoutingRecord, type stateIn } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
-/** How a {@linkcode TestProxy} is set up. */
+/** Options of a {@linkcode TestProxy}. */
 export interface TestProxyOptions {
-  /** Providers by model name: one model each, in order of priority; a URL with `/v1`. */
+  /** Base URLs of providers, with `/v1`, by model name, in order of priority. */
   readonly upstreams: Readonly<Record<string, string>>;
-  /** Settings of the pool `chat`, over the priority strategy. */
+  /** Settings of the pool `chat`, in addition to the priority strategy. */
   readonly pool?: Readonly<Record<string, unknown>>;
-  /** Settings of every provider entry, or of one by its name. */
+  /** Settings of every provider, or of one by its name. */
   readonly provider?: Readonly<Record<string, unknown>> | ((name: string) => Readonly<Record<string, unknown>>);
-  /** Further sections of the configuration, such as `proxy`. */
+  /** Additional sections of the configuration, such as `proxy`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Accepted tokens. */
   readonly tokens?: readonly string[];
-  /** `node` serves through `node:http`. */
+  /** HTTP server. */
   readonly listener?: "node" | "deno";
-  /** Time; a fake clock that skips sleeps unless given. */
+  /** Clock; by default, a fake clock that skips sleeps. */
   readonly clock?: FakeClock;
-  /** Where states and records outlive it. */
+  /** Where state is persisted. */
   readonly storage?: ReturnType<typeof stateIn>;
 }
 
-/** A running proxy and what it emitted. */
+/** A running proxy, and the records it emitted. */
 export interface TestProxy extends AsyncDisposable {
-  /** Without path. */
+  /** URL without path. */
   readonly url: string;
   readonly mesh: ModelMesh;
   readonly clock: FakeClock;
-  /** Every event and routing decision, in order. */
+  /** Events and routing records, in order. */
   readonly records: (MeshEvent | RoutingRecord)[];
   /** Posts a chat request to the pool `chat`. */
   chat(body?: Readonly<Record<string, unknown>>, init?: RequestInit): Promise<Response>;
 }
 
 /**
- * The configuration of a pool `chat` over providers of one model each.
+ * Returns the configuration of a pool `chat` over providers with one model each.
  *
  * @param options Providers and overrides.
  */

@@ -1,13 +1,13 @@
 /**
- * A real Redis of a test's own: on a free port, keeping nothing. Without `redis-server` the tests that need it are left
- * out and say so loudly; where `CI` is set, they fail.
+ * A Redis server per test, on a free port, without persistence. Without `redis-server`, tests that need it are skipped
+ * with a message; with `CI` set, they fail.
  * @module
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { connect, createServer } from "node:net";
 import process from "node:process";
 
-/** Whether there is a `redis-server`; `.ci/run` installs it. */
+/** Whether `redis-server` is installed; `.ci/run` installs it. */
 export const hasRedis: boolean = spawnSync("redis-server", ["--version"]).status === 0;
 
 if (!hasRedis) {
@@ -16,9 +16,9 @@ if (!hasRedis) {
   console.error(`\n!!! ${line}\n`);
 }
 
-/** A Redis that runs. */
+/** A running Redis. */
 export class TestRedis implements AsyncDisposable {
-  /** Its port; the same after a restart. */
+  /** Its port, which a restart keeps. */
   readonly port: number;
   #server: ChildProcess | undefined;
 
@@ -26,19 +26,19 @@ export class TestRedis implements AsyncDisposable {
     this.port = port;
   }
 
-  /** Starts one. */
+  /** Starts a Redis. */
   static async start(): Promise<TestRedis> {
     const redis = new TestRedis(await freePort());
     await redis.start();
     return redis;
   }
 
-  /** As a storage's `url`. */
+  /** URL for a storage. */
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it anew, empty. */
+  /** Restarts it, empty. */
   async start(): Promise<void> {
     const args = ["--port", String(this.port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
     const server = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
@@ -53,7 +53,7 @@ export class TestRedis implements AsyncDisposable {
     });
   }
 
-  /** Ends it as a crash would: `kill -9`. */
+  /** Kills it with SIGKILL, like a crash. */
   async kill(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
@@ -63,7 +63,7 @@ export class TestRedis implements AsyncDisposable {
     await ended;
   }
 
-  /** Sends one command, and gives what Redis says to it as text. */
+  /** Sends a command, and returns the reply as text. */
   async command(...parts: string[]): Promise<string> {
     const socket = connect(this.port, "127.0.0.1");
     const said = new Promise<string>((resolve, reject) => {
@@ -76,17 +76,17 @@ export class TestRedis implements AsyncDisposable {
     return await said;
   }
 
-  /** Stops it without ending it; connections stay open and hang. */
+  /** Suspends it (SIGSTOP). Connections stay open and hang. */
   freeze(): void {
     process.kill(this.#server!.pid!, "SIGSTOP");
   }
 
-  /** Goes on after {@linkcode TestRedis.freeze}. */
+  /** Resumes it after {@linkcode TestRedis.freeze}. */
   thaw(): void {
     process.kill(this.#server!.pid!, "SIGCONT");
   }
 
-  /** Ends it. */
+  /** Stops it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }

@@ -1,35 +1,35 @@
 /**
- * A server that behaves like S3: checks every signature (AWS Signature Version 4) by an own reading of the rules,
- * minds conditions, lists in pages, and answers errors in XML.
+ * A server with the behaviour of S3: verifies signatures (AWS Signature Version 4) with an independent implementation,
+ * honors conditional requests, paginates lists, and returns errors in XML.
  * @module
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-/** The key it knows. */
+/** Its access key. */
 export const s3Key = { accessKeyId: "AKIDEXAMPLE0123456789", secretAccessKey: "secret/of+the=test0123456789" } as const;
 
-/** How it behaves. */
+/** Options of the server. */
 export interface S3ServerOptions {
-  /** Names per page of a list; 3 unless said, so that every longer list has pages. */
+  /** Page size of lists. @default 3 */
   readonly pageSize?: number;
-  /** Whether it overlooks conditions, as some services do. */
+  /** Whether it ignores conditional requests, as some services do. */
   readonly ignoresConditions?: boolean;
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface S3Server extends AsyncDisposable {
-  /** Its address. */
+  /** Its URL. */
   readonly url: string;
   /** `<method> <path>` of every call. */
   readonly calls: string[];
-  /** Its objects, by `<bucket>/<name>`. */
+  /** Objects by `<bucket>/<name>`. */
   readonly objects: Map<string, { bytes: Uint8Array; meta: Record<string, string>; etag: string; at: Date }>;
 }
 
 const bucket = "state-bucket";
 const region = "eu-central-1";
 
-/** What a storage has to know of it. */
+/** Settings of a storage for it. */
 export const s3Place: { readonly bucket: string; readonly region: string } = { bucket, region };
 
 class Refusal extends Error {
@@ -43,7 +43,7 @@ const hmac = (key: Uint8Array | string, data: string) => createHmac("sha256", ke
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Starts one. */
+/** Starts a server. */
 export function startS3(options: S3ServerOptions = {}): S3Server {
   const objects: S3Server["objects"] = new Map();
   const calls: string[] = [];
@@ -70,7 +70,10 @@ export function startS3(options: S3ServerOptions = {}): S3Server {
   };
 }
 
-/** docs.aws.amazon.com: "Create a signed AWS API request", with S3's single encoding of the path. */
+/**
+ * Verifies a signature as in docs.aws.amazon.com, "Create a signed AWS API request", with S3's single encoding of the
+ * path.
+ */
 function checkSignature({ method, headers }: Request, url: URL, body: Uint8Array): void {
   const pattern = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([\da-f]{64})$/;
   const [, credential = "", signedNames = "", signature = ""] = pattern.exec(headers.get("authorization") ?? "") ?? [];

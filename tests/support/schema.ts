@@ -1,5 +1,5 @@
 /**
- * Checks answers against OpenAI's own schemas (`tests/fixtures/openai_schema`).
+ * Validates responses against OpenAI's schemas (`tests/fixtures/openai_schema`).
  * @module
  */
 import { AssertionError } from "@std/assert";
@@ -7,7 +7,7 @@ import { AssertionError } from "@std/assert";
 import Ajv, { type ErrorObject, type ValidateFunction } from "npm:ajv@8.20.0/dist/2020.js";
 import { readFileSync } from "node:fs";
 
-/** The schemas there are. */
+/** Names of the schemas. */
 export type SchemaName =
   | "CreateChatCompletionResponse"
   | "CreateChatCompletionStreamResponse"
@@ -25,11 +25,11 @@ export type SchemaName =
 const validators = new Map<SchemaName, ValidateFunction>();
 
 /**
- * Fails unless a value is what OpenAI's API would answer.
+ * Fails unless a value matches a schema of OpenAI's API.
  *
- * @param name The schema.
- * @param value The parsed answer.
- * @throws {AssertionError} Naming everything that is wrong.
+ * @param name Name of the schema.
+ * @param value The parsed response.
+ * @throws {AssertionError} With every mismatch.
  */
 export function assertMatchesSchema(name: SchemaName, value: unknown): void {
   const validate = validators.get(name) ?? compile(name);
@@ -45,19 +45,19 @@ function compile(name: SchemaName): ValidateFunction {
   return validate;
 }
 
-/** A response is a part of its events: it has no file of its own. */
+/** Returns a schema. That of a response is part of the one of its events. */
 function schemaOf(name: SchemaName): Record<string, unknown> {
   if (name === "Response") return { ...schemaOf("ResponseStreamEvent"), anyOf: [{ $ref: "#/$defs/Response" }] };
   const file = new URL(`../fixtures/openai_schema/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** OpenAPI's `nullable: true`, on references and enumerations too, in words of JSON Schema. */
+/** Converts OpenAPI's `nullable: true`, including on references and enumerations, to JSON Schema. */
 export function withNulls(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withNulls);
   if (typeof schema !== "object" || schema === null) return schema;
   const { nullable, ...rest } = schema as Record<string, unknown>;
-  // a property may be named `nullable`: then its value is a schema, no boolean
+  // a property may be named `nullable`; its value is then a schema
   const members = typeof nullable === "boolean" || nullable === undefined ? rest : { nullable, ...rest };
   const plain = Object.fromEntries(Object.entries(members).map(([key, value]) => [key, withNulls(value)]));
   return nullable === true ? { anyOf: [plain, { type: "null" }] } : plain;

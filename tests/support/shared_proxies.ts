@@ -1,6 +1,6 @@
 /**
- * Several proxies on one real Redis, each with a mesh, a port and a connection of its own. Their common clock stands
- * still until a test advances it: a slow Redis is waited for, and only the test gives one up.
+ * Several proxies on one real Redis, each with its own mesh, port and connection. Their common clock stands still until
+ * a test advances it, so that a slow Redis is awaited and only the test times it out.
  * @module
  */
 import { type MeshEvent, ModelMesh, openStorage, type RoutingRecord, stateIn, type StateInOptions } from "../../mod.ts";
@@ -11,57 +11,57 @@ import { until } from "./patience.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
 import type { TestRedis } from "./redis.ts";
 
-/** How they are set up, all alike. */
+/** Options of all proxies. */
 export interface SharedProxiesOptions extends Omit<TestProxyOptions, "tokens" | "listener">, StateInOptions {
   readonly redis: TestRedis;
-  /** How many; 2 unless given. */
+  /** Number of proxies. @default 2 */
   readonly count?: number;
-  /** What all Redis keys begin with. */
+  /** Prefix of all Redis keys. */
   readonly prefix?: string;
 }
 
-/** One of them. */
+/** A proxy. */
 export interface SharedProxy {
   readonly url: string;
   readonly mesh: ModelMesh;
-  /** Every event and routing decision, in order. */
+  /** Events and routing records, in order. */
   readonly records: (MeshEvent | RoutingRecord)[];
   /** `<severity> <message>` of every trace of the storage. */
   readonly traces: string[];
-  /** How often it has replicated its counts to the store, or tried to. */
+  /** Number of syncs of its counters, including failed ones. */
   readonly turns: number;
-  /** Posts a chat request to the pool `chat` and reads the answer. */
+  /** Posts a chat request to the pool `chat` and reads the response. */
   chat(body?: Readonly<Record<string, unknown>>): Promise<ChatResult>;
-  /** Ends it. */
+  /** Stops it. */
   stop(): Promise<void>;
 }
 
-/** What came of a request. */
+/** Result of a request. */
 export interface ChatResult {
   readonly status: number;
-  /** The error's code. */
+  /** Error code. */
   readonly code: string | undefined;
   readonly model: string | null;
 }
 
-/** All of them. */
+/** All proxies. */
 export interface SharedProxies extends Array<SharedProxy>, AsyncDisposable {
   /** The common clock. */
   readonly clock: FakeClock;
-  /** Lets so little time pass that what each has counted reaches the others. */
+  /** Advances the clock just enough for counters to be replicated. */
   hear(): Promise<void>;
 }
 
-/** Time between two replications, ms. */
+/** Interval of syncs, ms. */
 const turnMs = 100;
 
-/** While an answer is waited for time goes on, but slowly. */
+/** Number of polls per interval: time advances slowly while a response is awaited. */
 const pollsPerTurn = 50;
 
 /**
- * Starts them.
+ * Starts proxies.
  *
- * @param options How.
+ * @param options Options of all proxies.
  */
 export async function startSharedProxies(
   { redis, count = 2, prefix = crypto.randomUUID(), clock = fakeClock(), ...options }: SharedProxiesOptions,
@@ -78,7 +78,7 @@ export async function startSharedProxies(
         const before = proxies.map(({ turns }) => turns);
         let polls = 0;
         await until(async () => {
-          // a command that a restart swallowed is given up after some time
+          // a command lost by a restart times out eventually
           if (polls++ % pollsPerTurn === 0) await clock.advance(turnMs);
           return proxies.every(({ turns }, index) => turns > before[index]!);
         }, "each has replicated its counts");

@@ -1,5 +1,5 @@
 /**
- * A mesh with sinks of the test's own.
+ * A mesh with sinks of the test.
  * @module
  */
 import { ModelMesh, type Observability, type StatisticsReport } from "../../mod.ts";
@@ -10,13 +10,13 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import type { Script } from "./upstream.ts";
 
-/** Everything that a {@linkcode recorder} was given, as `<kind>: <record>`. */
+/** A sink that records everything it receives. */
 export interface Recorder extends Observability {
   // deno-lint-ignore no-explicit-any
   readonly taken: { readonly kind: "emit" | "log" | "trace" | "flush"; readonly record: any }[];
 }
 
-/** A sink that keeps what it gets. */
+/** Creates a recording sink. */
 export function recorder(): Recorder {
   const taken: Recorder["taken"] = [];
   return {
@@ -31,7 +31,7 @@ export function recorder(): Recorder {
   };
 }
 
-/** A mesh over one model `a` of pool `chat`, and what is asked of it. */
+/** A mesh with one model `a` in the pool `chat`. */
 export interface SinkStage extends AsyncDisposable {
   readonly mesh: ModelMesh;
   readonly engine: Engine;
@@ -43,8 +43,8 @@ export interface SinkStage extends AsyncDisposable {
 /**
  * Starts a mesh.
  *
- * @param script What its model answers.
- * @param observability The section.
+ * @param script Script of its provider.
+ * @param observability The configuration section.
  * @param sinks Sinks by connector id.
  */
 export async function sinkStage(
@@ -81,7 +81,7 @@ export async function sinkStage(
         const answer = await engine.perform({ ...facts, delivery, model: "chat", body: request });
         if (answer.kind === "stream") { while (await answer.stream.read() !== undefined); }
       } catch {
-        // its record says what it was
+        // the record has the error
       }
     },
     async [Symbol.asyncDispose]() {
@@ -91,7 +91,7 @@ export async function sinkStage(
   };
 }
 
-/** A clock on which another try of a delivery comes at once; `waits` has how long it would have waited, ms. */
+/** A clock on which retries of a delivery are immediate; `waits` has the skipped delays, ms. */
 export function retryingClock(now?: number): FakeClock & { readonly waits: readonly number[] } {
   const clock = fakeClock(now === undefined ? {} : { now });
   const after = clock.after.bind(clock);

@@ -1,5 +1,6 @@
 /**
- * An independent verifier of webhooks. Not an `npm:` entry of `deno.json`, since Deno would download it before any task.
+ * An independent verifier of webhooks. Not an `npm:` entry of `deno.json`, since Deno downloads those before running
+ * any task.
  * @module
  */
 export { Webhook } from "npm:standardwebhooks@1.1.1";

@@ -1,6 +1,6 @@
 /**
- * A scripted provider on loopback, in OpenAI's dialect by default. It behaves as badly as a test wants,
- * records what it was asked, and never waits for time to pass: a slow answer waits at a {@linkcode Gate}.
+ * A scripted provider on loopback, with OpenAI's dialect by default. It behaves or misbehaves as scripted, records
+ * requests, and never waits for time: a slow response waits at a {@linkcode Gate}.
  * @module
  */
 import type { Behaviour } from "./_behaviours.ts";
@@ -10,28 +10,31 @@ export * from "./_behaviours.ts";
 export * from "./_openai_answers.ts";
 export type { Exchange, ReceivedRequest } from "./_raw_http.ts";
 
-/** A behaviour for all requests, one after the other for each (the last one stays), or chosen by request. */
+/**
+ * One behaviour for all requests, a list of behaviours for consecutive requests (the last one repeats), or a function of
+ * the request.
+ */
 export type Script = Behaviour | readonly Behaviour[] | ((request: ReceivedRequest) => Behaviour);
 
-/** A provider that runs. */
+/** A running provider. */
 export interface Upstream {
-  /** Its base URL, such as `http://127.0.0.1:40000/v1`. */
+  /** Base URL, such as `http://127.0.0.1:40000/v1`. */
   readonly url: string;
   /** Its port. */
   readonly port: number;
-  /** How many requests it got. */
+  /** Number of requests. */
   readonly calls: number;
-  /** How many connections it accepted. */
+  /** Number of accepted connections. */
   readonly connections: number;
-  /** How many connections are open. */
+  /** Number of open connections. */
   readonly open: number;
-  /** Every request, oldest first. */
+  /** Requests, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** The n-th request (from 1), once it has arrived. */
+  /** Resolves with the n-th request, starting at 1. */
   received(number: number): Promise<ReceivedRequest>;
-  /** Behaves differently from the next request on. */
+  /** Changes its behaviour from the next request on. */
   follow(script: Script): void;
-  /** Closes it and every connection. */
+  /** Closes it and all connections. */
   close(): Promise<void>;
   /** Closes it. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -40,7 +43,7 @@ export interface Upstream {
 /**
  * Starts a provider.
  *
- * @param script How it answers.
+ * @param script Its behaviour.
  */
 export async function startUpstream(script: Script): Promise<Upstream> {
   const requests: ReceivedRequest[] = [];
@@ -85,7 +88,7 @@ function chooser(script: Script): (request: ReceivedRequest) => Behaviour {
   return () => script[Math.min(turn++, script.length - 1)];
 }
 
-/** A URL that nothing listens on: an address of this machine that no server of the tests binds. */
+/** Returns a URL that refuses connections: an address of this machine that no test server uses. */
 export function refusingUrl(): Promise<string> {
   return Promise.resolve("http://127.77.0.1:8081/v1");
 }

@@ -28,7 +28,7 @@ function ask(url: string, body: unknown = {}, init: RequestInit = {}): Promise<R
   return fetch(`${url}/chat/completions`, { method: "POST", headers, body: JSON.stringify(body), ...init });
 }
 
-/** What a client that speaks TCP only sees. */
+/** Returns what a TCP client receives. */
 async function bytesOf(behaviour: Behaviour): Promise<{ text: string; end: "closed" | "reset" }> {
   await using upstream = await startUpstream(behaviour);
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: upstream.port });
@@ -115,7 +115,7 @@ Deno.test("stream() writes events as OpenAI does", async () => {
   assertEquals(response.headers.get("content-type"), "text/event-stream");
   const events = await eventsOf(response);
   for (const event of events) assertMatchesSchema("CreateChatCompletionStreamResponse", event);
-  assertEquals(events.length, 5); // role, two pieces, finish reason, usage
+  assertEquals(events.length, 5); // role, two chunks, finish reason, usage
 });
 
 Deno.test("stream() and ok() call functions", async () => {
@@ -191,7 +191,7 @@ const broken: [name: string, behaviour: Behaviour, text: RegExp, end: "closed" |
   ["raw bytes", raw("HTTP/1.1 99 What\r\n\r\n"), /^HTTP\/1.1 99 What\r\n\r\n$/, "closed"],
 ];
 
-/** The same, its connection closed at the end. */
+/** Closes the connection at the end of another behaviour. */
 function closing(behaviour: Behaviour): Behaviour {
   return {
     async play(exchange) {

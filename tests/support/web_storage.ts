@@ -1,5 +1,5 @@
 /**
- * The browser's storages, as far as tests without a browser need them.
+ * Browser storages for tests without a browser.
  * @module
  */
 import { assertNotMatch, assertRejects } from "@std/assert";
@@ -8,22 +8,22 @@ import { IDBFactory } from "npm:fake-indexeddb@6.2.8";
 import type { WebStorage } from "../../connectors/storage/localstorage.ts";
 import { ConnectorError } from "../../src/errors.ts";
 
-/** What is used of IndexedDB beyond opening it. */
+/** The used part of IndexedDB beyond opening it. */
 export interface FakeDatabases {
   open(name: string, version: number): unknown;
   deleteDatabase(name: string): { onsuccess: (() => void) | null; onblocked: (() => void) | null };
 }
 
-/** An IndexedDB of its own, in memory. */
+/** Creates an in-memory IndexedDB. */
 export function fakeDatabases(): FakeDatabases {
   return new IDBFactory() as FakeDatabases;
 }
 
-/** A `localStorage` in memory, with the quota of a browser: names and values together, in UTF-16 units. */
+/** In-memory `localStorage` with a browser's quota: names plus values, in UTF-16 code units. */
 export class FakeWebStorage implements WebStorage {
   readonly items: Map<string, string> = new Map();
 
-  /** @param quota Its room, characters. */
+  /** @param quota Quota, UTF-16 code units. */
   constructor(readonly quota: number = 5 * 1024 * 1024) {}
 
   get length(): number {
@@ -52,7 +52,7 @@ export class FakeWebStorage implements WebStorage {
   }
 }
 
-/** A storage that fails at every touch, as one of a page that may not use it does. */
+/** A storage that fails on every access, as in a page that may not use it. */
 export function failingWebStorage(name: string): WebStorage {
   const fail = (): never => {
     throw new DOMException("The operation is insecure.", name);
@@ -69,10 +69,10 @@ export function failingWebStorage(name: string): WebStorage {
 }
 
 /**
- * Puts something in place of a global of the browser's while a test runs.
+ * Replaces a global of the browser while a test runs.
  *
- * @param name The global.
- * @param descriptor What it is meanwhile.
+ * @param name Name of the global.
+ * @param descriptor Its replacement.
  * @param run The test.
  */
 export async function withGlobal(
@@ -91,9 +91,9 @@ export async function withGlobal(
 }
 
 /**
- * The error that a call ends with. Fails when it shows `the-value` or `the-secret`.
+ * Returns the error of a call. Fails when it contains `the-value` or `the-secret`.
  *
- * @param call Under way.
+ * @param call The call.
  */
 export async function refusalOf(call: Promise<unknown>): Promise<ConnectorError> {
   const error = await assertRejects(() => call, ConnectorError);

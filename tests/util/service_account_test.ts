@@ -23,11 +23,11 @@ Deno.test("readServiceAccount() reads a JSON key, as text or parsed", () => {
 Deno.test("readServiceAccount() says what is wrong, and quotes nothing", () => {
   const canary = "CANARY";
   const cases: readonly (readonly [given: string | Record<string, unknown>, message: string])[] = [
-    [`{"private_key": "${canary}`, "its text is not valid JSON"],
+    [`{"private_key": "${canary}`, "it is not valid JSON"],
     [`["${canary}"]`, "expected an object"],
     [{ private_key: canary }, 'has no "client_email"'],
     [{ client_email: canary }, 'has no "private_key"'],
-    [{ client_email: "a", private_key: canary }, "no PEM text of PKCS#8"],
+    [{ client_email: "a", private_key: canary }, "not PKCS#8 in PEM"],
     [
       { client_email: "a", private_key: `-----BEGIN PRIVATE KEY-----\n${canary}!\n-----END PRIVATE KEY-----` },
       "is not base64",

@@ -1,5 +1,5 @@
 /**
- * All who can be measured.
+ * All contestants of the benchmark.
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
@@ -7,7 +7,7 @@ import { denoPass, direct, nodePass } from "./bare.ts";
 import { ownDeno, ownDenoServe, ownNode } from "./ours.ts";
 import { liteLlm, portkey } from "./peers.ts";
 
-/** In the order of tables. */
+/** All contestants, in the order of tables. */
 export const all: readonly Contestant[] = [
   direct,
   denoPass,

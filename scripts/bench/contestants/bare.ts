@@ -1,5 +1,5 @@
 /**
- * What the others are compared with: no gateway, and the least that one is.
+ * Baselines: no gateway, and minimal pass-through proxies.
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
@@ -7,7 +7,7 @@ import { trustOf } from "../kit/contestant.ts";
 import { installed } from "../kit/packages.ts";
 import { denoCommand, nodePath, programPath } from "../kit/runtimes.ts";
 
-/** Straight to the upstream. */
+/** Requests directly to the upstream. */
 export const direct: Contestant = {
   name: "direct",
   title: "straight to the upstream",
@@ -15,7 +15,7 @@ export const direct: Contestant = {
   start: () => Promise.resolve({ command: [] }),
 };
 
-/** `Deno.serve` and `fetch`. */
+/** A pass-through with `Deno.serve` and `fetch`. */
 export const denoPass: Contestant = {
   name: "pass",
   title: "bare pass-through on Deno",
@@ -31,7 +31,7 @@ export const denoPass: Contestant = {
     }),
 };
 
-/** `node:http` and `undici.request`. */
+/** A pass-through with `node:http` and `undici.request`. */
 export const nodePass = (version: string): Contestant => ({
   name: `pass${version}`,
   title: `bare pass-through on Node ${version}`,

@@ -1,5 +1,5 @@
 /**
- * Our proxy, as it is run by who uses it: with a configuration and nothing else.
+ * The project's proxy, started as a user would, with a configuration file.
  * @module
  */
 import type { Contestant, Stage } from "../kit/contestant.ts";
@@ -8,10 +8,10 @@ import { ownPackage } from "../kit/packages.ts";
 import { denoCommand, nodePath, root } from "../kit/runtimes.ts";
 
 /**
- * Writes our configuration and returns its path.
+ * Writes the configuration and returns its path.
  *
- * @param stage Where the proxy and the upstream are.
- * @param proxy What else the section `proxy` has.
+ * @param stage Addresses of the proxy and the upstream.
+ * @param proxy Additional members of the `proxy` section.
  */
 export async function writeConfiguration(stage: Stage, proxy: Record<string, unknown> = {}): Promise<string> {
   const path = `${stage.folder}/modelmesh.json`;

@@ -1,5 +1,5 @@
 /**
- * Gateways that others have made, as their own documentation has them run.
+ * Other gateways, started as their documentation recommends.
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
@@ -7,7 +7,7 @@ import { trustOf } from "../kit/contestant.ts";
 import { installed, installedLiteLlm } from "../kit/packages.ts";
 import { nodePath } from "../kit/runtimes.ts";
 
-/** Portkey's gateway from npm; the provider and its address come with each request. */
+/** Portkey's gateway from npm. Provider and URL are sent with each request. */
 export const portkey = (version: string): Contestant => ({
   name: `portkey${version}`,
   title: `Portkey's gateway on Node ${version}`,
@@ -20,10 +20,10 @@ export const portkey = (version: string): Contestant => ({
   headers: ({ upstream }) => ({ "x-portkey-provider": "openai", "x-portkey-custom-host": upstream }),
 });
 
-/** LiteLLM does not start without a key of its own: one for this run. */
+/** Master key of LiteLLM, which does not start without one; generated per run. */
 const masterKey = `sk-${crypto.randomUUID()}`;
 
-/** LiteLLM's proxy from PyPI, one worker, without its telemetry. */
+/** LiteLLM's proxy from PyPI, with one worker and without telemetry. */
 export const liteLlm: Contestant = {
   name: "litellm",
   title: "LiteLLM's proxy, one worker",

@@ -1,5 +1,5 @@
 /**
- * All that is measured.
+ * All figures of the benchmark.
  * @module
  */
 import type { Figure } from "../kit/bench.ts";
@@ -12,7 +12,7 @@ import { importing, start, stop } from "./start.ts";
 import { events, streams } from "./streams.ts";
 import { throughput, tls } from "./throughput.ts";
 
-/** In the order of the table. */
+/** All figures, in the order of the table. */
 export const figures: readonly Figure[] = [
   throughput,
   tls,

@@ -1,5 +1,5 @@
 /**
- * How long the upstream goes on after the client has left.
+ * Time from a client's disconnect to the end of the upstream's call.
  * @module
  */
 import type { Bench, Figure, Side } from "../kit/bench.ts";
@@ -12,13 +12,13 @@ const tries = 10;
 const afterMs = 100;
 const waitMs = 150;
 
-/** When the client leaves. */
+/** When the client disconnects. */
 const scenes: readonly { title: string; isStream: boolean; mode: UpstreamMode }[] = [
   { title: "in a stream", isStream: true, mode: { events: 10_000, paceMs: 20 } },
   { title: "before the answer", isStream: false, mode: { delayMs: 20_000 } },
 ];
 
-/** Times until the upstream's connection was closed, ms; Infinity for each that never was. */
+/** Returns the times until the upstream's connection was closed, ms; Infinity for each that was not. */
 async function leave(bench: Bench, side: Side, isStream: boolean, mode: UpstreamMode): Promise<number[]> {
   await bench.upstream.set(mode);
   const leaving = { mode: "leave", tries, afterMs, waitMs } as const;
@@ -33,7 +33,7 @@ async function leave(bench: Bench, side: Side, isStream: boolean, mode: Upstream
   });
 }
 
-/** Both scenes, for all whose clients leave. */
+/** Both scenes, for all contestants. */
 export const disconnect: Figure = {
   name: "disconnect",
   title: "upstream closed after the client left",

@@ -1,5 +1,5 @@
 /**
- * What a gateway adds to the wait for whole answers: at ease, and at half of what it can do.
+ * Latency that a gateway adds to responses, without load and at half of its saturation.
  * @module
  */
 import type { Bench, Figure, Side } from "../kit/bench.ts";
@@ -14,7 +14,7 @@ const goals: Readonly<Record<number, { must: number; aim: number }>> = {
   16: { must: 2, aim: 1.4 },
 };
 
-/** Our contestants, with titles for rows. */
+/** The project's contestants, with titles for table rows. */
 export const owns: readonly (readonly [name: string, title: string, base: string])[] = [
   ["deno", "Deno", "pass"],
   ["deno-serve", "Deno, Deno.serve", "pass"],
@@ -22,20 +22,20 @@ export const owns: readonly (readonly [name: string, title: string, base: string
   ["node24", "Node 24", "pass24"],
 ];
 
-/** A sample of a side, NaN when it failed. */
+/** A sample of one side; NaN when the load failed. */
 function sampleOf(bench: Bench, { contestant }: Side, { failed, requests }: Load, value: number | null): number {
   if (failed <= requests / 100 && value !== null) return value;
   bench.problem(`${contestant.name}: ${failed} of ${failed + requests} requests failed`);
   return NaN;
 }
 
-/** Median of what a side's samples are more than another one's. */
+/** Median difference between two sides, round by round. */
 function added(samples: ReadonlyMap<string, number[]>, name: string, base: string): number | undefined {
   const [left, right] = [samples.get(name), samples.get(base)];
   return left && right && medianOfPairs(left, right, (a, b) => a - b);
 }
 
-/** p50 over that of going straight to the upstream, which answers after 20 ms. */
+/** p50 above that of direct requests, to an upstream that responds after 20 ms. */
 export const latency: Figure = {
   name: "latency",
   title: "added p50, upstream answering in 20 ms",
@@ -68,7 +68,7 @@ export const latency: Figure = {
   },
 };
 
-/** p99 at half of one's own saturation, requests coming at random times, over the pass-through's. */
+/** p99 above that of the pass-through, at half of the contestant's own saturation with random arrivals. */
 export const tail: Figure = {
   name: "tail",
   title: "p99 at half of saturation",

@@ -1,5 +1,5 @@
 /**
- * Our library in a program of one's own, against bare `fetch`, the `openai` package and Vercel's `ai`.
+ * The library within a program, against `fetch`, the `openai` package and Vercel's `ai`.
  * @module
  */
 import { fileURLToPath } from "node:url";
@@ -13,10 +13,10 @@ import { formatNumber, formatTable } from "../kit/table.ts";
 const kinds = ["fetch", "modelmesh", "openai", "ai"] as const;
 type Kind = typeof kinds[number];
 
-/** CPU a call, µs, a sample per round. */
+/** CPU time per call, µs; one sample per round. */
 type Samples = ReadonlyMap<Kind, number[]>;
 
-/** The program beside the packages it imports, as both runtimes want it. */
+/** Writes the program and installs the packages it imports, for both runtimes. */
 async function prepare(): Promise<string> {
   const clients = await installed("clients");
   const folder = `${await temporaryFolder()}/library`;
@@ -27,7 +27,7 @@ async function prepare(): Promise<string> {
   return `${folder}/library.mjs`;
 }
 
-/** How the program is run, and where our library is for it. */
+/** Returns the command of each runtime, and the library's path for it. */
 async function runtimes(script: string): Promise<Map<string, { command: string[]; library: string }>> {
   const deno = [Deno.execPath(), "run", "-A", "--no-lock", "--node-modules-dir=manual", script];
   const found = new Map([["Deno", { command: deno, library: `file://${root}mod.ts` }]]);
@@ -63,7 +63,7 @@ function added(samples: Samples, kind: Kind): number {
   return medianOfPairs(samples.get(kind)!, samples.get("fetch")!, (a, b) => a - b);
 }
 
-/** CPU a call adds. */
+/** CPU time added per call. */
 export const library: Figure = {
   name: "library",
   title: "the library in a program: CPU added to a call",

@@ -1,5 +1,5 @@
 /**
- * Memory of streams that stay open.
+ * Memory of open streams.
  * @module
  */
 import type { Bench, Figure } from "../kit/bench.ts";
@@ -16,13 +16,13 @@ const goals: Readonly<Record<string, { must: number; aim: number }>> = {
   node24: { must: 80, aim: 60 },
 };
 
-/** The most streams that files allow for: a gateway has two for each. */
+/** Maximum number of streams that the limit of open files allows; a gateway needs two files per stream. */
 async function maxStreams(): Promise<number> {
   const files = Number(await output({ command: ["sh", "-c", "ulimit -Hn"] }));
   return Number.isNaN(files) ? Infinity : Math.floor((files - 500) / 2); // "unlimited" is no number
 }
 
-/** Resident memory once events have come for a while, KiB. */
+/** Resident memory after events have been received for a while, KiB. */
 async function settled(pid: number): Promise<number> {
   const samples: number[] = [];
   for (let index = 0; index < 5; index++) {
@@ -32,7 +32,7 @@ async function settled(pid: number): Promise<number> {
   return median(samples);
 }
 
-/** KiB a stream at each number of them, over a process that has a few. */
+/** KiB per stream at each number of streams, above a process with a few. */
 async function measure(bench: Bench, name: string, sizes: readonly number[]): Promise<Map<number, number>> {
   const side = await bench.fresh(name);
   await bench.upstream.set(slow);
@@ -53,7 +53,7 @@ async function measure(bench: Bench, name: string, sizes: readonly number[]): Pr
   return measured;
 }
 
-/** Memory of a stream at 2 000 and 5 000 open ones. */
+/** Memory per stream at 2 000 and 5 000 open streams. */
 export const memory: Figure = {
   name: "memory",
   title: "memory a slow stream, 2 000 and 5 000 open",

@@ -1,12 +1,12 @@
 /**
- * The choice of a model, from `selection_bench.ts`.
+ * Cost of selecting a model, from `selection_bench.ts`.
  * @module
  */
 import type { Figure } from "../kit/bench.ts";
 import { output } from "../kit/process.ts";
 import { root } from "../kit/runtimes.ts";
 
-/** What is used of a report of `deno bench`. */
+/** The members of a `deno bench` report that are used. */
 interface Report {
   readonly benches: readonly {
     readonly name: string;
@@ -17,7 +17,7 @@ interface Report {
 
 const benchMs = 180_000;
 
-/** The dearest strategy over ten models. */
+/** The slowest strategy over ten models. */
 export const routing: Figure = {
   name: "routing",
   title: "choosing among 10 models, the dearest strategy",

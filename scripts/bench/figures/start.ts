@@ -1,5 +1,5 @@
 /**
- * From nothing to listening, from there to refusing, and the import of the library.
+ * Startup time, shutdown time, and import time of the library.
  * @module
  */
 import type { Bench, Figure } from "../kit/bench.ts";
@@ -12,7 +12,7 @@ import type { Row } from "../kit/table.ts";
 
 const tries = 9;
 
-/** Ways to start the proxy; a warm one is never the first. */
+/** Ways to start the proxy. A warm start is never the first. */
 const starts: readonly { name: string; title: string; command(): Promise<string[]>; must?: number; aim?: number }[] = [
   { name: "deno", title: "Deno", command: () => Promise.resolve(denoCommand(`${root}cli.ts`)), must: 150, aim: 80 },
   {
@@ -25,11 +25,11 @@ const starts: readonly { name: string; title: string; command(): Promise<string[
   { name: "node24", title: "Node 24", command: async () => [await nodePath("24"), await ownPackage()] },
 ];
 
-/** A proxy that listens. */
+/** A proxy that is listening. */
 interface Started {
   readonly program: Running;
   readonly port: number;
-  /** From starting the process to its first accepted connection, ms. */
+  /** Time from spawning the process to its first accepted connection, ms. */
   readonly ms: number;
 }
 
@@ -55,7 +55,7 @@ async function startOnce(bench: Bench, command: readonly string[]): Promise<numb
   return ms;
 }
 
-/** Time from SIGTERM to the first refused connection, ms. A connection that is open does not hold that up. */
+/** Time from SIGTERM to the first refused connection, ms. Open connections do not delay it. */
 async function stopOnce(bench: Bench, command: readonly string[]): Promise<number> {
   const { program, port } = await startProxy(bench, command);
   try {
@@ -69,7 +69,7 @@ async function stopOnce(bench: Bench, command: readonly string[]): Promise<numbe
   }
 }
 
-/** How long it takes to listen. */
+/** Startup time. */
 export const start: Figure = {
   name: "start",
   title: "modelmesh proxy --config, to listening",
@@ -99,7 +99,7 @@ export const start: Figure = {
   },
 };
 
-/** How long new connections are accepted once it was asked to end. */
+/** Time during which new connections are accepted after SIGTERM. */
 export const stop: Figure = {
   name: "stop",
   title: "modelmesh proxy, from SIGTERM to refusing connections",
@@ -123,7 +123,7 @@ export const stop: Figure = {
   },
 };
 
-/** The median time of a whole process, ms. */
+/** Median run time of a process, ms. */
 async function timesOf(command: readonly string[]): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < tries; round++) {
@@ -134,7 +134,7 @@ async function timesOf(command: readonly string[]): Promise<number> {
   return median(times);
 }
 
-/** How long the import of mod.ts takes. */
+/** Import time of `mod.ts`. */
 export const importing: Figure = {
   name: "import",
   title: "importing mod.ts",

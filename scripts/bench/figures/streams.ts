@@ -1,5 +1,5 @@
 /**
- * Streams at the pace of a model, and as fast as they go.
+ * Streams at the pace of a model, and without pacing.
  * @module
  */
 import { names } from "../contestants/all.ts";
@@ -14,14 +14,14 @@ const paceMs = 20;
 const pacedEvents = 100;
 const unpacedEvents = 500;
 
-/** Streams take their time: fewer rounds, unless more than usual are asked for. */
+/** Returns the number of rounds. Streams take longer, so there are fewer unless more than the default are requested. */
 function streamRounds({ options }: Bench): number {
   return Math.max(1, options.rounds - 1);
 }
 
 /** One measurement at a pace. */
 interface Paced extends Rate {
-  /** Time to the first token, net of the upstream's own, ms. */
+  /** Time to first token, minus the upstream's own, ms. */
   readonly first: number;
 }
 
@@ -46,7 +46,7 @@ function pacedRows(bench: Bench, samples: ReadonlyMap<string, Paced[]>): void {
   }
 }
 
-/** 64 streams at 20 ms an event. */
+/** 64 streams with an event every 20 ms. */
 export const streams: Figure = {
   name: "streams",
   title: "64 streams at 20 ms an event: first token, CPU an event",
@@ -74,7 +74,7 @@ export const streams: Figure = {
 
 const eventGoals = { deno: { must: 0.37, aim: 1 }, node24: { must: 0.8, aim: 0.9 } };
 
-/** Streams as fast as they go. */
+/** Streams without pacing. */
 export const events: Figure = {
   name: "events",
   title: "streams as fast as they go: events a second",

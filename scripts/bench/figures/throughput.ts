@@ -1,5 +1,5 @@
 /**
- * Whole answers: requests a second, and what each costs the gateway's process.
+ * Throughput of whole responses: requests per second, and their cost for the gateway's process.
  * @module
  */
 import { names } from "../contestants/all.ts";
@@ -14,10 +14,10 @@ export interface Rate {
   readonly cpuMicros: number;
 }
 
-/** Rates per contestant, a sample per round. */
+/** Rates per contestant, one sample per round. */
 export type Rates = ReadonlyMap<string, readonly Rate[]>;
 
-/** A load as rates; NaN when more than one request in a hundred failed. */
+/** Converts a load to rates; NaN when more than 1 % of its requests failed. */
 export function rateOf(
   bench: Bench,
   side: Side,
@@ -31,14 +31,14 @@ export function rateOf(
   return { perSecond: count / load.seconds, cpuMicros: load.cpuSeconds * 1e6 / count };
 }
 
-/** The ratio of two contestants, round by round. */
+/** Returns the ratio of two contestants, round by round. */
 export function ratio(rates: Rates, name: string, base: string, of: keyof Rate): number | undefined {
   const [left, right] = [rates.get(name), rates.get(base)];
   if (left === undefined || right === undefined) return undefined;
   return medianOfPairs(left.map((rate) => rate[of]), right.map((rate) => rate[of]), (a, b) => a / b);
 }
 
-/** A table of rates: a line per contestant, and columns per number of connections. */
+/** Returns a table of rates: a row per contestant, columns per number of connections. */
 export function tableOf(title: string, unit: string, byConnections: ReadonlyMap<number, Rates>): string {
   const sizes = [...byConnections.keys()];
   const found = [...new Set([...byConnections.values()].flatMap((rates) => [...rates.keys()]))];
@@ -53,7 +53,7 @@ export function tableOf(title: string, unit: string, byConnections: ReadonlyMap<
   return `${title}\n${formatTable(head, lines)}`;
 }
 
-/** What a contestant has to reach against another one. */
+/** The target of a contestant relative to another one. */
 interface Goal {
   readonly name: string;
   readonly base: string;
@@ -111,7 +111,7 @@ async function measureAll(bench: Bench, connections: readonly number[], isSecure
   return measured;
 }
 
-/** Without TLS, at every number of connections. */
+/** Throughput without TLS, at every number of connections. */
 export const throughput: Figure = {
   name: "throughput",
   title: "requests a second and CPU a request, whole answers of 1 KB",
@@ -124,7 +124,7 @@ export const throughput: Figure = {
   },
 };
 
-/** The same with an upstream that speaks TLS. */
+/** Throughput with a TLS upstream. */
 export const tls: Figure = {
   name: "tls",
   title: "the same over TLS upstream",

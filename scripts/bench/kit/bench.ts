@@ -1,5 +1,5 @@
 /**
- * One run: who takes part, and what came of it.
+ * One run of the benchmark: its participants and results.
  * @module
  */
 import { all } from "../contestants/all.ts";
@@ -15,34 +15,34 @@ import { coreSeconds, cpuSeconds } from "./usage.ts";
 const readyMs = 5000;
 const slowFactor = 3;
 
-/** A contestant that runs. */
+/** A running contestant. */
 export interface Side {
   readonly contestant: Contestant;
-  /** Undefined when there is no gateway. */
+  /** Its process; undefined without a gateway. */
   readonly program?: Running;
-  /** What a client sends it. */
+  /** Returns the request that a client sends to it. */
   target(isStream?: boolean): Target;
-  /** The file that it writes to. */
+  /** Its log file. */
   readonly log?: string;
-  /** Whether its streams are the upstream's. */
+  /** Whether it streams the upstream's events. */
   readonly isStreaming: boolean;
-  /** Whether clients speak TLS with it: only where there is no gateway. */
+  /** Whether clients connect with TLS, which is the case only without a gateway. */
   readonly isSecure: boolean;
 }
 
-/** What is measured. */
+/** A figure to be measured. */
 export interface Figure {
-  /** As `--only` names it. */
+  /** Its name for `--only`. */
   readonly name: string;
-  /** For people. */
+  /** Its title in the table. */
   readonly title: string;
-  /** Whether it is measured when time is short. */
+  /** Whether `--quick` includes it. */
   readonly isQuick?: boolean;
   /** Measures it. */
   run(bench: Bench): Promise<void>;
 }
 
-/** Every contestant is asked for so long before anything is measured, s. */
+/** Warm-up time of a contestant before measurements, s. */
 const minWarmSeconds = 8;
 
 /** One run. */
@@ -52,7 +52,7 @@ export class Bench {
   readonly rows: Row[] = [];
   readonly tables: string[] = [];
   readonly raw: Record<string, unknown> = {};
-  /** What did not work, one line each. */
+  /** Problems, one line each. */
   readonly problems: Set<string> = new Set();
   readonly #folder: string;
   readonly #sides = new Map<string, Promise<Side | undefined>>();
@@ -60,9 +60,9 @@ export class Bench {
   #made = 0;
 
   /**
-   * @param options What is asked for.
-   * @param upstream The mock.
-   * @param folder For configurations and logs.
+   * @param options Command-line options.
+   * @param upstream The mock upstream.
+   * @param folder Folder for configurations and logs.
    */
   constructor(options: Options, upstream: Upstream, folder: string) {
     this.options = options;
@@ -70,16 +70,16 @@ export class Bench {
     this.#folder = folder;
   }
 
-  /** Prints how far it is. */
+  /** Prints progress. */
   say(text: string): void {
     console.error(text);
   }
 
   /**
-   * Those of a figure that take part, started and warm.
+   * Returns the participants of a figure, started and warmed up.
    *
-   * @param names Whom the figure is about.
-   * @param isSecure Whether the upstream speaks TLS.
+   * @param names Names of the contestants.
+   * @param isSecure Whether the upstream uses TLS.
    */
   async sides(names: readonly string[], isSecure = false): Promise<Side[]> {
     const sides: Side[] = [];
@@ -93,15 +93,15 @@ export class Bench {
   }
 
   /**
-   * Those of a figure that stream.
+   * Returns the participants of a figure that stream.
    *
-   * @param names Whom the figure is about.
+   * @param names Names of the contestants.
    */
   async streamSides(names: readonly string[]): Promise<Side[]> {
     return (await this.sides(names)).filter(({ isStreaming }) => isStreaming);
   }
 
-  /** Those of a figure that are asked for. */
+  /** Filters contestants by the command line. */
   chosen(names: readonly string[]): string[] {
     const { contestants, isQuick } = this.options;
     if (contestants.length > 0) return names.filter((name) => contestants.includes(name));
@@ -109,9 +109,10 @@ export class Bench {
   }
 
   /**
-   * A contestant in a process of its own, beside the one that others share.
+   * Starts a contestant in a separate process.
    *
-   * @param name Whom.
+   * @param name Name of the contestant.
+   * @param isSecure Whether the upstream uses TLS.
    * @throws {Error} When it does not start.
    */
   async fresh(name: string, isSecure = false): Promise<Side> {
@@ -148,7 +149,7 @@ export class Bench {
       await this.#untilRight(side);
       const isStreaming = await this.#canStream(side, key);
       const seconds = this.secondsFor(side);
-      // until it is compiled: the more a program does per request, the longer that takes
+      // warm-up until the code is compiled, which takes longer the more a program does per request
       for (let warm = 0; warm < minWarmSeconds; warm += seconds) {
         await saturate(side.target(), 64, seconds, side.isSecure);
       }
@@ -161,7 +162,10 @@ export class Bench {
     }
   }
 
-  /** One whole answer, looked at closely: a wrong one is no measurement. Some listen before they can answer. */
+  /**
+   * Waits for a correct response, since some contestants listen before they can serve. An incorrect response
+   * invalidates a measurement.
+   */
   async #untilRight(side: Side): Promise<void> {
     const until = performance.now() + readyMs;
     while (true) {
@@ -199,12 +203,12 @@ export class Bench {
   }
 
   /**
-   * Rounds in turn: each subject is measured in each, in an order that changes.
+   * Measures all sides in each round, in a different order each time.
    *
-   * @param sides Who.
-   * @param measure One measurement; a failed one is no number and a problem.
-   * @param rounds How many.
-   * @returns Per side, a sample per round.
+   * @param sides The participants.
+   * @param measure One measurement. A failed one is reported as a problem.
+   * @param rounds Number of rounds.
+   * @returns One sample per round for each side.
    */
   async rounds<T>(
     sides: readonly Side[],
@@ -219,11 +223,11 @@ export class Bench {
   }
 
   /**
-   * CPU seconds that a contestant used meanwhile; NaN when it has no process. What others used of its core besides is
-   * kept too.
+   * Measures the CPU time that a contestant uses during a task; NaN when it has no process. Records CPU time of other
+   * processes on its core as well.
    *
-   * @param side Who.
-   * @param run What happens meanwhile.
+   * @param side The contestant.
+   * @param run The task.
    */
   async withCpu<T>({ program }: Side, run: () => Promise<T>): Promise<T & { cpuSeconds: number }> {
     if (program === undefined) return { ...await run(), cpuSeconds: NaN };
@@ -235,17 +239,17 @@ export class Bench {
     return { ...result, cpuSeconds: used };
   }
 
-  /** What other programs used of the gateway's core while it was measured: the median share. NaN when nothing was. */
+  /** Median share of the gateway's core that other processes used during measurements; NaN without measurements. */
   get foreignShare(): number {
     return median(this.#foreign);
   }
 
-  /** How long a measurement of a contestant takes. */
+  /** Duration of a measurement of a contestant, s. */
   secondsFor({ contestant }: Side): number {
     return this.options.seconds * (contestant.isSlow ? slowFactor : 1);
   }
 
-  /** What did not work. */
+  /** Reports a problem. */
   problem(text: string): void {
     const line = text.replaceAll(/\s+/g, " ").trim();
     if (!this.problems.has(line)) this.say(`  ! ${line}`);

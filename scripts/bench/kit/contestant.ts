@@ -1,42 +1,45 @@
 /**
- * Who is measured: how one is started, and what a client sends it.
+ * Contestants: how to start one, and what a client sends to it.
  * @module
  */
 import type { Start } from "./process.ts";
 
-/** What a contestant is started with. */
+/** Parameters of starting a contestant. */
 export interface Stage {
-  /** Where it is to listen. */
+  /** Port to listen on. */
   readonly port: number;
-  /** The upstream's address, with `/v1`. */
+  /** Base URL of the upstream, with `/v1`. */
   readonly upstream: string;
-  /** A folder of its own. */
+  /** Folder of the contestant. */
   readonly folder: string;
-  /** Path of the certificate that the upstream has signed itself; none without TLS. */
+  /** Path of the upstream's self-signed certificate; undefined without TLS. */
   readonly certificate?: string;
 }
 
-/** One that is measured. */
+/** A contestant. */
 export interface Contestant {
-  /** As `--contestants` names it. */
+  /** Its name for `--contestants`. */
   readonly name: string;
-  /** For people. */
+  /** Its title in tables. */
   readonly title: string;
-  /** The bare pass-through on the same runtime. */
+  /** Name of the pass-through on the same runtime. */
   readonly bare?: string;
-  /** What it is started with; installs what that needs. No command is no process: straight to the upstream. */
+  /**
+   * Installs what it needs, and returns its command. An empty command means no process: requests go directly to the
+   * upstream.
+   */
   start(stage: Stage): Promise<Pick<Start, "command" | "env" | "folder">>;
-  /** Headers beside the usual ones. */
+  /** Additional request headers. */
   headers?(stage: Stage): Readonly<Record<string, string>>;
-  /** What a client calls the model. */
+  /** The `model` of requests. */
   readonly model: string;
-  /** Answers so few requests that it is measured for longer. */
+  /** Whether it is so slow that it is measured for longer. */
   readonly isSlow?: boolean;
-  /** How long it may take until it listens, ms. */
+  /** Startup timeout, ms. */
   readonly startMs?: number;
 }
 
-/** What a client sends, and where. */
+/** A request, and its URL. */
 export interface Target {
   readonly port: number;
   readonly path: string;
@@ -47,11 +50,11 @@ export interface Target {
 const question = "Tell in a few words how a request finds its way through a router to a model, and back. ".repeat(3);
 
 /**
- * A client's request.
+ * Returns the request of a client.
  *
- * @param contestant Who gets it.
- * @param stage Where that one is.
- * @param isStream Whether the answer is to come in events.
+ * @param contestant The contestant.
+ * @param stage Its addresses.
+ * @param isStream Whether the response is streamed.
  */
 export function targetOf(contestant: Contestant, stage: Stage, isStream: boolean): Target {
   const messages = [{ role: "system", content: "Be brief." }, { role: "user", content: question.trim() }];
@@ -68,7 +71,7 @@ export function targetOf(contestant: Contestant, stage: Stage, isStream: boolean
   };
 }
 
-/** Environments that make a program trust the upstream's certificate. */
+/** Environment variables that make a program trust the upstream's certificate. */
 export function trustOf({ certificate }: Stage): Record<string, string> {
   if (certificate === undefined) return {};
   return {

@@ -1,5 +1,5 @@
 /**
- * The clients: wrk for as much as goes, and a program of ours for what wrk cannot measure.
+ * Load generators: wrk for saturation, and a program of this repository for what wrk cannot measure.
  * @module
  */
 import { createInterface, type Interface } from "node:readline";
@@ -7,22 +7,22 @@ import type { Target } from "./contestant.ts";
 import { output, type Running, startProgram } from "./process.ts";
 import { programPath, scriptCommand } from "./runtimes.ts";
 
-/** What came of it, ms and counts. */
+/** Result of a load, ms and counts. */
 export interface Load {
   readonly requests: number;
   readonly seconds: number;
   readonly failed: number;
   readonly p50: number;
   readonly p99: number;
-  /** Events of streams; none from wrk. */
+  /** Number of stream events; undefined with wrk. */
   readonly events?: number;
-  /** How late requests at random times were sent, p99, ms. */
+  /** p99 delay of requests that are sent at random times, ms. */
   readonly late?: number;
-  /** Time to the first token, net of the upstream's own. */
+  /** Time to first token, minus the upstream's own. */
   readonly first?: { readonly p50: number | null; readonly p99: number | null };
 }
 
-/** How much is sent. */
+/** Kind of load. */
 export type Mode =
   | { readonly mode: "closed"; readonly connections: number; readonly seconds: number; readonly scatterMs?: number }
   | { readonly mode: "open"; readonly rate: number; readonly seconds: number }
@@ -39,12 +39,12 @@ export async function hasWrk(): Promise<boolean> {
 }
 
 /**
- * As many whole answers as there are in some seconds.
+ * Sends as many requests as possible.
  *
- * @param target Whom.
- * @param connections How many at once.
- * @param seconds How long.
- * @param isSecure Whether it speaks TLS itself.
+ * @param target The request.
+ * @param connections Number of concurrent connections.
+ * @param seconds Duration, s.
+ * @param isSecure Whether the target uses TLS.
  */
 export async function saturate(target: Target, connections: number, seconds: number, isSecure = false): Promise<Load> {
   if (!await hasWrk()) return await load(target, { mode: "closed", connections, seconds }, isSecure);
@@ -61,12 +61,12 @@ export async function saturate(target: Target, connections: number, seconds: num
 }
 
 /**
- * Runs our own load.
+ * Runs the load generator of this repository.
  *
- * @param target Whom.
- * @param mode How.
- * @param isSecure Whether it speaks TLS itself.
- * @returns What {@linkcode Load} says, or when clients left.
+ * @param target The request.
+ * @param mode Kind of load.
+ * @param isSecure Whether the target uses TLS.
+ * @returns The result of the load; for disconnects, when clients disconnected.
  */
 export async function load<T = Load>(target: Target, mode: Mode, isSecure = false): Promise<T> {
   const settings = JSON.stringify({ ...target, ...mode, secure: isSecure });
@@ -74,18 +74,18 @@ export async function load<T = Load>(target: Target, mode: Mode, isSecure = fals
   return JSON.parse(text) as T;
 }
 
-/** Streams that stay open. */
+/** Streams that are kept open. */
 export interface Held {
-  /** Opens more, until there are so many and each has had a token; resolves with how many there are. */
+  /** Opens streams up to a total number, and resolves with the number once each has received a token. */
   open(count: number): Promise<number>;
-  /** Leaves. */
+  /** Closes the streams. */
   end(): Promise<void>;
 }
 
 /**
- * Holds streams open.
+ * Opens streams and keeps them open.
  *
- * @param target Whom.
+ * @param target The request.
  */
 export async function hold(target: Target): Promise<Held> {
   const settings = JSON.stringify({ ...target, mode: "hold" });

@@ -1,28 +1,28 @@
 /**
- * What the benchmark is asked for on its command line.
+ * Command-line options of the benchmark.
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
 
-/** What is measured, with whom, and for how long. */
+/** Command-line options. */
 export interface Options {
-  /** Names of figures; all unless given. */
+  /** Names of figures; all by default. */
   readonly only: readonly string[];
-  /** Names of contestants; all that a figure is about unless given. */
+  /** Names of contestants; all of a figure by default. */
   readonly contestants: readonly string[];
-  /** How many connections at once, one measurement each. */
+  /** Numbers of concurrent connections, each measured separately. */
   readonly connections: readonly number[];
-  /** How long each measurement takes. */
+  /** Duration of a measurement, s. */
   readonly seconds: number;
-  /** How often each is repeated, in turn with the others. */
+  /** Number of rounds. */
   readonly rounds: number;
-  /** Fewer contestants, connections and rounds. */
+  /** Whether to measure fewer contestants, connections and rounds. */
   readonly isQuick: boolean;
-  /** Raw numbers as JSON on standard output, all else on standard error. */
+  /** Whether to print raw results as JSON to standard output, and everything else to standard error. */
   readonly isJson: boolean;
 }
 
-/** What `--help` prints. */
+/** The help text. */
 export const help = `Usage: deno task bench [options]
 
 Options:
@@ -40,10 +40,10 @@ const strings = ["only", "contestants", "connections", "seconds", "rounds"];
 const switches = ["quick", "json", "help"];
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @param args Its arguments.
- * @returns Undefined when help is asked for.
+ * @param args The arguments.
+ * @returns Undefined for `--help`.
  * @throws {TypeError} For an unknown option or a malformed number.
  */
 export function readOptions(args: readonly string[]): Options | undefined {

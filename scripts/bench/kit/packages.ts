@@ -1,6 +1,6 @@
 /**
- * What others have published, installed once into a cache under the system's temporary folder, and our own package,
- * built from this checkout for this run.
+ * Installs the packages of other contestants, once, into a cache in the system's temporary folder; and builds this
+ * project's package for each run.
  * @module
  */
 import { output } from "./process.ts";
@@ -10,12 +10,12 @@ const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
 const cache = `${temporary.replace(/\/$/, "")}/modelmesh-bench`;
 const installMs = 300_000;
 
-/** What is asked of npm; the versions that were found stand in each folder's `package-lock.json`. */
+/** Packages to install. Installed versions are in each folder's `package-lock.json`. */
 const wanted = {
   undici: { dependencies: { undici: "^7.16.0" } },
   portkey: {
     dependencies: { "@portkey-ai/gateway": "^1.15.2" },
-    overrides: { "@hono/node-server": "1.13.8" }, // with 1.19.19 its streams are answered 500
+    overrides: { "@hono/node-server": "1.13.8" }, // with 1.19.19 its streams fail with status 500
   },
   clients: { dependencies: { "openai": "^7.55.0", "ai": "^7.0.0", "@ai-sdk/openai": "^4.0.0" } },
 } as const;
@@ -24,7 +24,7 @@ const litellm = "litellm[proxy]";
 
 const folders = new Map<string, Promise<string>>();
 
-/** Does it once for all callers. */
+/** Runs a task once for all callers. */
 function once(name: string, make: () => Promise<string>): Promise<string> {
   let folder = folders.get(name);
   if (folder === undefined) folders.set(name, folder = make());
@@ -32,10 +32,10 @@ function once(name: string, make: () => Promise<string>): Promise<string> {
 }
 
 /**
- * The folder of packages from npm.
+ * Returns the folder of installed npm packages.
  *
- * @param name Which.
- * @throws {Error} When npm cannot bring them.
+ * @param name The set of packages.
+ * @throws {Error} When npm cannot install them.
  */
 export function installed(name: keyof typeof wanted): Promise<string> {
   return once(name, async () => {
@@ -53,10 +53,10 @@ export function installed(name: keyof typeof wanted): Promise<string> {
 }
 
 /**
- * LiteLLM's proxy in a virtual environment.
+ * Installs LiteLLM's proxy in a virtual environment.
  *
- * @returns The folder of its programs.
- * @throws {Error} When there is no Python, or pip cannot bring it.
+ * @returns The folder of its executables.
+ * @throws {Error} When Python is missing, or pip cannot install it.
  */
 export function installedLiteLlm(): Promise<string> {
   return once("litellm", async () => {
@@ -73,18 +73,18 @@ export function installedLiteLlm(): Promise<string> {
 
 let runFolder: string | undefined;
 
-/** The folder that goes at the end of the run. */
+/** Returns a folder that is removed at the end of the run. */
 export async function temporaryFolder(): Promise<string> {
   return runFolder ??= await Deno.makeTempDir({ prefix: "modelmesh-bench-" });
 }
 
-/** Removes it. */
+/** Removes the temporary folder. */
 export async function removeTemporary(): Promise<void> {
   if (runFolder !== undefined) await Deno.remove(runFolder, { recursive: true }).catch(() => {});
 }
 
 /**
- * The command line of our npm package, packed and installed.
+ * Returns the command line of this project's npm package, packed and installed.
  *
  * @throws {Error} When it cannot be built.
  */
@@ -106,14 +106,14 @@ export function ownPackage(): Promise<string> {
   });
 }
 
-/** What was installed for this run, with versions. */
+/** Returns the installed packages and their versions. */
 export async function usedVersions(): Promise<string[]> {
   const found: string[] = [];
   for (const [name, folder] of folders) {
     try {
       found.push(...await versionsIn(name, await folder));
     } catch {
-      // it could not be installed, which its contestants report
+      // not installed; its contestants report it
     }
   }
   return found;
@@ -132,7 +132,7 @@ async function versionsIn(name: string, folder: string): Promise<string[]> {
   }));
 }
 
-/** So that other wishes have another folder. */
+/** Returns a hash, so that other requirements use another folder. */
 function fingerprint(text: string): string {
   let hash = 0;
   for (const letter of text) hash = (hash * 31 + letter.codePointAt(0)!) >>> 0;

@@ -1,5 +1,5 @@
 /**
- * Starts programs, each on one core, and ends them all.
+ * Starts processes, each pinned to a core, and kills them at the end.
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -7,35 +7,35 @@ import { closeSync, openSync } from "node:fs";
 import { connect } from "node:net";
 import process from "node:process";
 
-/** Which core a program runs on. */
+/** Role of a core. */
 export type Core = "gateway" | "load";
 
-/** Their numbers. */
+/** Numbers of the cores. */
 export const cores: Readonly<Record<Core, number>> = { gateway: 0, load: 1 };
 
-/** What a program is started with. */
+/** Options of a process. */
 export interface Start {
-  /** What to run, and its arguments. */
+  /** Program and arguments. */
   readonly command: readonly string[];
-  /** Its core; any without. */
+  /** The core to pin it to; undefined for any. */
   readonly core?: Core;
-  /** What it has besides the few variables that all have. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it runs. */
+  /** Working directory. */
   readonly folder?: string;
-  /** A file that takes what it writes, so that no reader is needed. Without one, the caller reads it. */
+  /** File that receives its output. Without one, the caller reads the output. */
   readonly log?: string;
 }
 
-/** A program that runs. */
+/** A running process. */
 export interface Running {
-  /** Its process. */
+  /** Its process id. */
   readonly pid: number;
-  /** Node's view of it. */
+  /** Its child process object. */
   readonly child: ChildProcess;
-  /** Resolves with the code it ended with; null after a signal. */
+  /** Resolves with its exit code; null after a signal. */
   readonly ended: Promise<number | null>;
-  /** Kills it and all that it started. */
+  /** Kills it and its descendants. */
   kill(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ const running = new Set<Running>();
 let canPin: boolean | undefined;
 let isOver = false;
 
-/** Whether programs can be pinned to a core: on Linux, with two cores at least, where `taskset` is installed. */
+/** Whether processes can be pinned: on Linux with at least two cores and `taskset`. */
 export async function isPinning(): Promise<boolean> {
   if (canPin !== undefined) return canPin;
   const args = ["-c", String(cores.load), "true"];
@@ -52,22 +52,22 @@ export async function isPinning(): Promise<boolean> {
   return canPin = done?.success === true;
 }
 
-/** Keeps this program itself off the gateway's core. */
+/** Pins this process to the core of the load. */
 export async function pinSelf(): Promise<void> {
   if (!await isPinning()) return;
   await new Deno.Command("taskset", { args: ["-acp", String(cores.load), String(process.pid)] }).output();
 }
 
 /**
- * Starts a program in a group of its own, with as many files as it may have open.
+ * Starts a process in its own process group, with the maximum number of open files.
  *
- * @param start What, and how.
- * @throws {Error} When all were killed.
+ * @param start Options of the process.
+ * @throws {Error} When the run is ending.
  */
 export async function startProgram({ command, core, env, folder, log }: Start): Promise<Running> {
   const pin = core !== undefined && await isPinning() ? ["taskset", "-c", String(cores[core])] : [];
-  if (isOver) throw new Error("it is being ended");
-  // every step hands its process on to the next, so that the id is the program's own
+  if (isOver) throw new Error("the run is ending");
+  // each step replaces the process by the next, so that the pid is the program's own
   const shell = ["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh"];
   const [program, ...args] = [...shell, ...pin, ...command];
   const own = Object.fromEntries(kept.flatMap((name) => process.env[name] ? [[name, process.env[name]!]] : []));
@@ -79,7 +79,7 @@ export async function startProgram({ command, core, env, folder, log }: Start): 
     detached: true,
   });
   if (output !== undefined) closeSync(output);
-  child.stdin!.on("error", () => {}); // it has ended
+  child.stdin!.on("error", () => {}); // the process has exited
   return register(child);
 }
 
@@ -105,22 +105,22 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it has ended
+    // the process has exited
   }
 }
 
-/** Kills all that still runs; nothing starts after it. */
+/** Kills all running processes. No process starts afterwards. */
 export async function killAll(): Promise<void> {
   isOver = true;
   await Promise.all([...running].map((one) => one.kill()));
 }
 
 /**
- * Runs a program to its end and returns what it wrote to standard output.
+ * Runs a process to its end and returns its standard output.
  *
- * @param start What, and how.
- * @param limitMs The longest it may take.
- * @throws {Error} With what it wrote to standard error, when it fails or takes longer.
+ * @param start Options of the process.
+ * @param limitMs Timeout, ms.
+ * @throws {Error} With its standard error, when it fails or times out.
  */
 export async function output(start: Start, limitMs = 60_000): Promise<string> {
   const program = await startProgram(start);
@@ -136,20 +136,20 @@ export async function output(start: Start, limitMs = 60_000): Promise<string> {
   throw new Error(`${start.command.slice(0, 4).join(" ")} ${how}: ${(texts.err + texts.out).trim().slice(-600)}`);
 }
 
-/** A port that is free now. */
+/** Returns a free port. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }
 
 /**
- * Waits until a program listens.
+ * Waits until a process listens.
  *
- * @param program Who is to listen.
- * @param port Where.
- * @param limitMs The longest to wait.
- * @param lookMs How often to look.
- * @throws {Error} When it ends, or does not listen in time.
+ * @param program The process.
+ * @param port The port.
+ * @param limitMs Timeout, ms.
+ * @param lookMs Polling interval, ms.
+ * @throws {Error} When it exits, or does not listen in time.
  */
 export async function untilListening(
   program: Running,
@@ -168,11 +168,11 @@ export async function untilListening(
 }
 
 /**
- * Waits until no server listens on a port.
+ * Waits until nothing listens on a port.
  *
- * @param port Where.
- * @param limitMs The longest to wait.
- * @throws {Error} When one still does then.
+ * @param port The port.
+ * @param limitMs Timeout, ms.
+ * @throws {Error} When something still listens after the timeout.
  */
 export async function untilRefusing(port: number, limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;

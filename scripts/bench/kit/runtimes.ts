@@ -1,23 +1,23 @@
 /**
- * The programs that others run on: Deno, and Node by version.
+ * Runtimes of contestants: Deno, and versions of Node.
  * @module
  */
 import { fileURLToPath } from "node:url";
 import { output } from "./process.ts";
 
-/** The repository's root, a path with a slash at its end. */
+/** Path of the repository's root, with a trailing slash. */
 export const root: string = fileURLToPath(new URL("../../../", import.meta.url));
 
 const programs = fileURLToPath(new URL("../programs/", import.meta.url));
 const npmMs = 180_000;
 
-/** The path of a program of the benchmark. */
+/** Returns the path of a program of the benchmark. */
 export function programPath(name: string): string {
   return programs + name;
 }
 
 /**
- * How Deno runs a file.
+ * Returns the command that runs a file on Deno.
  *
  * @param path The file.
  */
@@ -28,10 +28,10 @@ export function denoCommand(path: string): string[] {
 const nodes = new Map<string, Promise<string>>();
 
 /**
- * The path of a Node: the one at hand where it is that version, else from npm.
+ * Returns the path of a Node version: the installed one if it has this version, else one from npm.
  *
- * @param version Its major version.
- * @throws {Error} When npm cannot bring it.
+ * @param version Major version.
+ * @throws {Error} When npm cannot install it.
  */
 export function nodePath(version: string): Promise<string> {
   let path = nodes.get(version);
@@ -50,7 +50,7 @@ let node: Promise<string | undefined> | undefined;
 
 const whichNode = "process.versions.deno ? '' : `${process.version} ${process.execPath}`";
 
-/** Version and path of the Node at hand, for which Deno stands in where there is none. */
+/** Version and path of the installed Node; undefined if there is none. */
 function anyNode(): Promise<string | undefined> {
   return node ??= output({ command: ["node", "-p", whichNode] }).then(
     (text) => text.trim() || undefined,
@@ -59,22 +59,22 @@ function anyNode(): Promise<string | undefined> {
 }
 
 /**
- * How a script that runs on both is run: on Node where there is one, which is quicker with bare sockets.
+ * Returns the command of a script that runs on Node and Deno. Node is preferred, since its sockets are faster.
  *
- * @param name Its file's name.
+ * @param name File name of the script.
  */
 export async function scriptCommand(name: string): Promise<string[]> {
   const found = await anyNode();
   return found === undefined ? denoCommand(programPath(name)) : [found.split(" ")[1]!, programPath(name)];
 }
 
-/** What the upstream and the fine load run on, for people. */
+/** Name of the runtime of the upstream and the load generator. */
 export async function scriptRuntime(): Promise<string> {
   const found = await anyNode();
   return found === undefined ? `Deno ${Deno.version.deno}` : `Node ${found.split(" ")[0]}`;
 }
 
-/** The versions of Node that contestants ran on. */
+/** Versions of Node that contestants used. */
 export async function usedNodes(): Promise<string[]> {
   const paths = await Promise.allSettled(nodes.values());
   const found = paths.flatMap((path) => path.status === "fulfilled" ? [path.value] : []);

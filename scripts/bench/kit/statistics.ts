@@ -1,14 +1,14 @@
 /**
- * What is made of samples.
+ * Statistics of samples.
  * @module
  */
 
 /**
- * A percentile, between the two nearest samples in proportion.
+ * Returns a percentile, linearly interpolated between the two nearest samples.
  *
- * @param samples In any order.
+ * @param samples Samples in any order.
  * @param share 0 to 1; 0.5 is the median.
- * @returns NaN when there is no sample.
+ * @returns NaN without samples.
  */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -19,22 +19,22 @@ export function percentile(samples: readonly number[], share: number): number {
 }
 
 /**
- * The median.
+ * Returns the median.
  *
- * @param samples In any order.
- * @returns NaN when there is no sample.
+ * @param samples Samples in any order.
+ * @returns NaN without samples.
  */
 export function median(samples: readonly number[]): number {
   return percentile(samples, 0.5);
 }
 
 /**
- * The median of what is left of two series, round by round: drift of the machine between rounds falls out.
+ * Returns the median of a paired comparison. Comparing round by round cancels drift of the machine.
  *
  * @param left One number per round.
  * @param right One number per round.
- * @param combine A ratio or a difference.
- * @returns NaN when there is no round that has both.
+ * @param combine Ratio or difference of a pair.
+ * @returns NaN when no round has both.
  */
 export function medianOfPairs(
   left: readonly number[],
@@ -47,10 +47,11 @@ export function medianOfPairs(
 }
 
 /**
- * The order of a round: each has been first, and after each other, when there are as many rounds.
+ * Returns the order of participants in a round. Over as many rounds as participants, each is first once, and follows
+ * each other one.
  *
- * @param items Who takes part.
- * @param round Counted from 0.
+ * @param items The participants.
+ * @param round Number of the round, starting at 0.
  */
 export function orderOf<T>(items: readonly T[], round: number): T[] {
   const shift = items.length === 0 ? 0 : round % items.length;

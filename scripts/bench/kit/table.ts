@@ -1,31 +1,31 @@
 /**
- * The table of figures, and tables in general.
+ * Formats tables.
  * @module
  */
 
-/** One line of the table: what was measured, and what it has to be. */
+/** A row of the table of figures. */
 export interface Row {
   /** What is measured. */
   readonly figure: string;
-  /** What came out; undefined when nothing did. */
+  /** The result; undefined if there is none. */
   readonly measured: number | undefined;
-  /** Such as `ms`; a bare ratio has none. */
+  /** Unit, such as `ms`; undefined for a ratio. */
   readonly unit?: string;
-  /** What it must reach. */
+  /** Required value. */
   readonly must?: number;
-  /** What it should reach. */
+  /** Target value. */
   readonly aim?: number;
-  /** Whether more is better. */
+  /** Whether higher or lower values are better. */
   readonly better: "more" | "less";
-  /** Why nothing was measured, or what has to be known of it. */
+  /** Remark, such as why there is no result. */
   readonly note?: string;
 }
 
-/** How a figure stands to what it must reach. */
+/** Result of comparing a figure with its required value. */
 export type Verdict = "aim reached" | "reached" | "MISSED" | "not measured" | "";
 
 /**
- * How a figure stands to what it must reach; nothing for one without a target.
+ * Compares a figure with its required value; empty without one.
  *
  * @param row The figure.
  */
@@ -38,9 +38,9 @@ export function verdictOf({ measured, must, aim, better }: Row): Verdict {
 }
 
 /**
- * A number as people read it: three digits that count.
+ * Formats a number with three significant digits.
  *
- * @param value Any number.
+ * @param value The number.
  */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return "-";
@@ -49,9 +49,9 @@ export function formatNumber(value: number): string {
 }
 
 /**
- * A table in columns; those of numbers are flush right.
+ * Formats a table. Columns of numbers are aligned right.
  *
- * @param head Names of the columns.
+ * @param head Column headers.
  * @param lines Cells.
  */
 export function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string {
@@ -65,9 +65,9 @@ export function formatTable(head: readonly string[], lines: readonly (readonly s
 }
 
 /**
- * The table at the end of a run.
+ * Formats the table of figures at the end of a run.
  *
- * @param rows What was measured.
+ * @param rows The figures.
  */
 export function formatRows(rows: readonly Row[]): string {
   const withUnit = (value: number | undefined, unit = "") =>

@@ -1,54 +1,54 @@
 /**
- * The mock upstream, in a process of its own.
+ * The mock upstream, in a separate process.
  * @module
  */
 import { freePort, output, startProgram, untilListening } from "./process.ts";
 import { scriptCommand } from "./runtimes.ts";
 
-/** What the mock does; what is left out stays as it was. */
+/** Behaviour of the mock. Missing members are unchanged. */
 export interface UpstreamMode {
-  /** Size of whole answers. */
+  /** Size of whole responses, bytes. */
   readonly bytes?: number;
-  /** Wait before whole answers, ms. */
+  /** Delay of whole responses, ms. */
   readonly delayMs?: number;
-  /** Tokens in a stream. */
+  /** Number of tokens of a stream. */
   readonly events?: number;
-  /** Wait between tokens, ms; 0 for all at once. */
+  /** Delay between tokens, ms; 0 sends all at once. */
   readonly paceMs?: number;
-  /** Wait before the first token, ms; `paceMs` when 0. */
+  /** Delay of the first token, ms; 0 for `paceMs`. */
   readonly firstMs?: number;
 }
 
-/** What the mock was asked since it was last set. */
+/** Requests since the mock was last configured. */
 export interface Seen {
   readonly requests: number;
-  /** The body of the first request. */
+  /** Body of the first request. */
   readonly lastBody: string;
-  /** When callers left before their answer's end. */
+  /** Times at which clients disconnected before the end of their response. */
   readonly left: readonly number[];
 }
 
 /** The mock upstream. */
 export interface Upstream {
-  /** Ports, without and with TLS. */
+  /** Ports without and with TLS. */
   readonly ports: { readonly plain: number; readonly secure: number };
-  /** Path of its certificate, which signs itself. */
+  /** Path of its self-signed certificate. */
   readonly certificate: string;
-  /** Its address, with `/v1`. */
+  /** Returns its base URL, with `/v1`. */
   url(isSecure: boolean): string;
-  /** Changes what it does, and forgets what it has seen. */
+  /** Configures its behaviour, and resets its records. */
   set(mode: UpstreamMode): Promise<void>;
-  /** What it was asked. */
+  /** Returns the recorded requests. */
   seen(): Promise<Seen>;
 }
 
-/** How it answers when nothing else is asked for. */
+/** Default behaviour. */
 export const usualMode: Required<UpstreamMode> = { bytes: 1024, delayMs: 0, events: 50, paceMs: 0, firstMs: 0 };
 
 /**
  * Starts the mock.
  *
- * @param folder Where its certificate is kept.
+ * @param folder Folder of its certificate.
  */
 export async function startUpstream(folder: string): Promise<Upstream> {
   const { key, certificate } = await makeCertificate(folder);
@@ -72,7 +72,7 @@ export async function startUpstream(folder: string): Promise<Upstream> {
   };
 }
 
-/** Self-signed, for this run. */
+/** Creates a self-signed certificate for this run. */
 async function makeCertificate(folder: string): Promise<{ key: string; certificate: string }> {
   const [key, certificate] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
   const kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];

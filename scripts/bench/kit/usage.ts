@@ -1,5 +1,5 @@
 /**
- * What a process has used, as the kernel counts it.
+ * Resource usage of processes, from `/proc`.
  * @module
  */
 
@@ -11,9 +11,9 @@ async function readTicksPerSecond(): Promise<number> {
 }
 
 /**
- * User and system time of a process, seconds.
+ * Returns user plus system CPU time of a process, seconds.
  *
- * @param pid The process.
+ * @param pid The process id.
  */
 export async function cpuSeconds(pid: number): Promise<number> {
   ticksPerSecond ??= await readTicksPerSecond();
@@ -21,9 +21,9 @@ export async function cpuSeconds(pid: number): Promise<number> {
 }
 
 /**
- * `utime` and `stime` in a line of `/proc/<pid>/stat`, ticks.
+ * Returns `utime` plus `stime` from `/proc/<pid>/stat`, in ticks.
  *
- * @param line The line; a program's name may have spaces and brackets in it.
+ * @param line Its content. The name of a program may contain spaces and parentheses.
  */
 export function cpuTicksIn(line: string): number {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
@@ -31,9 +31,9 @@ export function cpuTicksIn(line: string): number {
 }
 
 /**
- * User and system time that all programs used of a core, seconds.
+ * Returns user plus system CPU time of a core, seconds.
  *
- * @param core Its number.
+ * @param core Number of the core.
  */
 export async function coreSeconds(core: number): Promise<number> {
   ticksPerSecond ??= await readTicksPerSecond();
@@ -41,10 +41,10 @@ export async function coreSeconds(core: number): Promise<number> {
 }
 
 /**
- * User, nice and system time of a core in the text of `/proc/stat`, ticks.
+ * Returns user, nice and system time of a core from `/proc/stat`, in ticks.
  *
- * @param text The text.
- * @param core The core's number.
+ * @param text Its content.
+ * @param core Number of the core.
  */
 export function coreTicksIn(text: string, core: number): number {
   const line = new RegExp(`^cpu${core} (\\d+) (\\d+) (\\d+)`, "m").exec(text);
@@ -52,18 +52,18 @@ export function coreTicksIn(text: string, core: number): number {
 }
 
 /**
- * Resident memory of a process, KiB.
+ * Returns the resident memory of a process, KiB.
  *
- * @param pid The process.
+ * @param pid The process id.
  */
 export async function residentKib(pid: number): Promise<number> {
   return residentKibIn(await Deno.readTextFile(`/proc/${pid}/status`));
 }
 
 /**
- * `VmRSS` in the text of `/proc/<pid>/status`, KiB.
+ * Returns `VmRSS` from `/proc/<pid>/status`, KiB.
  *
- * @param text The text.
+ * @param text Its content.
  */
 export function residentKibIn(text: string): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]);

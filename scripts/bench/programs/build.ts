@@ -1,5 +1,5 @@
 /**
- * Builds our npm package into a folder. A program of its own, since what it imports comes from npm.
+ * Builds the npm package into a folder. A separate program, since its imports come from npm.
  * @module
  */
 import { pathToFileURL } from "node:url";

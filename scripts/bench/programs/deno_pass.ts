@@ -1,6 +1,6 @@
 /**
- * The least that a gateway on Deno does: read the body, replace the model, hand the answer on. Takes its port and the
- * upstream's URL.
+ * Minimal gateway on Deno: reads the body, replaces the model and forwards the response. Arguments: port and URL of the
+ * upstream.
  * @module
  */
 const [port, upstream] = Deno.args;

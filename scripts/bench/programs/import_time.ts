@@ -1,5 +1,5 @@
 /**
- * Prints how long the import of a module takes, ms. Takes its URL.
+ * Prints the import time of a module, ms. Argument: its URL.
  * @module
  */
 const from = performance.now();

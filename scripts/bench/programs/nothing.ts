@@ -1,4 +1,4 @@
 /**
- * Nothing: what it takes to start Deno.
+ * Does nothing: measures the startup time of Deno.
  * @module
  */

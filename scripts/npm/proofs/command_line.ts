@@ -1,5 +1,5 @@
 /**
- * The command that the package brings works where nothing else is.
+ * Tests the command line of the package without other dependencies.
  * @module
  */
 import { type Running, start } from "../process.ts";
@@ -9,10 +9,10 @@ const proxyArguments = ["proxy", "--demo", "--port", "0", "--json"];
 
 const question = JSON.stringify({ model: "chat-completion", messages: [{ role: "user", content: "Hello" }] });
 
-/** A configuration that is sound, and one with two faults. */
+/** A valid configuration, and one with two errors. */
 const [sound, faulty] = [`providers: { openai.llm.v1: { api_key: k } }\n`, `pols: {}\nproxy: { port: none }\n`];
 
-/** Asks until an answer came by way of a failover; each has to come. */
+/** Sends requests until a response follows a failover. All requests must succeed. */
 async function askUntilFailover(url: string): Promise<void> {
   for (let left = 12; left > 0; left--) {
     const answer = await fetch(`${url}/v1/chat/completions`, {
@@ -36,7 +36,7 @@ async function serves(url: string): Promise<boolean> {
   return await fetch(`${url}/live`).then((answer) => answer.body?.cancel().then(() => true) ?? true, () => false);
 }
 
-/** npx passes a signal to its shell alone; who stops it in a terminal, or as a service, signals all of them. */
+/** Tests npx, which forwards signals to its shell only; terminals and service managers signal the whole group. */
 async function proveNpx(project: Project): Promise<void> {
   const proxy = start(["npx", "modelmesh", ...proxyArguments], { folder: project.folder, limitSeconds: 60 });
   try {
@@ -51,11 +51,11 @@ async function proveNpx(project: Project): Promise<void> {
 }
 
 /**
- * Proves that the command line's demo serves, and that SIGTERM ends it as asked.
+ * Tests that the demo of the command line serves, and that SIGTERM stops it.
  *
  * @param program The command line.
- * @param folder Where it is run, as a path.
- * @throws {Error} When it does not.
+ * @param folder Working directory, as a path.
+ * @throws {Error} When a check fails.
  */
 export async function proveDemo(program: string, folder: string): Promise<void> {
   const proxy = start([program, ...proxyArguments], { folder, limitSeconds: 60 });
@@ -69,7 +69,7 @@ export async function proveDemo(program: string, folder: string): Promise<void> 
   }
 }
 
-/** The proofs. */
+/** The tests. */
 export const commandLine: readonly Proof[] = [
   {
     name: "npx modelmesh proxy --demo serves, fails over, stops",

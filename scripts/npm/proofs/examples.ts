@@ -1,5 +1,5 @@
 /**
- * The example for Node runs in a project with the package alone.
+ * Tests that the example for Node runs in a project with only the package.
  * @module
  */
 import { fromFileUrl, root } from "../files.ts";
@@ -8,7 +8,7 @@ import { start } from "../process.ts";
 
 const name = "library_node.mjs";
 
-/** Runs the example with the variables of one environment alone. */
+/** Runs the example with the given environment variables only. */
 async function run(workshop: Workshop, env: Readonly<Record<string, string>>) {
   const project = await workshop.plain();
   await Deno.copyFile(fromFileUrl(new URL(`examples/${name}`, root)), `${project.folder}/${name}`);
@@ -16,7 +16,7 @@ async function run(workshop: Workshop, env: Readonly<Record<string, string>>) {
   return await start(["env", "-i", `PATH=${Deno.env.get("PATH")}`, ...variables, "node", name, "Why?"], project).ended;
 }
 
-/** The proofs. */
+/** The tests. */
 export const examples: readonly Proof[] = [
   {
     name: `examples/${name} streams an answer of the demo`,

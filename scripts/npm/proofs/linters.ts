@@ -1,5 +1,5 @@
 /**
- * What looks into packages finds nothing to say about this one.
+ * Tests that package linters report nothing.
  * @module
  */
 import { must, type Project, type Proof, versions, type Workshop } from "../workshop.ts";
@@ -8,7 +8,7 @@ function tools(workshop: Workshop): Promise<Project> {
   return workshop.project("linters", [versions.publint, versions.areTheTypesWrong]);
 }
 
-/** The proofs. */
+/** The tests. */
 export const linters: readonly Proof[] = [
   {
     name: "publint has nothing to say",
@@ -22,8 +22,8 @@ export const linters: readonly Proof[] = [
     name: "the types are not wrong",
     async prove(workshop) {
       const project = await tools(workshop);
-      // `esm-only`: the package has ES modules alone, by design. Node 22 and newer load them by `require()` as well,
-      // and the resolution of Node 10, which knows no `exports`, belongs to versions that could not run it anyway.
+      // `esm-only`: the package only has ES modules, by design. Node 22 and newer load them with `require()`; the
+      // resolution of Node 10, without `exports`, belongs to unsupported versions
       await project.run([project.program("attw"), workshop.tarball, "--profile", "esm-only", "--no-emoji"]);
     },
   },

@@ -1,5 +1,5 @@
 /**
- * Bundlers make pages of the package, and leave out what a page does not use.
+ * Tests that bundlers build pages with the package, and remove unused code.
  * @module
  */
 import { bundleForPage, callLimitBytes, gzipSize, limitBytes, oneProvider, serverTraces } from "../browser_size.ts";
@@ -7,14 +7,14 @@ import { type Metafile, version as esbuildVersion } from "../esbuild.ts";
 import { optionalPackages } from "../optional_packages.ts";
 import { must, type Project, type Proof, versions, type Workshop } from "../workshop.ts";
 
-/** The most that one class of errors may bring with it, minified and gzipped, bytes. */
+/** Maximum size of a page that uses one error class, minified and gzipped, bytes. */
 const shakenBytes = 2_500;
 
 function pages(workshop: Workshop): Promise<Project> {
   return workshop.project("pages", [workshop.tarball, `esbuild@${esbuildVersion}`]);
 }
 
-/** Bundles a file with esbuild, minified, into one that imports nothing but what may be missing. */
+/** Bundles and minifies a file with esbuild; optional packages stay external. */
 async function bundle(project: Project, file: string): Promise<string> {
   const output = `${file}.bundle.js`;
   const options = ["--bundle", "--minify", "--format=esm", `--outfile=${output}`, `--metafile=${file}.json`];
@@ -32,7 +32,7 @@ function checkPage(text: string): void {
   must(traces.length === 0, `The bundle has what only servers have:\n${traces.join("\n")}`);
 }
 
-/** The proofs. */
+/** The tests. */
 export const pageProofs: readonly Proof[] = [
   {
     name: "esbuild makes a page of the browser entry, within its limit",

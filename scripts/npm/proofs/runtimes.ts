@@ -1,30 +1,30 @@
 /**
- * Programs in JavaScript use the package on every runtime it says it runs on.
+ * Tests JavaScript programs with the package on every supported runtime.
  * @module
  */
 import { type Ended, start } from "../process.ts";
 import { must, type Proof, versions, type Workshop } from "../workshop.ts";
 
-/** The path of a Node that npm brings. */
+/** Returns the path of a Node version from npm. */
 async function nodeOf(workshop: Workshop, version: string): Promise<string> {
   return (await workshop.project(version.replace("@", "-"), [version])).program("node");
 }
 
-/** Runs the program; a runtime that warns of something in the package counts as a failure. */
+/** Runs the program. A warning about the package counts as a failure. */
 async function runProgram(workshop: Workshop, command: readonly string[]): Promise<void> {
   const { out, err } = await (await workshop.plain()).run([...command, "program.mjs"]);
   must(out === "program: done\n", `The program said: ${out}`);
   must(err === "", `The runtime said: ${err}`);
 }
 
-/** A module with an `await` at its top could not be required. */
+/** Loads the package with `require()`, which fails for modules with top-level `await`. */
 async function runRequire(workshop: Workshop, node: string): Promise<void> {
   const script =
     `for (const entry of ["", "/browser", "/proxy", "/cli", "/package.json"]) require("@modelmesh/core" + entry)`;
   await (await workshop.plain()).run([node, "--no-warnings", "--eval", script]);
 }
 
-/** Loads a file on a Node that says it is another version. */
+/** Loads a file on a Node that reports another version. */
 async function onOldNode(workshop: Workshop, version: string): Promise<Ended> {
   const { folder } = await workshop.plain();
   const script = `Object.defineProperty(process.versions, "node", { value: "${version}" });
@@ -32,7 +32,7 @@ async function onOldNode(workshop: Workshop, version: string): Promise<Ended> {
   return await start(["node", "--eval", script, "--", "modelmesh", "--version"], { folder }).ended;
 }
 
-/** The proofs. */
+/** The tests. */
 export const runtimes: readonly Proof[] = [
   {
     name: "a program on the Node at hand imports every entry, chats and streams",

@@ -1,12 +1,12 @@
 /**
- * The tarball holds what it should, and nothing else.
+ * Tests the content of the tarball.
  * @module
  */
 import { entries } from "../bundle.ts";
 import { root } from "../files.ts";
 import { must, type Project, type Proof } from "../workshop.ts";
 
-/** What may be in it. */
+/** Patterns of allowed files. */
 const allowed = [
   /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
   /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY|api)\.md|docs\/[\w/-]+\.(?:md|svg))$/,
@@ -21,7 +21,7 @@ async function* filesOf(folder: string, prefix = ""): AsyncGenerator<string> {
   }
 }
 
-/** Source maps name nothing outside of the package, and hold the text of what they name. */
+/** Checks that a source map refers to nothing outside of the package, and contains its sources. */
 function checkMap(path: string, text: string): void {
   const { sources, sourcesContent } = JSON.parse(text) as { sources: string[]; sourcesContent?: string[] };
   must(sources.length === (sourcesContent?.length ?? 0), `${path} lacks the text of its sources`);
@@ -48,7 +48,7 @@ async function check(project: Project): Promise<void> {
   must((dependencies ?? devDependencies ?? scripts) === undefined, "The package has dependencies or scripts");
 }
 
-/** The proofs. */
+/** The tests. */
 export const tarball: readonly Proof[] = [{
   name: "the tarball holds scripts, declarations, maps without paths of this machine, and no more",
   prove: async (workshop) => await check(await workshop.plain()),

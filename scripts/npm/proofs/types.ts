@@ -1,5 +1,5 @@
 /**
- * Programs in strict TypeScript compile against the declarations, which are checked too.
+ * Tests that strict TypeScript programs compile against the declarations, which are checked as well.
  * @module
  */
 import { typescriptVersion } from "../types.ts";
@@ -7,7 +7,7 @@ import { type Proof, versions, type Workshop } from "../workshop.ts";
 
 const compilers = [`typescript@${typescriptVersion}`, versions.typescriptNext];
 
-/** `skipLibCheck: false` is what makes the compiler look into our declarations. */
+/** Strict options. `skipLibCheck: false` makes the compiler check the declarations. */
 const strict = {
   strict: true,
   noUncheckedIndexedAccess: true,
@@ -49,14 +49,14 @@ async function compile(workshop: Workshop, { lib, packages }: CompileEnvironment
   }
 }
 
-/** Types of OpenAI's own package in a client's calls, and a client's answers where that package's are expected. */
+/** Compiles a program that mixes types of the `openai` package with those of a client. */
 async function compileWithOpenAi(workshop: Workshop, openAi: string): Promise<void> {
   const [compiler] = compilers;
   const packages = [workshop.tarball, compiler!, versions.nodeTypes, openAi];
   const project = await workshop.project(openAi.replace("@", "-"), packages);
   for (const [name, resolution] of Object.entries(resolutions)) {
     const lib = ["es2022", "dom", "dom.iterable", "dom.asynciterable"];
-    // that package's own declarations are not looked into
+    // the declarations of that package are not checked
     const compilerOptions = {
       ...strict,
       ...resolution,
@@ -75,7 +75,7 @@ const openAiTypes = versions.openAis.map((openAi): Proof => ({
   prove: (workshop) => compileWithOpenAi(workshop, openAi),
 }));
 
-/** The proofs. */
+/** The tests. */
 export const types: readonly Proof[] = compilers.flatMap((compiler) =>
   Object.entries(environments).map(([name, around]): Proof => ({
     name: `strict TypeScript (${compiler}, ${Object.keys(resolutions).join(" and ")}) with ${name}`,

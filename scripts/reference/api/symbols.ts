@@ -1,5 +1,5 @@
 /**
- * Symbols as `api.md` lists them.
+ * Formats symbols for `api.md`.
  * @module
  */
 import {
@@ -14,9 +14,9 @@ import {
 import { memberLines, memberName, propertyLine, signature, typeArguments, typeParameters, writeType } from "./types.ts";
 
 /**
- * A symbol: its first sentence as a comment, and its signatures.
+ * Returns a symbol: its first sentence as a comment, and its signatures.
  *
- * @param symbol What an entry exports.
+ * @param symbol The symbol.
  */
 export function symbolLines({ name, declarations }: DocSymbol): string[] {
   return seenOverloads(declarations, ({ def }) => def, () => name).flatMap((declaration) => [
@@ -46,7 +46,7 @@ function declarationLines(name: string, declaration: DocDeclaration): string[] {
   return block(`interface ${head}${from}`, memberLines(def));
 }
 
-/** On one line, or a long union with a line for each part. */
+/** Formats an alias on one line, or a long union with a line per member. */
 function aliasLines(head: string, type: DocType | undefined): string[] {
   const line = `${head} ${writeType(type)};`;
   if (line.length <= 120 || type?.kind !== "union") return [line];
@@ -58,7 +58,7 @@ function block(head: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [`${head} {}`] : [`${head} {`, ...lines.map((line) => `  ${line}`), "}"];
 }
 
-/** Members that users see, each with its sentence behind it; those of the class itself first. */
+/** Returns public members with their first sentences, static ones first. */
 function classLines({ def }: DocDeclaration): string[] {
   const isSeen = ({ accessibility, jsDoc, name }: DocMember) =>
     accessibility !== "private" && !isInternal(jsDoc) && !name.startsWith("#");
@@ -94,7 +94,7 @@ function line(member: DocMember, text: string): string {
   return `${words.join("")}${text};${sentence === "" ? "" : ` // ${sentence}`}`;
 }
 
-/** Of overloads, the signatures that callers see: not the one of the implementation. */
+/** Returns the signatures of overloads that callers see, without the implementation. */
 function seenOverloads<Each>(
   all: readonly Each[],
   form: (each: Each) => DocFunction,
@@ -106,7 +106,7 @@ function seenOverloads<Each>(
   );
 }
 
-/** A class's superclass and interfaces: ` extends BaseProvider implements Provider`. */
+/** Returns the heritage clauses of a class: ` extends BaseProvider implements Provider`. */
 function heritage({ def }: DocDeclaration): string {
   const above = typeof def.extends === "string" ? ` extends ${def.extends}${typeArguments(def.superTypeParams)}` : "";
   const interfaces = def.implements ?? [];

@@ -1,10 +1,10 @@
 /**
- * Types as TypeScript writes them.
+ * Formats types in TypeScript syntax.
  * @module
  */
 import type { DocDefinition, DocFunction, DocMember, DocParameter, DocType, DocTypeParameter } from "./doc.ts";
 
-/** How a type of each kind reads; a kind that is not here fails the script. */
+/** Formatters by kind of type. An unknown kind fails the script. */
 const writers: Readonly<Record<string, (type: DocType) => string>> = {
   keyword: ({ repr }) => repr!,
   this: () => "this",
@@ -51,10 +51,10 @@ function template(parts: readonly DocType[]): string {
 }
 
 /**
- * A type, on one line.
+ * Formats a type on one line.
  *
- * @param type As `deno doc` has it; one left out is `unknown`.
- * @throws {Error} When it is of a kind that no writer knows.
+ * @param type The type; undefined is formatted as `unknown`.
+ * @throws {Error} When its kind is not supported.
  */
 export function writeType(type: DocType | undefined): string {
   if (type === undefined) return "unknown";
@@ -64,9 +64,9 @@ export function writeType(type: DocType | undefined): string {
 }
 
 /**
- * The parameters of a type where it is declared: `<Value extends string = string>`.
+ * Formats type parameters in a declaration: `<Value extends string = string>`.
  *
- * @param parameters Its parameters.
+ * @param parameters The type parameters.
  */
 export function typeParameters(parameters: readonly DocTypeParameter[] = []): string {
   if (parameters.length === 0) return "";
@@ -78,19 +78,19 @@ export function typeParameters(parameters: readonly DocTypeParameter[] = []): st
 }
 
 /**
- * The arguments of a type where it is used: `<string>`.
+ * Formats type arguments: `<string>`.
  *
- * @param types The arguments.
+ * @param types The type arguments.
  */
 export function typeArguments(types: readonly DocType[] = []): string {
   return types.length === 0 ? "" : `<${types.map(writeType).join(", ")}>`;
 }
 
 /**
- * A function from its parameters on: `(path: string): Promise<void>`.
+ * Formats a signature: `(path: string): Promise<void>`.
  *
- * @param form The function's form; without a return type there is none, as of a constructor.
- * @param arrow What stands before the type that it returns.
+ * @param form The function; a constructor has no return type.
+ * @param arrow Separator before the return type.
  */
 export function signature({ params = [], returnType, typeParams }: DocFunction, arrow = ": "): string {
   const returned = returnType === undefined ? "" : arrow + writeType(returnType);
@@ -102,14 +102,14 @@ function parameter(given: DocParameter, index: number): string {
   if (given.kind === "rest") {
     return `...${parameter({ ...given.arg!, tsType: given.tsType ?? given.arg!.tsType }, index)}`;
   }
-  const name = given.kind === "identifier" ? given.name!.replace(/^_/, "") : "options"; // one that is taken apart has no name
+  const name = given.kind === "identifier" ? given.name!.replace(/^_/, "") : "options"; // a destructured parameter has no name
   return `${name}${given.optional === true ? "?" : ""}: ${writeType(given.tsType)}`;
 }
 
 /**
- * The members of an interface or a type literal, each as a line.
+ * Formats the members of an interface or a type literal, a line each.
  *
- * @param definition What they are members of.
+ * @param definition The interface or type literal.
  */
 export function memberLines({ properties, methods, callSignatures, indexSignatures }: DocDefinition): string[] {
   return [
@@ -125,7 +125,7 @@ export function memberLines({ properties, methods, callSignatures, indexSignatur
 }
 
 /**
- * A property: `readonly id?: string`.
+ * Formats a property: `readonly id?: string`.
  *
  * @param member The property.
  */
@@ -137,7 +137,7 @@ export function propertyLine(member: DocMember): string {
 }
 
 /**
- * A member's name, as it has to be written.
+ * Formats the name of a member, quoted or bracketed if necessary.
  *
  * @param member The member.
  */

@@ -1,5 +1,5 @@
 /**
- * From chat's answers to those of `ai`.
+ * Converts chat completions to results of the `ai` package.
  * @module
  */
 import type { ChatCompletion, CompletionUsage, ToolCall } from "../../contracts/openai.ts";
@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, FinishReason["unified"]>> = {
   function_call: "tool-calls",
 };
 
-/** The parts of an answer's first choice: thoughts, text, calls. */
+/** Returns the content parts of the first choice: reasoning, text, tool calls. */
 export function contentOf({ choices: [choice] }: ChatCompletion): ContentPart[] {
   if (choice === undefined) return [];
   const { content, refusal, reasoning_content, tool_calls = [] } = choice.message;
@@ -28,7 +28,7 @@ export function contentOf({ choices: [choice] }: ChatCompletion): ContentPart[] 
   ];
 }
 
-/** A call; what its vendor bound to it comes back with the next request. */
+/** Converts a tool call. Provider-specific state is kept in its metadata, which returns with the next request. */
 export function callPart({ id, function: { name, arguments: input }, extra_content: state }: ToolCall): ToolCallPart {
   return {
     type: "tool-call",
@@ -40,16 +40,16 @@ export function callPart({ id, function: { name, arguments: input }, extra_conte
 }
 
 /**
- * Why an answer ended.
+ * Converts the finish reason.
  *
- * @param raw As chat has it.
- * @param hasRefused The model refused in words of its own.
+ * @param raw OpenAI's `finish_reason`.
+ * @param hasRefused Whether the model has written a refusal.
  */
 export function finishOf(raw: string | null | undefined, hasRefused = false): FinishReason {
   return { unified: hasRefused ? "content-filter" : reasons[raw ?? ""] ?? "other", raw: raw ?? undefined };
 }
 
-/** Token counts; what is not known is undefined. */
+/** Converts token counts. Unknown counts are undefined. */
 export function usageOf(usage: CompletionUsage | null | undefined): LanguageUsage {
   const { prompt_tokens: total, completion_tokens: written, prompt_tokens_details: read } = usage ?? {};
   const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = read ?? {};
@@ -65,12 +65,12 @@ export function usageOf(usage: CompletionUsage | null | undefined): LanguageUsag
   };
 }
 
-/** Where an answer comes from. */
+/** Returns id, creation time and model of a response. */
 export function responseFacts({ id, created, model }: Pick<ChatCompletion, "id" | "created" | "model">): ResponseFacts {
   return { id, timestamp: new Date(created * 1000), modelId: model };
 }
 
-/** Who answered. */
+/** Returns the pool, model and provider that served the response, as provider metadata. */
 export function metadataOf(response: object): { mesh: Record<string, string | null> } {
   const { pool = null, model = null, provider = null } = routingOf(response) ?? {};
   return { mesh: { pool, model, provider } };

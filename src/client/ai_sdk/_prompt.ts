@@ -1,5 +1,5 @@
 /**
- * From a prompt of `ai` to messages of a chat.
+ * Converts a prompt of the `ai` package to chat messages.
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
@@ -8,7 +8,7 @@ import { fromBase64, toBase64 } from "../../util/base64.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { FileData, PromptMessage, PromptPart } from "./spec.ts";
 
-/** How images begin, in Base64. */
+/** Image types by the first bytes of the file, in Base64. */
 const imageTypes: Readonly<Record<string, string>> = {
   "iVBORw": "image/png",
   "/9j/": "image/jpeg",
@@ -16,14 +16,14 @@ const imageTypes: Readonly<Record<string, string>> = {
   "UklGR": "image/webp",
 };
 
-/** What sounds are called in chat, where that is not the second half of their media type. */
+/** Chat's names of audio formats that differ from the subtype of the media type. */
 const formats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav" };
 
 /**
- * Translates a prompt.
+ * Converts a prompt.
  *
- * @param prompt Oldest first.
- * @throws {UnsupportedRequestError} For a file that is nowhere but with a provider.
+ * @param prompt Messages, oldest first.
+ * @throws {UnsupportedRequestError} For a file given by a provider's file id, or a non-image file given by URL.
  */
 export function messagesOf(prompt: readonly PromptMessage[]): ChatMessage[] {
   return prompt.flatMap(({ role, content }, index): ChatMessage[] => {
@@ -61,7 +61,7 @@ function toolCall({ toolCallId = "", toolName = "", input, providerOptions }: Pr
   };
 }
 
-/** Chat takes text alone as a result: files of one follow in a user's message. */
+/** Converts tool results. A chat tool message is text only, so files of a result follow in a user message. */
 function toolMessages(content: readonly PromptPart[], where: string): ChatMessage[] {
   const files: ContentPart[] = [];
   const results = content.flatMap(({ type, toolCallId = "", output }, index): ChatMessage[] => {
@@ -91,7 +91,10 @@ function contentPart(part: PromptPart, where: string): ContentPart[] {
   const data = part.data as FileData;
   if (data.type === "text") return [{ type: "text", text: data.text }];
   if (data.type === "reference") {
-    throw invalid(`"${where}" is a file that a provider keeps, which others cannot read: send the file itself`, where);
+    throw invalid(
+      `"${where}" is a file id of one provider, which other providers cannot read: send the file itself`,
+      where,
+    );
   }
   if (data.type === "url") return [addressPart(String(data.url), { mediaType, where })];
   const base64 = typeof data.data === "string" ? data.data : toBase64(data.data);
@@ -106,10 +109,10 @@ function contentPart(part: PromptPart, where: string): ContentPart[] {
 
 function addressPart(url: string, { mediaType, where }: { mediaType: string; where: string }): ContentPart {
   if (mediaType.startsWith("image")) return { type: "image_url", image_url: { url } };
-  throw invalid(`"${where}" is an address, which only images can be: send the file itself`, where);
+  throw invalid(`"${where}" is a URL, which is supported for images only: send the file itself`, where);
 }
 
-/** A bare `image` says nothing of its type; the bytes do. */
+/** Returns the image's media type, detected from its first bytes when it is given as `image` or `image/*`. */
 function imageType(mediaType: string, base64: string): string {
   if (/^image\/[^*]/.test(mediaType)) return mediaType;
   const start = Object.keys(imageTypes).find((one) => base64.startsWith(one));

@@ -1,5 +1,5 @@
 /**
- * From a call of `ai` to a chat request.
+ * Converts the call options of the `ai` package to a chat request.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
@@ -7,18 +7,18 @@ import { messagesOf } from "./_prompt.ts";
 import { given, ownOptions } from "./_settings.ts";
 import type { LanguageCallOptions, LanguageTool, Warning } from "./spec.ts";
 
-/** A request, and what it leaves out. */
+/** A chat request, and warnings about options that it cannot express. */
 interface ChatForm {
   readonly request: ChatCompletionRequest & { stream?: false };
   readonly warnings: Warning[];
 }
 
 /**
- * Translates a call.
+ * Converts call options.
  *
- * @param options As `ai` gives them.
- * @param model The name that is asked.
- * @throws {UnsupportedRequestError} For what has no words in chat.
+ * @param options Call options of a language model.
+ * @param model The name of a pool, alias, capability or model.
+ * @throws {UnsupportedRequestError} When the prompt cannot be expressed in a chat request.
  */
 export function chatRequestOf(options: LanguageCallOptions, model: string): ChatForm {
   const { tools = [], reasoning, stopSequences: stops = [] } = options;

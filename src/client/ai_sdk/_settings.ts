@@ -1,5 +1,5 @@
 /**
- * What calls of all kinds have in common.
+ * Conversions that all kinds of models share.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -9,18 +9,18 @@ import type { MeshClient } from "../client.ts";
 import type { CallSettings } from "../options.ts";
 import type { CallOptions, ModelFacts } from "./spec.ts";
 
-/** What a model asks, and by which name. */
+/** The client of a model, and the name it sends requests to. */
 export interface ModelContext {
   readonly client: MeshClient;
   readonly name: string;
 }
 
-/** What a model says of itself. */
+/** Returns the members that identify a model. */
 export function factsOf({ name }: ModelContext): ModelFacts {
   return { specificationVersion: "v4", provider: "mesh", modelId: name };
 }
 
-/** The settings of a call. */
+/** Converts call options to the settings of a client's call. */
 export function settingsOf({ abortSignal, headers = {} }: CallOptions): CallSettings {
   const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
@@ -29,18 +29,18 @@ export function settingsOf({ abortSignal, headers = {} }: CallOptions): CallSett
   };
 }
 
-/** Members of the request that `providerOptions.mesh` adds. */
+/** Returns the request members in `providerOptions.mesh`. */
 export function ownOptions({ providerOptions }: Pick<CallOptions, "providerOptions">): JsonObject {
   const own = providerOptions?.mesh;
   return isObject(own) ? own : {};
 }
 
-/** The members that are given. */
+/** Returns the members that are not undefined. */
 export function given<Members extends object>(members: Members): Partial<Members> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>;
 }
 
-/** When and by whom: an answer that says neither. */
+/** Returns time and model for a response that carries neither. */
 export function responseOf({ client, name }: ModelContext): { timestamp: Date; modelId: string } {
   return { timestamp: new Date(engineOf(client.mesh).runtime.clock.now()), modelId: name };
 }

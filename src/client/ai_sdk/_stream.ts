@@ -1,5 +1,5 @@
 /**
- * A streamed answer of chat as the parts of `ai`.
+ * Converts a streamed chat completion to stream parts of the `ai` package.
  * @module
  */
 import type { ChatCompletionChunk, CompletionUsage, Delta, ToolCallDelta } from "../../contracts/openai.ts";
@@ -9,7 +9,7 @@ import type { ChatStream } from "../stream.ts";
 import { callPart, finishOf, metadataOf, responseFacts, usageOf } from "./_answer.ts";
 import type { StreamPart, Warning } from "./spec.ts";
 
-/** A call while it is written. */
+/** A tool call whose input is still being streamed. */
 interface OpenCall {
   id: string;
   readonly type: "function";
@@ -18,7 +18,7 @@ interface OpenCall {
   hasStarted: boolean;
 }
 
-/** The parts of an answer; they are read when the program reads. */
+/** Converts a stream. Chunks are pulled when the program reads. */
 export function partsOf(stream: ChatStream, warnings: Warning[]): ReadableStream<StreamPart> {
   const chunks = stream[Symbol.asyncIterator]();
   const parts = new Parts(() => metadataOf(stream));
@@ -39,7 +39,7 @@ export function partsOf(stream: ChatStream, warnings: Warning[]): ReadableStream
           if (made.length > 0) return;
         }
       } catch (error) {
-        if (!StreamInterruptedError.isInstance(error)) return controller.error(error); // such as an abort
+        if (!StreamInterruptedError.isInstance(error)) return controller.error(error); // for example, an abort
         emit([{ type: "error", error }, ...parts.fail()]);
         controller.close();
       }
@@ -52,7 +52,7 @@ class Parts {
   readonly #metadata: () => Record<string, unknown>;
   readonly #calls = new Map<number, OpenCall>();
   #hasStarted = false;
-  /** The text that is open, and its number. */
+  /** Kind of the open text block, and number of blocks so far. */
   #open: "text" | "reasoning" | undefined;
   #count = 0;
   #reason: string | null = null;
@@ -71,7 +71,7 @@ class Parts {
       parts.push({ type: "response-metadata", ...responseFacts(chunk) });
     }
     for (const { index, delta, finish_reason } of chunk.choices) {
-      if (index > 0) continue; // there is one answer
+      if (index > 0) continue; // only the first choice is converted
       parts.push(...this.#continue(delta ?? {}));
       this.#reason = finish_reason ?? this.#reason;
     }
@@ -91,7 +91,7 @@ class Parts {
     ];
   }
 
-  /** After an answer that broke off; calls may lack half of their input. */
+  /** Ends the parts after an interrupted stream. The input of an open tool call may be incomplete. */
   fail(): StreamPart[] {
     return [...this.#close(), this.#finish({ unified: "error", raw: undefined })];
   }

@@ -1,5 +1,5 @@
 /**
- * A language model of `ai` over a client.
+ * A language model of the `ai` package over a client.
  * @module
  */
 import { contentOf, finishOf, metadataOf, responseFacts, usageOf } from "./_answer.ts";
@@ -8,7 +8,7 @@ import { factsOf, type ModelContext, settingsOf } from "./_settings.ts";
 import { partsOf } from "./_stream.ts";
 import type { GenerateResult, LanguageCallOptions, LanguageModel, StreamResult } from "./spec.ts";
 
-/** Makes one. */
+/** Creates a language model. */
 export function languageModel(context: ModelContext): LanguageModel {
   const { client, name } = context;
   return {

@@ -1,5 +1,5 @@
 /**
- * Models of `ai` over a client, other than those of language.
+ * Embedding, image, speech, transcription and reranking models of the `ai` package over a client.
  * @module
  */
 import type { Transcription } from "../../contracts/audio.ts";
@@ -17,10 +17,10 @@ import type {
 } from "./other_spec.ts";
 import type { Warning } from "./spec.ts";
 
-/** What the vendor with the least takes at once. */
+/** The smallest limit of inputs per call among the supported vendors. */
 const maxEmbeddingsPerCall = 96;
 
-/** Makes a model that embeds. */
+/** Creates an embedding model. */
 export function embeddingModel(context: ModelContext): EmbeddingModel {
   return {
     ...factsOf(context),
@@ -42,7 +42,7 @@ export function embeddingModel(context: ModelContext): EmbeddingModel {
   };
 }
 
-/** Makes a model that draws. */
+/** Creates an image model. */
 export function imageModel(context: ModelContext): ImageModel {
   return {
     ...factsOf(context),
@@ -58,7 +58,7 @@ export function imageModel(context: ModelContext): ImageModel {
   };
 }
 
-/** Makes a model that speaks. */
+/** Creates a speech model. */
 export function speechModel(context: ModelContext): SpeechModel {
   return {
     ...factsOf(context),
@@ -77,7 +77,7 @@ export function speechModel(context: ModelContext): SpeechModel {
   };
 }
 
-/** Makes a model that listens. */
+/** Creates a transcription model. */
 export function transcriptionModel(context: ModelContext): TranscriptionModel {
   return {
     ...factsOf(context),
@@ -105,7 +105,7 @@ export function transcriptionModel(context: ModelContext): TranscriptionModel {
   };
 }
 
-/** Makes a model that ranks. */
+/** Creates a reranking model. */
 export function rerankingModel(context: ModelContext): RerankingModel {
   return {
     ...factsOf(context),
@@ -145,7 +145,7 @@ function drawn({ client, name }: ModelContext, options: ImageCallOptions): Retur
 
 function imageOf(file: ImageFile, where: string): File {
   if (file.type === "file") return fileOf(file.data, file.mediaType);
-  throw invalid(`"${where}" is an address, which not every model can read: send the image itself`, where);
+  throw invalid(`"${where}" is a URL, which not every model supports: send the image itself`, where);
 }
 
 function fileOf(data: string | Uint8Array, type: string): File {

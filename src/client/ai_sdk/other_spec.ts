@@ -1,49 +1,50 @@
 /**
- * The shapes of models other than those of language, in the words of the `ai` package: see `spec.ts`.
+ * Types of embedding, image, speech, transcription and reranking models, as the `ai` package specifies them: see
+ * `spec.ts`.
  * @module
  */
 import type { CallOptions, ModelFacts, Warning } from "./spec.ts";
 
 /** An `EmbeddingModel` of `ai`. */
 export interface EmbeddingModel extends ModelFacts {
-  /** So many all vendors take. */
+  /** Maximum number of values per call. */
   readonly maxEmbeddingsPerCall: number;
-  /** Always. */
+  /** Always true. */
   readonly supportsParallelCalls: boolean;
-  /** Asks for a vector of each text. */
+  /** Creates an embedding for each value. */
   doEmbed(
     options: CallOptions & { values: readonly string[]; dimensions?: number | undefined },
   ): Promise<{ embeddings: number[][]; usage: { tokens: number }; warnings: Warning[] }>;
 }
 
-/** A file that is given to a model of images. */
+/** A file passed to an image model. */
 export type ImageFile =
   | { type: "file"; mediaType: string; data: string | Uint8Array }
   | { type: "url"; url: string };
 
-/** What a model of images is asked. */
+/** Call options of an image model. */
 export interface ImageCallOptions extends CallOptions {
-  /** What is to be seen. */
+  /** Text prompt. */
   prompt?: string | undefined;
-  /** How many. */
+  /** Number of images. */
   n: number;
-  /** Such as `1024x1024`. */
+  /** Size in pixels, such as `1024x1024`. */
   size?: string | undefined;
-  /** Such as `16:9`. */
+  /** Aspect ratio, such as `16:9`. */
   aspectRatio?: string | undefined;
-  /** Seed. */
+  /** Random seed. */
   seed?: number | undefined;
-  /** Images to be edited. */
+  /** Images to edit. */
   files?: readonly ImageFile[] | undefined;
-  /** Where. */
+  /** Mask: the area to edit. */
   mask?: ImageFile | undefined;
 }
 
 /** An `ImageModel` of `ai`. */
 export interface ImageModel extends ModelFacts {
-  /** One: not every model draws several at once. */
+  /** One, since some models create a single image per call. */
   readonly maxImagesPerCall: number;
-  /** Asks for images, in Base64. */
+  /** Generates images, in Base64. */
   doGenerate(options: ImageCallOptions): Promise<{
     images: string[];
     warnings: Warning[];
@@ -51,25 +52,25 @@ export interface ImageModel extends ModelFacts {
   }>;
 }
 
-/** What a model that speaks is asked. */
+/** Call options of a speech model. */
 export interface SpeechCallOptions extends CallOptions {
-  /** What is to be said. */
+  /** The text to speak. */
   text: string;
-  /** The voice. */
+  /** Voice id. */
   voice?: string | undefined;
-  /** Such as `mp3`. */
+  /** Audio format, such as `mp3`. */
   outputFormat?: string | undefined;
-  /** How it is spoken. */
+  /** Instructions for tone and style. */
   instructions?: string | undefined;
-  /** 0.25 to 4. */
+  /** Speed factor, 0.25 to 4. */
   speed?: number | undefined;
-  /** The text's. */
+  /** Language of the text. */
   language?: string | undefined;
 }
 
 /** A `SpeechModel` of `ai`. */
 export interface SpeechModel extends ModelFacts {
-  /** Asks for the sound of a text. */
+  /** Synthesizes speech. */
   doGenerate(options: SpeechCallOptions): Promise<{
     audio: Uint8Array;
     warnings: Warning[];
@@ -77,19 +78,19 @@ export interface SpeechModel extends ModelFacts {
   }>;
 }
 
-/** What a model that listens is asked. */
+/** Call options of a transcription model. */
 export interface TranscriptionCallOptions extends CallOptions {
-  /** The sound; a string is Base64. */
+  /** The audio; a string is Base64. */
   audio: Uint8Array | string;
-  /** Such as `audio/wav`. */
+  /** Media type, such as `audio/wav`. */
   mediaType: string;
-  /** What is to have times: `word`, `segment`. */
+  /** What gets timestamps: `word`, `segment`. */
   timestampGranularities?: readonly string[] | undefined;
 }
 
 /** A `TranscriptionModel` of `ai`. */
 export interface TranscriptionModel extends ModelFacts {
-  /** Asks for the text of a sound. */
+  /** Transcribes audio. */
   doGenerate(options: TranscriptionCallOptions): Promise<{
     text: string;
     segments: { text: string; startSecond: number; endSecond: number }[];
@@ -101,19 +102,19 @@ export interface TranscriptionModel extends ModelFacts {
   }>;
 }
 
-/** What a model that ranks is asked. */
+/** Call options of a reranking model. */
 export interface RerankingCallOptions extends CallOptions {
-  /** Texts, or objects. */
+  /** Strings or objects. */
   documents: { type: "text"; values: readonly string[] } | { type: "object"; values: readonly unknown[] };
-  /** What is looked for. */
+  /** The query that documents are ranked for. */
   query: string;
-  /** How many at most. */
+  /** Maximum number of results. */
   topN?: number | undefined;
 }
 
 /** A `RerankingModel` of `ai`. */
 export interface RerankingModel extends ModelFacts {
-  /** Asks which documents fit best. */
+  /** Ranks documents by relevance to the query. */
   doRerank(options: RerankingCallOptions): Promise<{
     ranking: { index: number; relevanceScore: number }[];
     warnings: Warning[];

@@ -1,5 +1,5 @@
 /**
- * A provider of `ai` over a client: models by name, whatever the name stands for.
+ * A provider of the `ai` package over a client.
  * @module
  */
 import type { MeshClient } from "../client.ts";
@@ -9,7 +9,7 @@ import type { EmbeddingModel, ImageModel, RerankingModel, SpeechModel, Transcrip
 import type { LanguageModel } from "./spec.ts";
 
 /**
- * Makes models by name: a pool, an alias, a capability, a model. It is a provider of the `ai` package.
+ * A provider of the `ai` package. Each model is named by a pool, an alias, a capability or a model.
  *
  * @example
  * ```ts ignore
@@ -18,30 +18,30 @@ import type { LanguageModel } from "./spec.ts";
  * ```
  */
 export interface MeshProvider {
-  /** A language model. */
+  /** Returns a language model. */
   (name: string): LanguageModel;
-  /** The version of the specification. */
+  /** Version of the provider specification. */
   readonly specificationVersion: "v4";
-  /** Where its requests go; to be closed by whom it belongs to. */
+  /** The client that sends the requests. The program that created it closes it. */
   readonly client: MeshClient;
-  /** A language model. */
+  /** Returns a language model. */
   languageModel(name: string): LanguageModel;
-  /** A model that embeds. */
+  /** Returns an embedding model. */
   embeddingModel(name: string): EmbeddingModel;
-  /** A model that draws. */
+  /** Returns an image model. */
   imageModel(name: string): ImageModel;
-  /** A model that speaks. */
+  /** Returns a speech model. */
   speechModel(name: string): SpeechModel;
-  /** A model that listens. */
+  /** Returns a transcription model. */
   transcriptionModel(name: string): TranscriptionModel;
-  /** A model that ranks. */
+  /** Returns a reranking model. */
   rerankingModel(name: string): RerankingModel;
 }
 
 /**
- * Makes a provider.
+ * Creates a provider.
  *
- * @param client Where its requests go.
+ * @param client The client that sends the requests.
  */
 export function providerOver(client: MeshClient): MeshProvider {
   const by = <Model>(make: (context: { client: MeshClient; name: string }) => Model) => (name: string) =>

@@ -1,29 +1,29 @@
 /**
- * The shapes of models in the words of the `ai` package: specification version v4, of `@ai-sdk/provider` 4. They are written
- * down here, so that this package needs none of its types; what is made of them is assignable to those.
+ * Types of the `ai` package: specification version v4, of `@ai-sdk/provider` 4. They are declared here so that this
+ * package does not depend on it; values of these types are assignable to the originals.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 
-/** Options and metadata by the name of a provider; ours is `mesh`. */
+/** Options and metadata by provider name; this package's is `mesh`. */
 export type ProviderOptions = Record<string, JsonObject>;
 
-/** What a model could not do of what was asked. */
+/** An option or a feature of the call that was ignored. */
 export type Warning =
   | { type: "unsupported"; feature: string; details?: string }
   | { type: "other"; message: string };
 
-/** What calls of all kinds take. */
+/** Call options that all kinds of models share. */
 export interface CallOptions {
-  /** Ends the call. */
+  /** Aborts the call. */
   abortSignal?: AbortSignal | undefined;
-  /** `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
+  /** Request headers: `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
   headers?: Record<string, string | undefined> | undefined;
   /** Under `mesh`: further members of the request. */
   providerOptions?: Record<string, unknown> | undefined;
 }
 
-/** The bytes of a file, its address, or a text. */
+/** A file: bytes or Base64, a URL, or text. */
 export type FileData =
   | { type: "data"; data: Uint8Array | string }
   | { type: "url"; url: URL }
@@ -32,159 +32,159 @@ export type FileData =
 
 /** One part of a message. */
 export interface PromptPart {
-  /** `text`, `file`, `reasoning`, `tool-call`, `tool-result`, … */
+  /** The type: `text`, `file`, `reasoning`, `tool-call`, `tool-result`, … */
   type: string;
-  /** Of a text, or of thoughts. */
+  /** Text, of `text` and `reasoning`. */
   text?: string;
-  /** Of a file. */
+  /** Content, of `file`. */
   data?: unknown;
-  /** Of a file: `image/png`, or `image` alone. */
+  /** Media type, of `file`: `image/png`, or `image` alone. */
   mediaType?: string;
-  /** Of a file. */
+  /** File name, of `file`. */
   filename?: string;
-  /** Of a call and its result. */
+  /** Id of the call, of `tool-call` and `tool-result`. */
   toolCallId?: string;
-  /** Of a call and its result. */
+  /** Name of the tool, of `tool-call` and `tool-result`. */
   toolName?: string;
-  /** Of a call. */
+  /** Arguments, of `tool-call`. */
   input?: unknown;
-  /** Whether the provider itself made the call. */
+  /** Whether the provider executed the call. */
   providerExecuted?: boolean;
-  /** Of a result. */
+  /** Output, of `tool-result`. */
   output?: unknown;
-  /** What a call carried of its provider. */
+  /** Provider-specific metadata, returned from an earlier response. */
   providerOptions?: Record<string, unknown>;
 }
 
 /** A message of a prompt. */
 export interface PromptMessage {
-  /** Who says it. */
+  /** Author of the message. */
   role: "system" | "user" | "assistant" | "tool";
-  /** A system prompt is a text. */
+  /** Content; of a system message, a string. */
   content: string | readonly PromptPart[];
 }
 
-/** What a language model is asked. */
+/** Call options of a language model. */
 export interface LanguageCallOptions extends CallOptions {
-  /** The conversation, oldest first. */
+  /** The conversation, oldest message first. */
   prompt: readonly PromptMessage[];
-  /** Token limit of the answer. */
+  /** Maximum number of output tokens. */
   maxOutputTokens?: number | undefined;
-  /** Randomness. */
+  /** Sampling temperature. */
   temperature?: number | undefined;
-  /** Nucleus sampling. */
+  /** Nucleus sampling (top-p). */
   topP?: number | undefined;
   /** Top-k sampling. */
   topK?: number | undefined;
-  /** Penalty for tokens that occurred. */
+  /** Penalty for tokens that have occurred. */
   presencePenalty?: number | undefined;
-  /** Penalty for tokens by how often they occurred. */
+  /** Penalty for tokens by the number of their occurrences. */
   frequencyPenalty?: number | undefined;
-  /** Texts that end the answer. */
+  /** Sequences at which generation stops. */
   stopSequences?: readonly string[] | undefined;
-  /** Seed. */
+  /** Random seed. */
   seed?: number | undefined;
-  /** The answer's form. */
+  /** Format of the response: text or JSON, optionally with a schema. */
   responseFormat?:
     | { type: "text" }
     | { type: "json"; schema?: unknown; name?: string; description?: string }
     | undefined;
-  /** Tools; of these, functions can be called. */
+  /** Tools the model may call. Only tools of type `function` are supported. */
   tools?: readonly LanguageTool[] | undefined;
-  /** Which of them. */
+  /** Which tool the model may or must call. */
   toolChoice?: { type: "auto" | "none" | "required" } | { type: "tool"; toolName: string } | undefined;
-  /** How much to think. */
+  /** Reasoning effort. */
   reasoning?: string | undefined;
 }
 
 /** A tool of a language model. */
 export interface LanguageTool {
-  /** `function`, or `provider` for a tool of a provider's own. */
+  /** `function`, or `provider` for a tool that the provider executes. */
   type: string;
-  /** Its name. */
+  /** Name. */
   name: string;
-  /** A provider's tool. */
+  /** Id of a provider's tool. */
   id?: string;
-  /** What it is for. */
+  /** Description for the model. */
   description?: string;
   /** JSON Schema of its input. */
   inputSchema?: unknown;
-  /** Whether inputs hold to the schema. */
+  /** Whether the input must conform to the schema. */
   strict?: boolean;
 }
 
-/** One part of an answer. */
+/** A part of a response. */
 export type ContentPart =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
   | ToolCallPart;
 
-/** A call of a function; `input` is JSON. */
+/** A tool call. */
 export interface ToolCallPart {
   /** Always `tool-call`. */
   type: "tool-call";
-  /** To be answered with. */
+  /** Id of the call, repeated by its result. */
   toolCallId: string;
-  /** The function. */
+  /** Name of the tool. */
   toolName: string;
-  /** JSON. */
+  /** Arguments, as JSON. */
   input: string;
-  /** What its vendor wants to see again. */
-  // deno-lint-ignore no-explicit-any -- the package's own type of JSON is no type of ours
+  /** Provider-specific state, which has to be returned with the next request. */
+  // deno-lint-ignore no-explicit-any -- `ai` types it so
   providerMetadata?: Record<string, any>;
 }
 
-/** Why an answer ended. */
+/** Why generation finished. */
 export interface FinishReason {
-  /** In the words of `ai`. */
+  /** The reason as `ai` names it. */
   unified: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
-  /** The provider's own. */
+  /** The provider's `finish_reason`. */
   raw: string | undefined;
 }
 
 /** Token counts. */
 export interface LanguageUsage {
-  /** Tokens read. */
+  /** Input tokens. */
   inputTokens: {
     total: number | undefined;
     noCache: number | undefined;
     cacheRead: number | undefined;
     cacheWrite: number | undefined;
   };
-  /** Tokens written. */
+  /** Output tokens. */
   outputTokens: { total: number | undefined; text: number | undefined; reasoning: number | undefined };
 }
 
-/** Where an answer comes from. */
+/** Metadata of a response. */
 export interface ResponseFacts {
-  /** Its id. */
+  /** Id. */
   id: string;
-  /** When it began. */
+  /** Creation time. */
   timestamp: Date;
-  /** The concrete model. */
+  /** The model that generated it. */
   modelId: string;
 }
 
-/** A whole answer. */
+/** Result of a call that does not stream. */
 export interface GenerateResult {
-  /** Its parts. */
+  /** Parts of the response. */
   content: ContentPart[];
-  /** Why it ended. */
+  /** Why generation finished. */
   finishReason: FinishReason;
   /** Token counts. */
   usage: LanguageUsage;
-  /** What was left out. */
+  /** Options that were ignored. */
   warnings: Warning[];
-  /** Under `mesh`: `pool`, `model` and `provider` that answered. */
+  /** Under `mesh`: the `pool`, `model` and `provider` that served the response. */
   // deno-lint-ignore no-explicit-any -- as above
   providerMetadata: Record<string, any>;
-  /** As it was asked, in OpenAI's words. */
+  /** The chat request, in OpenAI's shape. */
   request: { body: unknown };
-  /** As it came, in OpenAI's words. */
+  /** The response, with its body in OpenAI's shape. */
   response: ResponseFacts & { body: unknown };
 }
 
-/** One part of a streamed answer. */
+/** A part of a streamed response. */
 export type StreamPart =
   | { type: "stream-start"; warnings: Warning[] }
   | { type: "response-metadata"; id: string; timestamp: Date; modelId: string }
@@ -201,30 +201,30 @@ export type StreamPart =
   }
   | { type: "error"; error: unknown };
 
-/** A streamed answer. */
+/** Result of a call that streams. */
 export interface StreamResult {
-  /** Its parts. */
+  /** Parts of the response. */
   stream: ReadableStream<StreamPart>;
-  /** As it was asked, in OpenAI's words. */
+  /** The chat request, in OpenAI's shape. */
   request: { body: unknown };
 }
 
-/** What models of all kinds say of themselves. */
+/** Members that identify a model, whatever its kind. */
 export interface ModelFacts {
-  /** The version of the specification. */
+  /** Version of the specification. */
   readonly specificationVersion: "v4";
   /** Always `mesh`. */
   readonly provider: string;
-  /** What the model is asked by: a pool, an alias, a capability, a model. */
+  /** The name requests are sent to: a pool, an alias, a capability or a model. */
   readonly modelId: string;
 }
 
 /** A `LanguageModel` of `ai`. */
 export interface LanguageModel extends ModelFacts {
-  /** None: `ai` fetches files itself, since not every model can. */
+  /** Empty: `ai` downloads files itself, since not every model accepts URLs. */
   readonly supportedUrls: Record<string, RegExp[]>;
-  /** Asks for a whole answer. */
+  /** Generates a response. */
   doGenerate(options: LanguageCallOptions): Promise<GenerateResult>;
-  /** Asks for a streamed one. */
+  /** Generates a response as a stream. */
   doStream(options: LanguageCallOptions): Promise<StreamResult>;
 }

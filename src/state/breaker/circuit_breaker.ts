@@ -1,87 +1,86 @@
 /**
- * A circuit breaker: closed, open (in standby) or half-open. There is one for a model in a pool, one for a model in
- * every pool, one for a provider, and manual overrides beside them; a model may be asked while none of its breakers is
- * open.
+ * Circuit breaker with three states: closed (active), open (standby) and half-open. Each model has one per pool and one
+ * across all pools, each provider has one, and there are manual overrides. A model is active while none of its breakers
+ * is open.
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
 
-/** Longest standby that a provider can ask for, ms. */
+/** Maximum standby that a provider can request (`Retry-After`), ms. */
 export const maxHintMs: number = 24 * 60 * 60 * 1000;
 
-/** The cooldown never grows beyond this unless it was configured longer, ms. */
+/** Maximum cooldown after doubling, ms, unless the configured cooldown is longer. */
 export const maxCooldownMs: number = 10 * 60 * 1000;
 
-/** No standby that ends by itself lasts longer, whatever a provider says of its quota: a month, ms. */
+/** Maximum of any standby that ends by itself, ms: a month, for quotas that a provider resets monthly. */
 export const maxStandbyMs: number = 31 * 24 * 60 * 60 * 1000;
 
-/** The owner of a breaker: a model in a pool, a model or a provider. */
+/** The owner of a breaker: a model in a pool, a model across all pools, or a provider. */
 export interface BreakerOwner {
-  /** The pool; undefined when it holds in all of them. */
+  /** The pool; undefined for a breaker across all pools. */
   readonly pool?: string;
-  /** The model; undefined for a whole provider. */
+  /** The model; undefined for a provider's breaker. */
   readonly model?: string;
-  /** The provider's entry id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
 }
 
-/** What opens a manual override: the health monitor, the calendar, the registry sync, an operator. */
+/** Opener of a manual override: health monitor, maintenance window, model synchronization, operator. */
 export type OverrideCause = "health_probe" | "maintenance_window" | "model_not_found" | "manual";
 
-/** What distinguishes a breaker from all others. */
+/** The identity of a breaker. */
 export interface BreakerNames extends BreakerOwner {
-  /** The cause of a manual override; left out for other breakers. */
+  /** The cause of a manual override; undefined for other breakers. */
   readonly cause?: OverrideCause;
 }
 
 /**
- * The key of what belongs to an owner.
+ * Returns the map key of a breaker.
  *
- * @param names A model in a pool, a model or a provider; an override has a cause.
+ * @param names The breaker's owner and, for a manual override, its cause.
  */
 export function recordKey({ pool, model, provider, cause }: BreakerNames): string {
   return JSON.stringify([pool, model, provider, cause]);
 }
 
-/** A change of state, on its way to becoming an event. */
+/** A change between active and standby, which becomes an event. */
 export interface Transition {
-  /** Whose state changed. */
+  /** The owner of the breaker. */
   readonly owner: BreakerOwner;
   /** The new state. */
   readonly to: "active" | "standby";
-  /** Why. */
+  /** The reason of the standby that begins or ends. */
   readonly reason: StandbyReason;
-  /** How long the standby will last, ms; undefined: until it is ended by hand. */
+  /** Duration of the standby, ms; undefined when it does not end by itself. */
   readonly standbyMs?: number;
-  /** Further members of the event. */
+  /** Additional metadata of the event. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Why and until when it is open. Monotonic ms. */
+/** An open breaker's standby. Times are monotonic ms. */
 export interface Standby {
   readonly reason: StandbyReason;
   readonly since: number;
   readonly until: number;
 }
 
-/** What is saved of a breaker. */
+/** The persisted state of a breaker. */
 export interface BreakerFacts {
-  /** Why it is open; undefined when it is not. */
+  /** The standby; undefined unless the breaker is open. */
   readonly standby?: Standby;
-  /** Its standby is over, and no trial request has succeeded yet. */
+  /** Whether the standby has ended and no trial request has succeeded yet. */
   readonly isHalfOpen: boolean;
-  /** Trips since the last success. */
+  /** Number of trips since the last success. */
   readonly consecutiveTrips: number;
 }
 
-/** More of them would not make a standby longer. */
+/** Cap on consecutive trips; further doubling would not lengthen a cooldown. */
 const maxConsecutiveTrips = 32;
 
-/** Closed or open; after a standby it is half-open until a trial request succeeds. */
+/** A circuit breaker. After a standby it is half-open until a trial request succeeds. */
 export class CircuitBreaker {
-  /** Its owner. */
   readonly owner: BreakerOwner;
-  /** What opens it, if it is a manual override. */
+  /** The cause, if it is a manual override. */
   readonly cause: OverrideCause | undefined;
   #standby: Standby | undefined;
   #isHalfOpen = false;
@@ -95,37 +94,37 @@ export class CircuitBreaker {
     this.cause = cause;
   }
 
-  /** Its owner, and the cause of a manual override. */
+  /** Owner, and cause of a manual override. */
   get names(): BreakerNames {
     return this.cause === undefined ? this.owner : { ...this.owner, cause: this.cause };
   }
 
-  /** The key of its names. */
+  /** Map key of the breaker. */
   get key(): string {
     return recordKey(this.names);
   }
 
-  /** Why it is open; undefined when it is not. */
+  /** The standby; undefined unless the breaker is open. */
   get standby(): Standby | undefined {
     return this.#standby;
   }
 
-  /** Its standby is over, and no trial request has succeeded yet. */
+  /** Whether the standby has ended and no trial request has succeeded yet. */
   get isHalfOpen(): boolean {
     return this.#isHalfOpen;
   }
 
-  /** How often it has opened. */
+  /** How many times the breaker has opened. */
   get openCount(): number {
     return this.#openCount;
   }
 
-  /** Trips since the last success: each one doubles the next cooldown. */
+  /** Number of trips since the last success. Each doubles the next cooldown. */
   get consecutiveTrips(): number {
     return this.#consecutiveTrips;
   }
 
-  /** Restores what was saved; trial requests in flight are none of its any more. */
+  /** Restores a persisted state. Trial requests in flight are detached. */
   restore({ standby, isHalfOpen, consecutiveTrips }: BreakerFacts): void {
     if (standby !== undefined && this.#standby === undefined) this.#openCount++;
     this.#standby = standby;
@@ -135,9 +134,11 @@ export class CircuitBreaker {
   }
 
   /**
-   * Opens it. A later end extends a standby, an earlier one never shortens it.
+   * Opens the breaker. A standby is extended by a later end, and never shortened by an earlier one.
    *
-   * @returns The transition, if it was active or the reason changed with the extension.
+   * @param now Monotonic ms.
+   * @param wantedMs Duration of the standby, ms; Infinity when it does not end by itself.
+   * @returns The transition, if the breaker was not open or the extension changed the reason.
    */
   open(reason: StandbyReason, now: number, wantedMs: number): Transition | undefined {
     const standbyMs = wantedMs < Infinity ? Math.min(wantedMs, maxStandbyMs) : wantedMs;
@@ -152,7 +153,7 @@ export class CircuitBreaker {
     return { owner: this.owner, to: "standby", reason, ...(standbyMs < Infinity ? { standbyMs } : {}) };
   }
 
-  /** Opens it for the cooldown, doubled with each consecutive trip. */
+  /** Opens the breaker for the cooldown, doubled for each consecutive trip. */
   openForCooldown(reason: StandbyReason, now: number, cooldownMs: number): Transition | undefined {
     const longest = Math.max(maxCooldownMs, cooldownMs);
     const standbyMs = Math.min(cooldownMs * 2 ** this.#consecutiveTrips, longest);
@@ -160,23 +161,23 @@ export class CircuitBreaker {
     return this.open(reason, now, standbyMs);
   }
 
-  /** Changes the end of a standby under way; Infinity: it does not end by itself. */
+  /** Moves the end of the current standby. `Infinity` means that it does not end by itself. */
   setEnd(wanted: number, now: number): void {
     const until = wanted < Infinity ? Math.min(Math.max(now, wanted), now + maxStandbyMs) : wanted;
     if (this.#standby !== undefined) this.#standby = { ...this.#standby, until };
   }
 
-  /** Half-opens it when its standby is over. */
+  /** Makes the breaker half-open when its standby has ended. */
   halfOpenIfDue(now: number): Transition | undefined {
     return (this.#standby?.until ?? Infinity) > now ? undefined : this.close(undefined, true);
   }
 
   /**
-   * Closes it before its time.
+   * Closes the breaker early.
    *
-   * @param reason Why it ends, for the event; why it began unless said.
-   * @param isHalfOpen Whether it becomes half-open.
-   * @returns The transition, if it was under way.
+   * @param reason Reason reported in the event; by default, the reason of the standby.
+   * @param isHalfOpen Whether it becomes half-open instead of closed.
+   * @returns The transition, if the breaker was open.
    */
   close(reason?: StandbyReason, isHalfOpen = false): Transition | undefined {
     const over = this.#standby;
@@ -188,14 +189,17 @@ export class CircuitBreaker {
     return { owner: this.owner, to: "active", reason: reason ?? over.reason };
   }
 
-  /** A request succeeded: closes it when it is half-open. A late success of an earlier request changes nothing. */
+  /**
+   * Records a success, which closes a half-open breaker. While the breaker is open, a success of an earlier request is
+   * ignored.
+   */
   recordSuccess(): void {
     if (this.#standby !== undefined) return;
     this.#isHalfOpen = false;
     this.#consecutiveTrips = 0;
   }
 
-  /** Ends the half-open state without a trial request: another breaker opens. */
+  /** Ends the half-open state without a trial request, since another breaker opens. */
   endHalfOpen(): void {
     this.#isHalfOpen = false;
   }

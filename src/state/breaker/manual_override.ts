@@ -1,20 +1,20 @@
 /**
- * Manual overrides: breakers beside those of an owner that count failures. What an operator, the calendar or the health
- * monitor opens is closed by the same, and standbys for other reasons go on.
+ * Manual overrides: breakers that do not count failures. An operator, a maintenance window or the health monitor opens
+ * its own override, and only the same cause closes it; standbys for other reasons are unaffected.
  * @module
  */
 import type { MemberState } from "../model_state.ts";
 import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "./circuit_breaker.ts";
 
-/** Where {@linkcode ManualOverrides} apply. */
+/** Dependencies of {@linkcode ManualOverrides}. */
 interface ManualOverridesParts {
-  /** Every model in every pool, by now. */
+  /** Every model in every pool. The array grows. */
   readonly members: readonly MemberState[];
   /** Adds a breaker to those of the mesh. */
   readonly register: (breaker: CircuitBreaker) => void;
 }
 
-/** The overrides of one mesh, each made when it is first needed. Bounded by what is configured. */
+/** The overrides of a mesh, created on first use. Their number is bounded by the configuration. */
 export class ManualOverrides {
   readonly #parts: ManualOverridesParts;
   readonly #all = new Map<string, CircuitBreaker>();
@@ -24,10 +24,10 @@ export class ManualOverrides {
   }
 
   /**
-   * One override.
+   * Returns an override.
    *
-   * @param owner A model in a pool, a model in every pool, or a provider.
-   * @param cause What opens it.
+   * @param owner A model in a pool, a model across all pools, or a provider.
+   * @param cause The opener.
    */
   get({ pool, model, provider }: BreakerOwner, cause: OverrideCause): CircuitBreaker {
     const key = recordKey({ pool, model, provider, cause });
@@ -40,7 +40,7 @@ export class ManualOverrides {
     return made;
   }
 
-  /** Gives a new model the overrides that apply to it. */
+  /** Attaches the overrides that apply to a new model. */
   attach(member: MemberState): void {
     for (const override of this.#all.values()) attach(override, member);
   }
@@ -49,14 +49,17 @@ export class ManualOverrides {
 /**
  * Whether a breaker applies to a model in a pool.
  *
- * @param owner The breaker's.
+ * @param owner The owner of the breaker.
  */
 export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): boolean {
   return owner.provider === state.provider && (owner.model ?? state.name) === state.name &&
     (owner.pool ?? pool) === pool;
 }
 
-/** Of two standbys without an end the first one is reported: the operator's. */
+/**
+ * Attaches an override to a model. Operator overrides come first, so that of two indefinite standbys the operator's is
+ * reported.
+ */
 function attach(override: CircuitBreaker, member: MemberState): void {
   const { breakers } = member.state;
   if (!appliesTo(override.owner, member)) return;

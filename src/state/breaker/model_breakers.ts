@@ -1,51 +1,50 @@
 /**
- * All breakers that keep requests from one model in one pool, and the pool's policy that opens and closes its own.
+ * The breakers of one model in one pool, and the pool's rotation policy that opens and closes the pool's breaker.
  * @module
  */
 import type { ModelView, StandbyReason } from "../../contracts/rotation.ts";
 import type { RotationPolicy } from "../../rotation/policy.ts";
 import type { CircuitBreaker, Standby, Transition } from "./circuit_breaker.ts";
 
-/** Puts a model or its provider into standby. */
+/** A decision to put a model or its provider in standby. */
 export interface DeactivationDecision {
-  /** Why. */
   readonly reason: StandbyReason;
-  /** The model in its pool, or all of its provider. */
+  /** `model`: the model in its pool; `provider`: all models of its provider. */
   readonly scope: "model" | "provider";
-  /** How long, ms; undefined: the pool's cooldown. */
+  /** Duration of the standby, ms; undefined for the pool's cooldown. */
   readonly standbyMs?: number;
-  /** It is for a failure: the cooldown doubles with each consecutive trip. */
+  /** Whether the cooldown doubles with each consecutive trip, as it does after failures. */
   readonly doubles?: true;
-  /** Further members of the event. */
+  /** Additional metadata of the event. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A request in flight. */
 export interface InFlightRequest {
-  /** Breakers that were half-open when it began: it is their trial request. */
+  /** Breakers that were half-open when the request was admitted, which makes it their trial request. */
   readonly halfOpen: readonly CircuitBreaker[];
 }
 
-/** What {@linkcode ModelBreakers} are made of. */
+/** Dependencies of {@linkcode ModelBreakers}. */
 export interface ModelBreakersParts {
   /** The breaker of the model in its pool. */
   readonly poolBreaker: CircuitBreaker;
-  /** The breaker of the model in every pool. */
+  /** The breaker of the model across all pools. */
   readonly modelBreaker: CircuitBreaker;
   /** The breaker of its provider. */
   readonly providerBreaker: CircuitBreaker;
-  /** Cooldown after a deactivation, ms. */
+  /** Base cooldown after a deactivation, ms. */
   readonly cooldownMs: number;
-  /** The pool's. */
+  /** The pool's rotation policy. */
   readonly policy: RotationPolicy;
   readonly onTransition: (transition: Transition) => void;
 }
 
 const noTrialRequest: InFlightRequest = { halfOpen: [] };
 
-/** The breakers of one model in one pool. It may be asked while none of them is open. Times are monotonic ms. */
+/** The breakers of one model in one pool. The model is active while none of them is open. Times are monotonic ms. */
 export class ModelBreakers {
-  /** All of them: in this pool, in every pool, its provider's, and manual overrides. */
+  /** All breakers: of the pool, across pools, of the provider, and manual overrides. */
   readonly all: CircuitBreaker[];
   readonly #parts: ModelBreakersParts;
   readonly #model: ModelView;
@@ -53,8 +52,8 @@ export class ModelBreakers {
   #open: CircuitBreaker | undefined;
 
   /**
-   * @param model What the policy is shown.
-   * @param limitInForce The standby that a limit still asks for.
+   * @param model The view of the model that the policy receives.
+   * @param limitInForce Returns the standby that an exhausted limit still requires.
    */
   constructor(
     parts: ModelBreakersParts,
@@ -67,29 +66,29 @@ export class ModelBreakers {
     this.#limitInForce = limitInForce;
   }
 
-  /** The standby that ends last, as of the last refresh; undefined when all breakers are closed or half-open. */
+  /** The standby with the latest end, as of the last refresh; undefined when no breaker is open. */
   get standby(): Standby | undefined {
     return this.#open?.standby;
   }
 
-  /** Whether one is half-open. */
+  /** Whether a breaker is half-open. */
   get isHalfOpen(): boolean {
     return this.all.some((breaker) => breaker.isHalfOpen);
   }
 
-  /** Whether one is half-open with its trial request in flight. */
+  /** Whether a breaker is half-open and its trial request is in flight. */
   get hasTrialRequest(): boolean {
     return this.all.some((breaker) => breaker.isHalfOpen && breaker.trialRequests.size > 0);
   }
 
-  /** How often they have opened. */
+  /** How many times the breakers have opened. */
   get openCount(): number {
     let count = 0;
     for (const breaker of this.all) count += breaker.openCount;
     return count;
   }
 
-  /** Prolongs a standby that is over where a limit still holds. */
+  /** Extends a standby that is due while a limit is still exhausted. */
   extendDue(now: number): void {
     const { poolBreaker, providerBreaker } = this.#parts;
     for (const breaker of [poolBreaker, providerBreaker]) {
@@ -99,7 +98,7 @@ export class ModelBreakers {
     }
   }
 
-  /** Half-opens breakers whose standby is over. */
+  /** Makes breakers half-open whose standby has ended. */
   refresh(now: number): void {
     const { poolBreaker, policy, onTransition } = this.#parts;
     let longest: CircuitBreaker | undefined;
@@ -113,7 +112,7 @@ export class ModelBreakers {
     this.#open = longest;
   }
 
-  /** A request is admitted: the trial request of those that are half-open. */
+  /** Registers an admitted request, as the trial request of half-open breakers. */
   begin(): InFlightRequest {
     if (!this.isHalfOpen) return noTrialRequest;
     const request: InFlightRequest = { halfOpen: this.all.filter((breaker) => breaker.isHalfOpen) };
@@ -122,20 +121,21 @@ export class ModelBreakers {
   }
 
   /**
-   * A request is over.
+   * Unregisters a request.
    *
-   * @returns Breakers whose trial request it still is: one may have opened and half-opened again meanwhile.
+   * @returns Breakers whose trial request it still is. A breaker may have opened and half-opened again in the meantime.
    */
   end(request: InFlightRequest): readonly CircuitBreaker[] {
     return request.halfOpen.filter((breaker) => breaker.trialRequests.delete(request));
   }
 
   /**
-   * Opens the pool's breaker after a request, where the policy wants it or a trial request failed.
+   * Opens the pool's breaker after a request, if the policy decides so or a trial request has failed.
    *
    * @param trials Breakers whose trial request it was.
-   * @param isFailure Whether it failed.
-   * @returns Whether it was opened.
+   * @param isFailure Whether the request failed.
+   * @param now Monotonic ms.
+   * @returns Whether the breaker was opened.
    */
   trip(trials: readonly CircuitBreaker[], isFailure: boolean, now: number): boolean {
     const { poolBreaker, policy } = this.#parts;
@@ -148,12 +148,12 @@ export class ModelBreakers {
     return true;
   }
 
-  /** Carries out a decision. */
+  /** Applies a deactivation decision. */
   apply(decision: DeactivationDecision, now: number): void {
     const { reason, standbyMs, doubles, metadata } = decision;
     const { poolBreaker, cooldownMs } = this.#parts;
     const breaker = this.#breakerOf(decision);
-    if (standbyMs === undefined && breaker.standby !== undefined) return; // concurrent requests are one trip
+    if (standbyMs === undefined && breaker.standby !== undefined) return; // concurrent failures count as one trip
     const transition = breaker === poolBreaker && standbyMs === undefined
       ? this.#openForPool(reason, now, doubles === true)
       : doubles
@@ -162,24 +162,24 @@ export class ModelBreakers {
     this.#report(transition && metadata ? { ...transition, metadata } : transition);
   }
 
-  /** Opens the model's breaker in every pool: a fact about its vendor. */
+  /** Opens the model's breaker across all pools, for conditions at the vendor. */
   openModel(reason: StandbyReason, now: number, standbyMs: number): void {
     this.#report(this.#parts.modelBreaker.open(reason, now, standbyMs));
   }
 
-  /** Opens the model's breaker in every pool for the cooldown, which doubles with each consecutive trip. */
+  /** Opens the model's breaker across all pools for the cooldown, doubled for each consecutive trip. */
   openModelForCooldown(reason: StandbyReason, now: number): void {
     const { modelBreaker, cooldownMs } = this.#parts;
-    if (modelBreaker.standby?.reason === reason) return; // concurrent requests are one trip
+    if (modelBreaker.standby?.reason === reason) return; // concurrent failures count as one trip
     this.#report(modelBreaker.openForCooldown(reason, now, cooldownMs));
   }
 
-  /** Opens the breaker of the provider. */
+  /** Opens the provider's breaker. */
   openProvider(reason: StandbyReason, now: number, standbyMs: number): void {
     this.#report(this.#parts.providerBreaker.open(reason, now, standbyMs));
   }
 
-  /** Closes those in standby for a reason that holds no more; returns whether there was one. */
+  /** Closes breakers whose reason for standby no longer applies. Returns whether there was one. */
   closeWhere(isOver: (standby: Standby) => boolean): boolean {
     const { poolBreaker, providerBreaker } = this.#parts;
     const over = [poolBreaker, providerBreaker].filter(({ standby }) => standby !== undefined && isOver(standby));
@@ -187,14 +187,14 @@ export class ModelBreakers {
     return over.length > 0;
   }
 
-  /** For the cooldown, or as the pool's policy schedules it. */
+  /** Opens the pool's breaker for the cooldown, or until the time the pool's policy schedules. */
   #openForPool(reason: StandbyReason, now: number, doubles: boolean): Transition | undefined {
     const { poolBreaker, policy, cooldownMs } = this.#parts;
     const transition = doubles
       ? poolBreaker.openForCooldown(reason, now, cooldownMs)
       : poolBreaker.open(reason, now, cooldownMs);
     if (transition === undefined || policy.recoverAt === undefined) return transition;
-    this.#open = poolBreaker; // the policy is shown the model as it is now
+    this.#open = poolBreaker; // the policy sees the model with the breaker open
     const until = policy.recoverAt(this.#model);
     if (until === undefined) return transition;
     poolBreaker.setEnd(until, now);
@@ -202,7 +202,7 @@ export class ModelBreakers {
     return until < Infinity ? { ...rest, standbyMs: poolBreaker.standby!.until - now } : rest;
   }
 
-  /** Has the pool's policy decide about a standby; one that goes on is reconsidered later. */
+  /** Lets the pool's policy decide whether a standby that is due ends. If not, it is extended. */
   #reconsider(now: number): Transition | undefined {
     const { poolBreaker, policy, cooldownMs } = this.#parts;
     this.#open = poolBreaker;

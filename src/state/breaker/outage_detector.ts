@@ -1,35 +1,38 @@
 /**
- * Notices that a provider does not answer at all.
+ * Detects a provider outage: consecutive calls without any response.
  * @module
  */
 
-/** Calls in a row that were never answered. */
+/** Number of consecutive unanswered calls that make an outage. */
 const unansweredCalls = 5;
 
-/** One provider's calls, by whether they were answered. */
+/** Counts consecutive unanswered calls of one provider. */
 export class OutageDetector {
   readonly #known = new Set<string>();
   readonly #silent = new Set<string>();
   #row = 0;
 
-  /** It has this model, too. */
+  /** Registers a model of the provider. */
   addModel(model: string): void {
     this.#known.add(model);
   }
 
-  /** A provider answered, if only with an error. */
+  /** Records a response, including an error response. */
   answered(): void {
     this.#row = 0;
     this.#silent.clear();
   }
 
-  /** A call to a model was never answered. */
+  /** Records a call without a response. */
   unanswered(model: string): void {
     this.#row++;
     this.#silent.add(model);
   }
 
-  /** Whether that makes an outage: 5 calls in a row, over at least two of its models, or its only one. */
+  /**
+   * Whether there is an outage: at least 5 consecutive unanswered calls, to at least two of its models or to its only
+   * one.
+   */
   get isOutage(): boolean {
     return this.#row >= unansweredCalls && this.#silent.size >= Math.min(2, this.#known.size);
   }

@@ -1,6 +1,6 @@
 /**
- * How much of one thing, requests or tokens, a model may still take: what was counted here and what its vendor said,
- * merged.
+ * Counts requests or tokens of a model against its rate limit. Merges the local count with the remaining allowance that
+ * the vendor reports in response headers.
  * @module
  */
 import type { Headroom } from "../../contracts/rotation.ts";
@@ -9,43 +9,43 @@ import { SlidingWindow } from "../../util/sliding_window.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Requests sent within this time of one another, ms, may have reached the vendor in another order. */
-const overtakingMs = 500;
-/** A reading without a reset time is in force for so long, ms. */
+/** Requests sent within this time of each other, ms, may reach the vendor out of order. */
+const reorderingMs = 500;
+/** How long a reading without a reset time is valid, ms. */
 const defaultResetMs = 60_000;
 
 /** Limits of a {@linkcode RateCounter}. */
 interface RateCounterLimits {
-  /** For a minute. */
+  /** Per minute. */
   readonly minute?: number;
-  /** For a day. */
+  /** Per day. */
   readonly day?: number;
 }
 
-/** What a reservation remembers of a counter. */
+/** A counter's record of one reservation. */
 export interface RateCounterMark {
-  /** Its number among all reservations. */
+  /** Sequence number of the reservation. */
   readonly sequence: number;
-  /** When it was made, monotonic ms. */
+  /** Time of the reservation, monotonic ms. */
   readonly at: number;
-  /** How much was reserved. */
+  /** Amount reserved. */
   readonly amount: number;
-  /** Of all that was ever reserved, what reached the vendor no later for sure, itself included. */
+  /** Sum of all reservations that certainly reached the vendor no later than this one, including it. */
   readonly reached: number;
 }
 
 /**
- * One thing that is limited. While a reading of the vendor's is in force, the vendor's count holds, less
- * what has been reserved since; it stands in for the minute's limit unless it is clearly about a longer time.
+ * Counter of one rate-limited quantity. While a reading is valid, the vendor's remaining allowance counts, minus what
+ * has been reserved since. A reading replaces the limit per minute, unless it clearly covers a longer period.
  */
 export class RateCounter {
   readonly #limits: RateCounterLimits;
   readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, forgetsLate: true });
   readonly #day: SlidingWindow | undefined;
-  readonly #recent = new SlidingWindow({ windowMs: overtakingMs, slices: 1, forgetsLate: true });
-  /** What strategies ask for with every request, worked out once per change; no limit is known when `limit` is 0. */
+  readonly #recent = new SlidingWindow({ windowMs: reorderingMs, slices: 1, forgetsLate: true });
+  /** Cached headroom, since strategies read it with every request. A `limit` of 0 means that no limit is known. */
   readonly #headroom: { limit: number; left: number } = { limit: 0, left: 0 };
-  /** What is left of the limit that leaves least. */
+  /** What remains of the tightest limit. */
   #least = Infinity;
   #steadyUntil = -Infinity;
   #reserved = 0;
@@ -57,9 +57,9 @@ export class RateCounter {
   #isLonger = false;
   #remaining = 0;
   #until = -Infinity;
-  /** The reservation whose answer said so. */
+  /** Sequence number of the reservation whose response carried the current reading. */
   #reader = -1;
-  /** Reserved since then, and therefore not known to the vendor when it said so. */
+  /** Amount reserved since the reading, which the vendor had not counted. */
   #taken = 0;
 
   constructor(limits: RateCounterLimits) {
@@ -67,28 +67,28 @@ export class RateCounter {
     if (limits.day !== undefined) this.#day = new SlidingWindow({ windowMs: dayMs, slices: 96, forgetsLate: true });
   }
 
-  /** What was reserved in the last minute, and up to a second more. */
+  /** Amount reserved in the last minute, with a granularity of one second. */
   inMinute(now: number): number {
     return this.#minute.sum(now);
   }
 
-  /** All that was ever taken here, reservations under way included. */
+  /** Total amount ever reserved, including reservations in flight. */
   get counted(): number {
     return this.#reserved - this.#returned;
   }
 
-  /** Whether a limit is known, declared or reported. */
+  /** Whether a limit is declared or reported. */
   get isLimited(): boolean {
     return this.#limits.minute !== undefined || this.#limits.day !== undefined || this.#reportedLimit !== undefined;
   }
 
-  /** The limits that were declared, without a minute's that the vendor reports otherwise. */
+  /** The declared limits, without the limit per minute if the vendor reports another one. */
   get declared(): RateCounterLimits {
     const { minute, day } = this.#limits;
     return { minute: this.#isReported() ? undefined : minute, day };
   }
 
-  /** Counts what other processes took. */
+  /** Adds what other processes have used. */
   addOthers(now: number, at: number, amount: number): void {
     this.#minute.amend(now, at, amount);
     this.#day?.amend(now, at, amount);
@@ -109,13 +109,13 @@ export class RateCounter {
     return { sequence, at: now, amount, reached: this.#reserved - overtaking };
   }
 
-  /** Ends a reservation with what it really took. */
+  /** Settles a reservation with the actual amount. */
   settle(now: number, mark: RateCounterMark, actual: number): void {
     const change = actual - mark.amount;
     this.#inFlight -= mark.amount;
     if (change === 0) return;
     this.#steadyUntil = -Infinity;
-    // What it took beyond its reservation counts in any case, what it left only where it is still counted.
+    // an excess counts in any case; a remainder only where the reservation is still counted
     if (!this.#minute.amend(now, mark.at, change) && change > 0) this.#minute.add(now, change);
     if (this.#day?.amend(now, mark.at, change) === false && change > 0) this.#day.add(now, change);
     if (mark.sequence > this.#reader) this.#taken += change;
@@ -124,11 +124,12 @@ export class RateCounter {
   }
 
   /**
-   * Takes a reading. Those of requests older than that of the reading in force are passed over.
+   * Applies a reading. A reading from an older request than the current one is ignored.
    *
-   * @param allowance What the vendor said.
-   * @param mark Of the reservation it said so to; without one, nothing under way counts as known to the vendor.
-   * @param newest Sequence of the newest reservation.
+   * @param allowance The vendor's reported allowance.
+   * @param mark The reservation of the call that the response belongs to. Without one, the vendor is assumed not to
+   * have counted any reservation in flight.
+   * @param newest Sequence number of the newest reservation.
    */
   observe(now: number, allowance: Allowance, { mark, newest }: { mark?: RateCounterMark; newest: number }): void {
     const sequence = mark?.sequence ?? newest;
@@ -144,15 +145,18 @@ export class RateCounter {
     this.#reader = sequence;
   }
 
-  /** The tightest of its limits; undefined when none is known. The same object each time: read it at once. */
+  /**
+   * The headroom of the tightest limit; undefined when no limit is known. Returns the same object each time: read it
+   * immediately.
+   */
   headroom(now: number): Headroom | undefined {
     if (now >= this.#steadyUntil) this.#refresh(now);
     return this.#headroom.limit === 0 ? undefined : this.#headroom;
   }
 
   /**
-   * When so much more fits, as far as it is known: `now` when it does already. More than a whole limit fits when
-   * nothing else is counted: what is asked is an estimate, and must not keep a model out for good.
+   * Returns when an amount fits, as far as is known: `now` if it fits already. An amount above the whole limit fits
+   * when nothing else is counted, because the amount is an estimate and must not exclude a model forever.
    */
   freeAt(now: number, amount: number): number {
     if (now >= this.#steadyUntil) this.#refresh(now);
@@ -201,22 +205,25 @@ export class RateCounter {
     return this.#isReported() ? this.#reportedLimit : this.#limits.minute;
   }
 
-  /** What counts as used of it: where the vendor reports it, no more than has been reserved since its last reading. */
+  /**
+   * The amount that counts as used of the limit per minute. Where the vendor reports the limit, at most what has been
+   * reserved since the last reading.
+   */
   #usedOfMinute(now: number): number {
     const used = this.#minute.sum(now);
     return this.#isReported() ? Math.min(used, this.#taken) : used;
   }
 
-  /** Whether the minute's limit is one that the vendor reported. */
+  /** Whether the limit per minute is the vendor's reported one. */
   #isReported(): boolean {
     return this.#reportedLimit !== undefined && !this.#isLonger;
   }
 }
 
 /**
- * Whether a limit is for clearly more than a minute; undefined when it does not say. A vendor that lets the allowance
- * flow back evenly gives the time until it is whole again: Groq's limit of requests, which is a day's, resets in
- * seconds as long as few are used.
+ * Whether a limit covers clearly more than a minute; undefined when the reading does not say. Vendors with a token
+ * bucket report the time until the bucket is full: Groq's daily limit of requests resets in seconds while little of it
+ * is used.
  */
 function isLongerThanMinute({ limit, remaining, resetMs }: Allowance): boolean | undefined {
   if (resetMs === undefined || limit === undefined || remaining === undefined) return undefined;

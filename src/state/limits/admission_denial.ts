@@ -1,18 +1,19 @@
 /**
- * Why a model is not asked although it is active.
+ * Why a request is not admitted to an active model.
  * @module
  */
 
-/** What keeps a request from a model now. It changes no state: the next request may be smaller. */
+/** Denial of one request at one model. It does not change the model's state, since the next request may be smaller. */
 export interface AdmissionDenial {
   /**
-   * - `rate_limited`: a limit of the vendor would be exceeded
-   * - `budget`: the money is spent or reserved
-   * - `no_price`: there is a budget, and what the request would cost is not known
-   * - `storage_unavailable`: other processes spend the same money, and what they spend cannot be known now
-   * - `request_limit`, `token_limit`, `budget_limit`: requests under way reserve what the pool still allows the model
-   * - `min_delta`: too soon after the last request
-   * - `max_rpm`: more requests a minute than configured
+   * The reason:
+   * - `rate_limited`: the request would exceed a rate limit of the vendor
+   * - `budget`: the budget is spent or reserved
+   * - `no_price`: there is a budget, and the model has no known price
+   * - `storage_unavailable`: the budget is shared with other processes, and the shared storage is unavailable
+   * - `request_limit`, `token_limit`, `budget_limit`: requests in flight reserve what remains of the pool's limit
+   * - `min_delta`: less than the minimum time has passed since the last request
+   * - `max_rpm`: the configured number of requests per minute is reached
    */
   readonly reason:
     | "rate_limited"
@@ -24,6 +25,6 @@ export interface AdmissionDenial {
     | "budget_limit"
     | "min_delta"
     | "max_rpm";
-  /** When it ends, monotonic ms; Infinity: not by itself. */
+  /** When the denial ends, monotonic ms; Infinity when it depends on other requests. */
   readonly until: number;
 }

@@ -1,63 +1,65 @@
 /**
- * Several keys of one provider: each goes into standby by itself, while the others serve.
+ * The API keys of one provider. Each key has its own breaker, so that a rejected key is in standby while others serve.
  * @module
  */
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
 import { type BreakerOwner, CircuitBreaker, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
 
-/** What a refused call was answered with. */
+/** The error response of a rejected call. */
 export interface RejectedCall {
   readonly kind: FailureKind;
   readonly message: string;
   readonly status?: number | undefined;
   readonly fault?: ProviderFault | undefined;
-  /** The wait it asks for, ms. */
+  /** `Retry-After` of the response, ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Refusals that are about the key: its rate, for one model; its account or itself, for all. */
+/** Failures that concern the API key: its rate limit for one model, or its account, or the key itself. */
 export type KeyRejectionReason = "rate_limited" | "quota_exhausted" | "auth";
 
-/** Standby of keys where the rejection does not say it. */
+/** Standby durations for rejections without a hint. */
 interface KeyCooldowns {
-  /** A refused key, ms; doubles each time it is refused again. */
+  /** Standby of an invalid key, ms. It doubles with each consecutive rejection. */
   readonly cooldownMs: number;
-  /** One whose quota is exhausted, ms. */
+  /** Standby of a key with exhausted quota, ms. */
   readonly quotaMs: number;
 }
 
-/** What a refusal means for the model. */
+/** Result of a rejection. */
 export interface KeyRejection {
-  /** Position of the key in the list, from 1. */
+  /** Position of the key in the list, starting at 1. */
   readonly position: number;
-  /** How many keys there are. */
+  /** Number of keys. */
   readonly of: number;
-  /** Its standby, ms. */
+  /** Duration of its standby, ms. */
   readonly standbyMs: number;
-  /** It was not in standby for the same reason already. */
+  /** Whether it was not already in standby for the same reason. */
   readonly isNews: boolean;
-  /** What all keys together say, when none is left: the mildest refusal, with the soonest end. */
+  /** When all keys are in standby, the combined rejection: the mildest kind with the earliest end. */
   readonly refusal?: RejectedCall;
 }
 
-/** A rejection that is about the key. */
+/** A rejection that concerns the API key. */
 interface KeyRejectedCall extends RejectedCall {
   readonly kind: KeyRejectionReason;
 }
 
-/** Standby of a rate-limited key whose rejection has no hint, ms. */
+/** Standby of a rate-limited key without `Retry-After`, ms. */
 const defaultRateLimitMs = 60_000;
 
-/** Why a key is in standby, in the words of breakers; the mildest rejection first. */
+/** Standby reason of each rejection, mildest first. */
 export const reasonOf = {
   rate_limited: "rate_limited",
   quota_exhausted: "quota_exhausted",
   auth: "provider_auth_failure",
 } as const;
 
-/** The breaker of one key. It is never half-open: a key whose standby is over serves as before. */
+/** The breaker of one key. It is never half-open: a key serves normally once its standby has ended. */
 class KeyBreaker extends CircuitBreaker {
-  /** What the end of its standby is from, and when that was. A success of an earlier call does not disprove it. */
+  /**
+   * The rejection that determined the end of the standby, and its time. A success of an earlier call does not clear it.
+   */
   rejection: { readonly call: KeyRejectedCall; readonly at: number } | undefined;
 
   /** Whether it is open. */
@@ -66,16 +68,16 @@ class KeyBreaker extends CircuitBreaker {
   }
 }
 
-/** One key. Only its pool and its snapshot change it. */
+/** One API key. Only its pool and the snapshot modify it. */
 export class ApiKey {
-  /** For every model. */
+  /** The breaker for all models. */
   readonly breaker: KeyBreaker;
-  /** For one model, by the id its provider knows it by. */
+  /** Breakers for individual models, by the provider's model id. */
   readonly modelBreakers: Map<string, KeyBreaker> = new Map();
   readonly #provider: string;
 
   /**
-   * @param value What is sent.
+   * @param value The key itself.
    * @param owner Its provider.
    */
   constructor(readonly value: string, { provider }: BreakerOwner) {
@@ -83,12 +85,12 @@ export class ApiKey {
     this.breaker = new KeyBreaker({ provider });
   }
 
-  /** All its breakers. */
+  /** All breakers of the key. */
   get breakers(): readonly KeyBreaker[] {
     return [this.breaker, ...this.modelBreakers.values()];
   }
 
-  /** The breaker for one model, or for all. */
+  /** Returns the breaker for one model, or for all. */
   breakerFor(model: string | undefined): KeyBreaker {
     if (model === undefined) return this.breaker;
     const known = this.modelBreakers.get(model);
@@ -98,7 +100,7 @@ export class ApiKey {
     return made;
   }
 
-  /** The open breaker that keeps it from a model; of two the one whose standby lasts longer. */
+  /** Returns the open breaker that applies to a model; of two, the one with the longer standby. */
   openBreaker(model: string, now: number): KeyBreaker | undefined {
     const own = this.modelBreakers.get(model);
     const longest = (own?.standby?.until ?? 0) > (this.breaker.standby?.until ?? 0) ? own! : this.breaker;
@@ -106,13 +108,13 @@ export class ApiKey {
   }
 }
 
-/** The keys of one provider. Times are monotonic ms. */
+/** The API keys of one provider. Times are monotonic ms. */
 export class ApiKeyPool {
-  /** Whose keys they are: an entry's id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
   #keys: readonly ApiKey[];
 
-  /** @param provider Whose keys they are. */
+  /** @param provider The provider's id in the configuration. */
   constructor(provider: string, values: readonly string[]) {
     this.provider = provider;
     this.#keys = values.map((value) => new ApiKey(value, this));
@@ -123,38 +125,39 @@ export class ApiKeyPool {
     return this.#keys;
   }
 
-  /** Other keys from now on; one that was there already keeps its standbys. */
+  /** Replaces the keys. A key that remains keeps its standbys. */
   replace(values: readonly string[]): void {
     const known = new Map(this.#keys.map((key) => [key.value, key]));
     this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value, this));
   }
 
-  /** Whether these are its keys. */
+  /** Whether the pool has exactly these keys. */
   hasSameKeys(values: readonly string[]): boolean {
     return values.length === this.#keys.length && values.every((value, index) => this.#keys[index]!.value === value);
   }
 
-  /** A key that is not refused, for calls that are about no model; the first one when all are. */
+  /** Returns a key for calls that concern no model: the first that is not in standby, else the first. */
   usable(now: number): string {
     return (this.#keys.find(({ breaker }) => !breaker.isOpen(now)) ?? this.#keys[0]!).value;
   }
 
-  /** When a key is to be used again for a model; undefined when it may be used now. A refused one comes last. */
+  /** Returns when a key can be used for a model; undefined when it can be used now. Invalid keys sort last. */
   standbyUntil(key: ApiKey, model: string, now: number): number | undefined {
     const { standby } = key.openBreaker(model, now) ?? {};
     return standby?.reason === reasonOf.auth ? standby.until + maxStandbyMs : standby?.until;
   }
 
-  /** Whether every key is refused: then the provider is. */
+  /** Whether every key is rejected as invalid; then the provider is. */
   isRejected(now: number): boolean {
     return this.#keys.every(({ breaker }) => breaker.isOpen(now) && breaker.standby?.reason === reasonOf.auth);
   }
 
   /**
-   * A call succeeded: rejections from before it are over.
+   * Records a success, which clears rejections from before the call.
    *
-   * @param key The key it was made with.
-   * @param begunAt When it began, monotonic ms.
+   * @param key The API key of the call.
+   * @param model The provider's model id.
+   * @param begunAt When the call began, monotonic ms.
    */
   recordSuccess(key: ApiKey, model: string, begunAt: number): void {
     for (const breaker of [key.breaker, key.modelBreakers.get(model)]) {
@@ -163,13 +166,13 @@ export class ApiKeyPool {
   }
 
   /**
-   * Puts a key into standby.
+   * Puts a key in standby.
    *
-   * @param key The key; one that was replaced meanwhile, too.
-   * @param model The id of the model that was called.
-   * @param call What it was answered with.
-   * @param at Monotonic ms, and standbys without a hint.
-   * @returns Undefined for a failure that is not about the key.
+   * @param key The key. It may have been replaced in the meantime.
+   * @param model The provider's id of the model called.
+   * @param call The rejection.
+   * @param at Monotonic ms, and standby durations for rejections without a hint.
+   * @returns Undefined for a failure that does not concern the key.
    */
   reject(
     key: ApiKey,
@@ -205,7 +208,7 @@ function open(
 ): void {
   breaker.halfOpenIfDue(now);
   const before = breaker.standby;
-  if (call.kind === "auth" && before?.reason === reasonOf.auth) return; // several calls report it at once
+  if (call.kind === "auth" && before?.reason === reasonOf.auth) return; // concurrent calls report it more than once
   const reason = reasonOf[call.kind];
   if (call.kind === "auth") breaker.openForCooldown(reason, now, cooldownMs);
   else if (call.kind === "quota_exhausted") breaker.open(reason, now, call.retryAfterMs ?? quotaMs);
@@ -213,14 +216,14 @@ function open(
   if (breaker.standby !== before) breaker.rejection = { call, at: now };
 }
 
-/** The rejection of all keys together: the one that ends soonest; `auth` only when all of them are. */
+/** Returns the combined rejection of all keys: the one that ends first; `auth` only when all keys are invalid. */
 function mildest(breakers: readonly KeyBreaker[], now: number): RejectedCall {
   const kinds = Object.keys(reasonOf) as KeyRejectionReason[];
   const kind = kinds.find((one) => breakers.some(({ rejection }) => rejection?.call.kind === one))!;
   const [soonest] = breakers.filter(({ rejection }) => rejection?.call.kind === kind)
     .sort((one, other) => one.standby!.until - other.standby!.until);
   const { call } = soonest!.rejection!;
-  // without a hint it is tried again after a back-off, as with one key
+  // without a hint, the call is retried after a backoff, as with a single key
   const hasHint = kind !== "rate_limited" || call.retryAfterMs !== undefined;
   return { ...call, retryAfterMs: hasHint ? soonest!.standby!.until - now : undefined };
 }

@@ -1,6 +1,6 @@
 /**
- * Money spent against daily and monthly limits, in whole nano-dollars (10⁻⁹ USD). Sums are exact up to 2⁵³ − 1
- * nano-dollars, which is nine million USD in one window, and stay there beyond it.
+ * Budgets: spending against daily and monthly limits, in integer nano-dollars (10⁻⁹ USD). Sums are exact up to 2⁵³ − 1
+ * nano-dollars (nine million USD) per window, and saturate there.
  * @module
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
@@ -8,50 +8,52 @@ import { dayOf, dayWindow, monthWindow } from "../../util/windows.ts";
 import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
-/** Sums of a window that is over are kept for so long, for requests that end in the next one, ms. */
-const afterlifeMs = 86_400_000;
+/** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
+const retentionMs = 86_400_000;
 
-/** What is asked of several processes' sums: it ends with the process, and what finds no room has spent its budget. */
+/**
+ * Properties of requests for shared budget: it is released when the process ends, and a denial has the reason `budget`.
+ */
 const money = { isLeased: true, reason: "budget" } as const;
 
-/** What may be spent, nano-dollars; no limit where none is given. */
+/** Limits of a budget, nano-dollars; unlimited where undefined. */
 interface BudgetLimits {
-  /** In one day of the UTC calendar. */
+  /** Per UTC calendar day. */
   readonly daily?: number;
-  /** In one month of the UTC calendar. */
+  /** Per UTC calendar month. */
   readonly monthly?: number;
-  /** Shares of a limit that are reported when they are reached, ascending. */
+  /** Fractions of a limit that are reported when they are reached, ascending. */
   readonly alertAt?: readonly number[];
 }
 
-/** A share of a limit that was reached. */
+/** A fraction of a limit that has been reached. */
 export interface BudgetStep {
-  /** Whose money it is: `provider <id>`, `pool <name>`, `client <name>`, `all`. */
+  /** The budget's scope: `provider <id>`, `pool <name>`, `client <name>`, `all`. */
   readonly id: string;
   readonly window: "day" | "month";
-  /** The share. */
+  /** The fraction, 0 to 1. */
   readonly step: number;
-  /** Nano-dollars. */
+  /** Amount spent, nano-dollars. */
   readonly spent: number;
-  /** Nano-dollars. */
+  /** The limit, nano-dollars. */
   readonly limit: number;
-  /** End of the window: wall clock, ms. */
+  /** End of the window, wall-clock ms. */
   readonly end: number;
 }
 
 const noSteps: readonly BudgetStep[] = [];
 
-/** Money reserved for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
+/** An amount reserved for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
 export interface Reservation {
-  /** Nano-dollars. */
+  /** The amount, nano-dollars. */
   readonly nano: number;
-  /** The windows it was taken in; undefined once it is settled. */
+  /** The windows it is reserved in; undefined once it is settled. */
   windows: readonly WindowSums[] | undefined;
-  /** Other processes that spend the same money may know of it. */
+  /** Whether other processes that share the budget see it. */
   isConfirmed: boolean;
 }
 
-/** A {@linkcode Budget} as stored: plain JSON. */
+/** A persisted {@linkcode Budget}: plain JSON. */
 export interface BudgetSnapshot {
   /** Days, the last used one last. */
   readonly days: readonly SavedWindow[];
@@ -59,7 +61,7 @@ export interface BudgetSnapshot {
   readonly months: readonly SavedWindow[];
 }
 
-/** One limit of a budget. */
+/** One window of a budget. */
 interface BudgetWindow {
   readonly window: "day" | "month";
   readonly limit: number;
@@ -69,14 +71,14 @@ interface BudgetWindow {
 }
 
 /**
- * One budget. Times are wall clock, ms, amounts nano-dollars. A limit is spent when what was settled reaches it. A request is sent when its upper bound fits beside what
- * was settled and reserved, and what is sent is counted in any case: so what is spent passes a limit by no more than
- * requests under way turn out dearer than was reserved for them.
+ * A budget. Times are wall-clock ms, amounts nano-dollars. A limit is exhausted when the settled amount reaches it. A
+ * request is admitted when the upper bound of its cost fits beside what is settled and reserved. Its actual cost counts
+ * in any case, so spending exceeds a limit at most by what requests in flight cost beyond their reservations.
  *
  * @example
  * ```ts ignore
  * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
- * if (!budget.fits(2_000_000, clock.now())) return askAnother();
+ * if (!budget.fits(2_000_000, clock.now())) return tryNextModel();
  * const reservation = budget.reserve(2_000_000, clock.now());
  * budget.settle(reservation, 1_250_000);
  * ```
@@ -86,12 +88,12 @@ export class Budget implements CounterSource {
   readonly #months: WindowCounter;
   readonly #name: string;
   readonly #alertAt: readonly number[];
-  /** There where other processes spend it, too: has them know what changed. */
+  /** Set while other processes share the budget: reports changes to them. */
   #report: (() => void) | undefined;
 
   /**
-   * @param name Whose money it is, where several processes spend it.
-   * @param before The same money under other limits: what is spent and reserved with one counts for both.
+   * @param name The budget's scope, for budgets that several processes share.
+   * @param before The same budget under earlier limits; both share their sums.
    */
   constructor(limits: BudgetLimits, name = "", before?: Budget) {
     const { daily, monthly, alertAt = defaultAlertAt } = limits;
@@ -101,19 +103,19 @@ export class Budget implements CounterSource {
     this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
   }
 
-  /** Sets other limits; what is spent and reserved counts against them. */
+  /** Sets other limits. What is spent and reserved counts against them. */
   setLimits({ daily = Infinity, monthly = Infinity }: BudgetLimits): void {
     this.#days.limit = daily;
     this.#months.limit = monthly;
   }
 
-  /** Other processes spend it too, and a store knows what was spent so far: what this one thought it knew is dropped. */
+  /** Begins to share the budget with other processes. Local sums are discarded, since the store has the total. */
   startReplication(report: () => void): void {
     this.#report = report;
     for (const { windows } of [this.#days, this.#months]) windows.length = 0;
   }
 
-  /** What of it other processes have to know. */
+  /** Returns the counters to replicate. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
     for (const counter of [this.#days, this.#months]) {
       if (counter.limit === Infinity) continue;
@@ -126,7 +128,7 @@ export class Budget implements CounterSource {
     }
   }
 
-  /** What a reservation takes of sums that several processes make together. */
+  /** Returns what a reservation requests of the shared counters. */
   counterRequests({ nano, windows = [] }: Reservation): CounterRequest[] {
     return [this.#days, this.#months].flatMap((counter, index) => {
       const window = windows[index];
@@ -135,13 +137,16 @@ export class Budget implements CounterSource {
     });
   }
 
-  /** What is spent is taken, too: a store that has lost it gets it again. */
+  /**
+   * Returns one replicated counter. `taken` includes what is spent, so that a store that has lost its data receives it
+   * again.
+   */
   #counter(counter: WindowCounter, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
     const span = counter === this.#days ? "day" : "month";
     const { start, end, spent, reserved, unconfirmed, reached } = window;
     return {
       key: `budget ${this.#name} ${span} ${dayOf(start)} ${what}`,
-      expiresAt: end + afterlifeMs,
+      expiresAt: end + retentionMs,
       isPresent: true,
       atLeast: reached,
       own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),
@@ -151,7 +156,7 @@ export class Budget implements CounterSource {
           window.othersTaken = others;
         } else {
           window.othersSpent = others;
-          // what others spent before this process did, they have reported
+          // earlier spending of other processes has been reported by them
           if (spent === 0) window.alertedShare = Math.max(window.alertedShare, others / counter.limit);
           window.reached = Math.max(window.reached, total);
         }
@@ -160,9 +165,10 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * Reserves money for a request that is sent, also beyond a limit.
+   * Reserves an amount for a request, even beyond a limit.
    *
-   * @param nano Upper bound of its cost, nano-dollars.
+   * @param nano Upper bound of the cost, nano-dollars.
+   * @param wall Wall-clock ms.
    */
   reserve(nano: number, wall: number): Reservation {
     const windows = [this.#days.at(wall), this.#months.at(wall)];
@@ -171,7 +177,7 @@ export class Budget implements CounterSource {
     return reservation;
   }
 
-  /** Lets other processes know of a reservation: there is room for it in what they have left. */
+  /** Makes a reservation visible to other processes, after the shared counters have granted it. */
   confirm(reservation: Reservation): void {
     if (reservation.isConfirmed) return;
     reservation.isConfirmed = true;
@@ -179,11 +185,10 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * Ends a reservation: what was really spent counts in the windows in which the reservation was taken. A second end counts for
-   * nothing.
+   * Settles a reservation: the actual cost counts in the windows of the reservation. A second call is ignored.
    *
-   * @param actual Nano-dollars, 0 for a failure; as reserved when unknown, or when it makes no sense.
-   * @returns The steps that are reached by it, each once in a window.
+   * @param actual Actual cost, nano-dollars; 0 for a failure. Unknown or invalid values count as the reserved amount.
+   * @returns The `alert_at` steps reached, each once per window.
    */
   settle(reservation: Reservation, actual?: number): readonly BudgetStep[] {
     const { windows } = reservation;
@@ -191,7 +196,7 @@ export class Budget implements CounterSource {
     this.confirm(reservation);
     reservation.windows = undefined;
     for (const window of windows) window.settle(reservation.nano, actual);
-    this.#report?.(); // of a process that ends the store subtracts what it reserved: not what it spent, too
+    this.#report?.(); // if the process ends now, the store releases its reservations, but keeps this
     return this.#alertAt.length === 0 ? noSteps : this.#stepsReached(windows);
   }
 
@@ -201,7 +206,7 @@ export class Budget implements CounterSource {
       const { limit } = counter;
       const window = windows[index]!;
       const spent = sum(window.spent, window.othersSpent);
-      const share = spent / limit; // 0 without a limit
+      const share = spent / limit; // 0 when unlimited
       if (!(share > window.alertedShare) || limit === 0) continue;
       const before = window.alertedShare;
       window.alertedShare = share;
@@ -212,17 +217,18 @@ export class Budget implements CounterSource {
     return reached;
   }
 
-  /** Whether a limit is spent. */
+  /** Whether a limit is exhausted. */
   isSpent(wall: number): boolean {
     return this.#days.isSpent(this.#days.at(wall)) || this.#months.isSpent(this.#months.at(wall));
   }
 
   /**
-   * When so much more fits again: the start of the next window of the limit that stands in the way, of the later one
-   * when it is both.
+   * Returns when an amount fits again: the start of the next window of the exhausted limit, or the later one if both
+   * are exhausted.
    *
-   * @param nano What has to fit, nano-dollars; unless given, only limits that are spent stand in the way.
-   * @returns Wall clock, ms; undefined when nothing stands in the way.
+   * @param wall Wall-clock ms.
+   * @param nano The amount, nano-dollars. By default, only exhausted limits are considered.
+   * @returns Wall-clock ms; undefined when the amount fits now.
    */
   resetsAt(wall: number, nano = 0): number | undefined {
     const amount = whole(nano);
@@ -236,10 +242,10 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * The limits there are, and what counts against them.
+   * Returns the limits, with the amounts that count against them.
    *
-   * @param wall Wall clock, ms.
-   * @returns Nano-dollars; `end` is wall clock, ms.
+   * @param wall Wall-clock ms.
+   * @returns Amounts in nano-dollars; `end` in wall-clock ms.
    */
   windows(wall: number): BudgetWindow[] {
     const counters = [["day", this.#days], ["month", this.#months]] as const;
@@ -251,18 +257,18 @@ export class Budget implements CounterSource {
     });
   }
 
-  /** What is stored of it. */
+  /** Returns the state to persist. */
   snapshot(): BudgetSnapshot {
     return { days: this.#days.snapshot(), months: this.#months.snapshot() };
   }
 
   /**
-   * Restores what was stored. Money that was reserved counts as spent: no process is left that could settle it. Of a window
-   * that is known already the larger sum counts, so that nothing is lost and nothing counts twice.
+   * Restores a persisted state. Reservations count as spent, since the process that could settle them has ended. If a
+   * window is already known, the larger sum counts, so that nothing is lost or counted twice.
    *
-   * Of a budget that is shared nothing is restored: the store knows.
+   * A shared budget ignores it: the store has the total.
    *
-   * @param snapshot As it was stored; what makes no sense in it is left out.
+   * @param snapshot The persisted state; invalid values are skipped.
    */
   restore(snapshot: BudgetSnapshot): void {
     if (this.#report !== undefined) return;
@@ -271,11 +277,11 @@ export class Budget implements CounterSource {
   }
 
   /**
-   * Merges what others have spent meanwhile: by how much what is stored has grown since this one knew it. What others
-   * have reserved counts as spent until they settle it.
+   * Merges what other processes have spent: adds the difference between two versions of the record. Their reservations
+   * count as spent until they settle them.
    *
-   * @param stored As it is stored now.
-   * @param known As it was stored when this one looked last; undefined when it was not.
+   * @param stored The record's current version.
+   * @param known The version this process read last; undefined if it has not read it.
    */
   merge(stored: BudgetSnapshot, known?: BudgetSnapshot): void {
     if (this.#report !== undefined) return;

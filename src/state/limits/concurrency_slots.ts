@@ -1,56 +1,56 @@
 /**
- * Requests at once that several processes send with one key to one model.
+ * Shared limit of concurrent requests per API key and model, across processes.
  * @module
  */
 import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 
-/** The sum is kept for so long after its last change, ms. */
+/** How long the shared counter is kept after its last change, ms. */
 const lifeMs = 86_400_000;
 
-/** The slots of one limit. A slot is leased: that of a process that ends is free. */
+/** The slots of one limit. Slots are leased: when a process ends, its slots are free. */
 export class ConcurrencySlots implements CounterSource {
   readonly #key: string;
   readonly #limit: number;
   #own = 0;
   #others = 0;
-  /** There where other processes take slots, too: has them know of one that is free. */
+  /** Set while other processes share the slots: reports changes to them. */
   #report: (() => void) | undefined;
 
   /**
-   * @param key Whose they are.
-   * @param limit How many there are.
+   * @param key Identifies the API key and the model.
+   * @param limit Number of slots.
    */
   constructor(key: string, limit: number) {
     this.#key = key;
     this.#limit = limit;
   }
 
-  /** Slots that other processes have taken. */
+  /** Number of slots that other processes hold. */
   get others(): number {
     return this.#others;
   }
 
-  /** Other processes take slots, too. */
+  /** Begins to share the slots with other processes. */
   startReplication(report: () => void): void {
     this.#report = report;
   }
 
-  /** What of them other processes have to know. */
+  /** Returns the counters to replicate. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
     yield this.#counter(wall);
   }
 
-  /** What a request takes of the slots of all processes. */
+  /** Returns the request for one slot. */
   request(wall: number): CounterRequest {
     return { counter: this.#counter(wall), amount: 1, limit: this.#limit, isLeased: true, reason: "rate_limited" };
   }
 
-  /** A request has a slot. */
+  /** Takes a slot. */
   take(): void {
     this.#own++;
   }
 
-  /** Its slot is free. */
+  /** Releases a slot. */
   release(): void {
     this.#own--;
     this.#report?.();

@@ -1,10 +1,10 @@
 /**
- * What an error rate is read from.
+ * Error rate over a sliding window.
  * @module
  */
 import { SlidingWindow, type SlidingWindowOptions } from "../../util/sliding_window.ts";
 
-/** Share of failures in a sliding window. */
+/** Counts requests and failures over a sliding window. */
 export class FailureWindow {
   readonly #requests: SlidingWindow;
   readonly #failures: SlidingWindow;
@@ -25,7 +25,7 @@ export class FailureWindow {
   }
 
   /**
-   * Outcomes in the window.
+   * Returns the number of outcomes in the window.
    *
    * @param now Monotonic ms.
    */
@@ -34,7 +34,7 @@ export class FailureWindow {
   }
 
   /**
-   * The share of failures, 0 to 1; 0 without outcomes.
+   * Returns the error rate, 0 to 1; 0 without outcomes.
    *
    * @param now Monotonic ms.
    */

@@ -1,5 +1,5 @@
 /**
- * The right to ask one model, for one request.
+ * Permits: an admitted request in flight at one model.
  * @module
  */
 import type { RateLimits } from "../../contracts/provider.ts";
@@ -11,38 +11,38 @@ import type { RateGrant, SharedRate } from "../replication/shared_rate.ts";
 import type { Load, Outcome, RequestEnd } from "../usage.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
 
-/** When a request that found reserved by other processes what it needs may come back, ms. */
+/** Retry delay for a request denied because other processes have reserved what it needs, ms. */
 const contestedMs = 1_000;
 
-/** The model that a {@linkcode Permit} counts at. */
+/** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {
   /** Counters shared with other processes. */
   readonly replicator: CounterReplicator;
-  /** A request is admitted. */
+  /** Registers an admitted request. */
   begin(): InFlightRequest;
-  /** Reserves for a call that is about to be sent. */
+  /** Reserves for a call about to be sent. */
   reserve(load: Load, now: number): CallReservation;
-  /** An admitted request is sent. */
+  /** Records that an admitted request is sent. */
   sent(now: number): void;
-  /** An admitted request was not sent. */
+  /** Unregisters an admitted request that was not sent. */
   withdraw(request: InFlightRequest): void;
-  /** The request is over. */
+  /** Ends the request. */
   finish(request: InFlightRequest, outcome: Outcome, now: number, end?: RequestEnd): void;
 }
 
 /**
- * Counts one request at a model from the moment it was admitted: as in flight, against limits and budgets, as the trial
- * request of a half-open model. Made by `ModelState.admit()`, and to be released exactly once, in one `finally`,
- * or withdrawn when another process has taken what was left. Times are monotonic ms.
+ * The permit of one request at one model. From admission on it counts as in flight, against limits and budgets, and as
+ * the trial request of a half-open model. `ModelState.admit()` creates it. It must be released exactly once, in a
+ * `finally`, or withdrawn when another process has taken the remaining capacity. Times are monotonic ms.
  *
  * @example
  * ```ts ignore
- * if (state.denial(load, now) !== undefined) return askAnother();
- * const permit = state.admit(load, now); // in the same turn of the event loop: nothing comes between
+ * if (state.denial(load, now) !== undefined) return tryNextModel();
+ * const permit = state.admit(load, now); // same turn of the event loop: check and reservation are atomic
  * const denial = await permit.confirm(clock);
  * if (denial !== undefined) return permit.withdraw();
  * try {
- *   await ask(permit.take());
+ *   await send(permit.take());
  * } finally {
  *   permit.release("success", clock.monotonic(), { tokens: 120 });
  * }
@@ -52,22 +52,23 @@ export class Permit {
   readonly #state: PermittedModel;
   readonly #request: InFlightRequest;
   #reservation: CallReservation;
-  /** When the call was admitted. */
+  /** When the current call was admitted. */
   #at: number;
   /** When the request was admitted, monotonic ms. */
   readonly admittedAt: number;
-  /** The call was sent; before that it costs nothing. */
+  /** Whether the current call was sent. An unsent call costs nothing. */
   #isTaken = false;
   #isUsed = false;
-  /** The model's counts know that the request is sent. */
+  /** Whether the model has counted the request as sent. */
   #isSent = false;
-  /** What the call was granted of rates that are shared. */
+  /** Grants of shared rate limits for the current call. */
   #granted: readonly (readonly [SharedRate, RateGrant])[] = [];
   #isOver = false;
 
   /**
    * @param state The model.
-   * @param load What the request will take, by estimate.
+   * @param load Estimated usage of the request.
+   * @param now Monotonic ms.
    */
   constructor(state: PermittedModel, load: Load, now: number) {
     this.#state = state;
@@ -77,11 +78,11 @@ export class Permit {
   }
 
   /**
-   * Asks for room in what several processes count together.
+   * Requests capacity from the counters that several processes share.
    *
-   * @param clock Monotonic.
-   * @returns Undefined where nothing is shared: the permit holds; else what denies the request, which may be nothing. A
-   *   permit that is denied has to be withdrawn.
+   * @param clock Monotonic clock.
+   * @returns Undefined when nothing is shared: the permit is valid. Else a promise of the denial, or of undefined when
+   * capacity was granted. A denied permit must be withdrawn.
    */
   confirm(clock: Pick<Clock, "monotonic">): Promise<AdmissionDenial | undefined> | undefined {
     const { replication } = this.#state.replicator;
@@ -105,25 +106,25 @@ export class Permit {
     const reservation = this.#reservation;
     const waitMs = await this.#takeRates(replication, rates);
     if (waitMs > 0) return { reason: "rate_limited", until: clock.monotonic() + waitMs };
-    // in the turn in which it is granted: else a report in between gives it back
+    // confirm in the turn of the grant, else a sync in between would return it
     const grant = () => this.#confirm(reservation, clock.monotonic());
     let reason = await replication.reserve(wanted, grant);
     if (reason !== undefined) {
-      await replication.refresh(); // gives back what was reserved here and not used
+      await replication.refresh(); // releases unused reservations of this process
       reason = await replication.reserve(wanted, grant);
     }
     if (reason !== undefined) return { reason, until: clock.monotonic() + contestedMs };
-    grant(); // also where the store is unavailable: it is informed later
+    grant(); // also when the store is unavailable: the next sync reports it
     return undefined;
   }
 
-  /** Takes one request of each rate, or of none: 0, or the time until there is one of all, ms. */
+  /** Takes one request of every shared rate, or of none. Returns 0, or the time until every rate allows one, ms. */
   async #takeRates(replication: Replication, rates: readonly SharedRate[]): Promise<number> {
     const granted: [SharedRate, RateGrant][] = [];
     this.#granted = granted;
     for (const rate of rates) {
       const grant = await replication.admit(rate);
-      if (grant === undefined) return 0; // the store is unavailable: this process counts by itself
+      if (grant === undefined) return 0; // the store is unavailable: only local counters apply
       if (grant.waitMs > 0) return grant.waitMs;
       granted.push([rate, grant]);
     }
@@ -138,7 +139,7 @@ export class Permit {
     this.#state.sent(now);
   }
 
-  /** Counts one more call of the same request; the one before it is over. */
+  /** Reserves for another call of the same request, after the previous call has ended. */
   renew(load: Load, now: number): void {
     this.#cancel();
     this.#reservation = this.#state.reserve(load, now);
@@ -146,25 +147,23 @@ export class Permit {
     this.#isTaken = false;
   }
 
-  /** Whether a call was sent, this one or an earlier one. */
+  /** Whether any call of the request was sent. */
   get isUsed(): boolean {
     return this.#isUsed;
   }
 
-  /** The share in the counts of the call that is sent now. */
+  /** Returns the reservation of the call that is sent now. */
   take(): CallReservation {
     this.#isTaken = this.#isUsed = true;
     return this.#reservation;
   }
 
-  /** Applies limits that the provider reports. */
+  /** Applies limits that the provider has reported. */
   limit(limits: RateLimits): void {
     this.#reservation.limit(limits);
   }
 
-  /**
-   * Gives everything back: no call was sent.
-   */
+  /** Withdraws the permit and releases all reservations: no call was sent. */
   withdraw(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -172,7 +171,7 @@ export class Permit {
     this.#state.withdraw(this.#request);
   }
 
-  /** Ends the request at this model. A second release counts for nothing. */
+  /** Releases the permit: the request at this model has ended. A second call is ignored. */
   release(outcome: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -181,7 +180,7 @@ export class Permit {
     this.#state.finish(this.#request, outcome, now, end);
   }
 
-  /** The call was not sent: of it nothing counts. */
+  /** Cancels the reservation of an unsent call. */
   #cancel(): void {
     if (this.#isTaken) return;
     this.#reservation.cancel();

@@ -1,5 +1,5 @@
 /**
- * What a model takes per time where its provider has several keys: a vendor counts for each of them by itself.
+ * Rate limits of a model whose provider has several API keys. Vendors count each key separately.
  * @module
  */
 import type { RateLimits } from "../../contracts/provider.ts";
@@ -11,12 +11,12 @@ import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation 
 import type { CounterRequest, CounterSource, RateReplicaParts } from "../replication/counter_replicator.ts";
 import type { SharedRate } from "../replication/shared_rate.ts";
 
-/** A request that counts for one of the keys. */
+/** A reservation with one of the API keys. */
 interface KeyedReservation extends RateReservation {
   readonly apiKey: ApiKey;
 }
 
-/** The limiters of one model, one for each key; a reservation takes the next key that has room. */
+/** The rate limiters of one model, one per API key. A reservation uses the next key with capacity (round robin). */
 export class PooledRateLimiter implements ModelRateLimiter {
   readonly #pool: ApiKeyPool;
   readonly #model: string;
@@ -25,12 +25,13 @@ export class PooledRateLimiter implements ModelRateLimiter {
   readonly #requests = { limit: 0, left: 0 };
   readonly #tokens = { limit: 0, left: 0 };
   #isWatched = false;
-  /** Where the next request begins to look. */
+  /** Index at which the next search for a key starts. */
   #turn = 0;
 
   /**
-   * @param model The model's id, as its provider knows it.
-   * @param limits What is declared, for each key.
+   * @param pool The API keys.
+   * @param model The provider's model id.
+   * @param limits Declared limits of each key.
    */
   constructor(pool: ApiKeyPool, model: string, limits?: RateLimits) {
     this.#pool = pool;
@@ -47,7 +48,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     for (const key of this.#pool.keys) this.#limiterOf(key).isWatched = isWatched;
   }
 
-  /** Other processes know the keys by their places; one that is replaced meanwhile counts for this process alone. */
+  /** Returns replicas per key. Processes identify keys by their index; a replaced key counts in this process only. */
   replicas(name: string, clock: Clock): RateReplicaParts[] {
     return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).replicas(`${name} ${index}`, clock));
   }
@@ -107,7 +108,10 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#pool.keys.reduce((sum, key) => sum + this.#limiterOf(key).rpm(now), 0);
   }
 
-  /** When some key has room; those in standby count only where all are, since then the model is in standby. */
+  /**
+   * Returns when a key has capacity. Keys in standby are considered only when all are, since then the model is in
+   * standby.
+   */
   fullUntil(now: number, tokens: number): number | undefined {
     const areAllOut = this.#areAllInStandby(now);
     let soonest = Infinity;
@@ -120,7 +124,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return soonest;
   }
 
-  /** The next key that is neither in standby nor full; where there is none, the one that is back first. */
+  /** Selects the next key that is neither in standby nor at its limit, else the one that is usable first. */
   #choose(now: number, tokens: number): ApiKey {
     const { keys } = this.#pool;
     let best = 0;
@@ -147,7 +151,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#pool.keys.every((key) => this.#isInStandby(key, now));
   }
 
-  /** What all usable keys have together; a key without known limits may take anything. */
+  /** Sums the headroom of all usable keys. Undefined if a key has no known limit. */
   #sum(
     total: { limit: number; left: number },
     now: number,

@@ -1,6 +1,6 @@
 /**
- * How much a model may serve in a pool before it goes into standby: requests, tokens, costs; between two standbys, or per calendar
- * window.
+ * Quotas: requests, tokens and cost that a model may serve in a pool before it enters standby; per calendar window, or
+ * between two standbys.
  * @module
  */
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
@@ -9,13 +9,13 @@ import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
-/** How long counts that do not change are shared, ms. */
+/** How long an unchanged counter is kept by the store, ms. */
 const lifeMs = 2_678_400_000;
 
-/** What counts between two standbys has one window, which begins anew. */
+/** The single window of counters without a calendar window. */
 const always: Window = { start: 0, end: Infinity };
 
-/** What is counted, and its limit. */
+/** Counted quantities and the reason of their limits. */
 const limitNames = { requests: "request_limit", tokens: "token_limit", nano_usd: "budget_limit" } as const;
 
 type Measure = keyof typeof limitNames;
@@ -24,34 +24,34 @@ type LimitName = (typeof limitNames)[Measure];
 
 const measures = Object.keys(limitNames) as Measure[];
 
-/** What a call takes as much of as it will, and not one of. */
+/** Quantities of which a call uses an amount. A request counts as one. */
 type Amount = "tokens" | "nano_usd";
 
-/** What was used of the limits of a model in a pool. */
+/** Usage of a model in a pool. */
 export interface UsageCounts {
   /** Requests. */
   readonly requests: number;
   /** Tokens. */
   readonly tokens: number;
-  /** Nano-dollars. */
+  /** Cost in nano-dollars. */
   readonly nano_usd: number;
-  /** When the window ends they were counted in: wall clock, ms; left out when they count between two standbys. */
+  /** End of the window, wall-clock ms; undefined when counting between two standbys. */
   readonly window_end?: number;
 }
 
-/** What a call reserves of the limits, from {@linkcode Quota.reserve} to {@linkcode Quota.settle}. */
+/** Reservation of a call, from {@linkcode Quota.reserve} to {@linkcode Quota.settle}. */
 export interface QuotaReservation extends Readonly<Record<Amount, number>> {
-  /** The windows it was taken in. */
+  /** The windows it is reserved in. */
   readonly windows: Readonly<Record<Amount, WindowSums>>;
-  /** Other processes may know of it. */
+  /** Whether other processes that share the quota see it. */
   isConfirmed: boolean;
 }
 
 /**
- * Counts against the limits of one (pool, model). A request is admitted while what was counted and reserved stays below
- * a limit, so requests at once exceed it by no more than one of them would. Where several processes share them, each
- * request asks for room in the sum of all, and counts between two standbys have a generation: the process whose standby
- * is over first begins the next one for all.
+ * Counters of one model in one pool, with their limits. A request is admitted while used and reserved amounts are below
+ * the limit, so concurrent requests exceed it by at most one request. When several processes share the quota, each
+ * request reserves in the shared counters. Without a calendar window, counters have a generation: the first process
+ * whose standby ends starts the next generation for all.
  */
 export class Quota implements CounterSource {
   readonly #settings: DeactivationSettings;
@@ -62,15 +62,15 @@ export class Quota implements CounterSource {
   /** Requests that are admitted and not sent yet. */
   readonly #admitted: { requests: number };
   #generation = 0;
-  /** There where other processes count, too: has them know what changed. */
+  /** Set while other processes share the quota: reports changes to them. */
   #report: (() => void) | undefined;
-  /** Standbys that were over here. */
+  /** Number of standbys that have ended in this process. */
   #recoveries = 0;
 
   /**
    * @param settings The limits.
-   * @param wall The wall clock, ms: windows are calendar ones, in UTC.
-   * @param names Whose they are, where several processes count; the same counts under other limits: both go on with them.
+   * @param wall Wall clock, ms. Windows are UTC calendar windows.
+   * @param names The name of the shared counters, and the same quota under earlier settings; both share their counters.
    */
   constructor(
     settings: DeactivationSettings,
@@ -93,13 +93,13 @@ export class Quota implements CounterSource {
     this.#limited = measures.filter((measure) => this.#counters[measure].limit < Infinity);
   }
 
-  /** Other processes count, too, and a store knows what was counted so far. */
+  /** Begins to share the quota with other processes. Local counters are reset, since the store has the total. */
   startReplication(report: () => void): void {
     this.#report = report;
     this.#clear();
   }
 
-  /** What of them other processes have to know. */
+  /** Returns the counters to replicate. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
     if (this.#limited.length === 0) return;
     if (this.#settings.quotaWindow === undefined) yield this.#generationCounter(wall);
@@ -113,7 +113,10 @@ export class Quota implements CounterSource {
     }
   }
 
-  /** What was used, or that and what is reserved: requests are used when they are sent. */
+  /**
+   * Returns one replicated counter: of used amounts (`spent`), or of used and reserved amounts (`taken`). Requests are
+   * used when they are sent.
+   */
   #counter(measure: Measure, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
     const isCalendar = this.#settings.quotaWindow !== undefined;
     const generation = this.#generation;
@@ -132,9 +135,9 @@ export class Quota implements CounterSource {
   }
 
   /**
-   * What a call takes of sums that several processes make together: there is room while they are below their limits.
+   * Returns what a call requests of the shared counters. There is capacity while they are below their limits.
    *
-   * @param reservation Of the call.
+   * @param reservation The reservation of the call.
    * @param isFirst Whether it is the first call of its request.
    */
   counterRequests(reservation: QuotaReservation, isFirst: boolean): CounterRequest[] {
@@ -152,7 +155,7 @@ export class Quota implements CounterSource {
     });
   }
 
-  /** Lets other processes know of a reservation: there is room for it in what they have left. */
+  /** Makes a reservation visible to other processes, after the shared counters have granted it. */
   confirm(reservation: QuotaReservation): void {
     if (reservation.isConfirmed) return;
     reservation.isConfirmed = true;
@@ -176,12 +179,12 @@ export class Quota implements CounterSource {
     };
   }
 
-  /** Whether money is limited. */
+  /** Whether the cost is limited. */
   get hasBudget(): boolean {
     return this.#settings.budgetLimitNano !== undefined;
   }
 
-  /** The limit that is reached by what is reserved, and not by what was used: then the model is in standby. */
+  /** The limit that is reached only with reservations. A limit reached by usage puts the model in standby instead. */
   get reserved(): LimitName | undefined {
     const full = this.#spent === undefined
       ? this.#limited.find((measure) => this.#isReached(measure, true))
@@ -189,27 +192,27 @@ export class Quota implements CounterSource {
     return full && limitNames[full];
   }
 
-  /** A request was admitted. */
+  /** Counts an admitted request. */
   reserveRequest(): void {
     this.#admitted.requests++;
   }
 
-  /** It is sent. */
+  /** Counts an admitted request as sent. */
   addRequest(): void {
     this.#admitted.requests--;
     this.#window("requests").grow(1);
   }
 
-  /** It was not sent after all. */
+  /** Removes an admitted request that was not sent. */
   withdrawRequest(): void {
     this.#admitted.requests--;
   }
 
   /**
-   * Reserves for a call that is sent, also beyond a limit.
+   * Reserves for a call, even beyond a limit.
    *
-   * @param tokens What it will take, by estimate.
-   * @param nano_usd Upper bound of its cost, nano-dollars.
+   * @param tokens Estimated tokens.
+   * @param nano_usd Upper bound of the cost, nano-dollars.
    */
   reserve(tokens: number, nano_usd: number): QuotaReservation {
     const windows = { tokens: this.#window("tokens"), nano_usd: this.#window("nano_usd") };
@@ -220,9 +223,9 @@ export class Quota implements CounterSource {
   }
 
   /**
-   * Ends a reservation: the call was answered, failed, or was not sent.
+   * Settles a reservation: the call has ended or was not sent.
    *
-   * @param taken What it took; as reserved where that is not known.
+   * @param taken Actual usage; unknown values count as reserved.
    */
   settle(
     reservation: QuotaReservation,
@@ -232,10 +235,10 @@ export class Quota implements CounterSource {
     const { windows, tokens, nano_usd } = reservation;
     windows.tokens.settle(tokens, taken.tokens);
     windows.nano_usd.settle(nano_usd, taken.nano_usd);
-    if (this.#limited.length > 0) this.#report?.(); // of a process that ends the store subtracts what it reserved: not what it used, too
+    if (this.#limited.length > 0) this.#report?.(); // if the process ends now, the store keeps what was used
   }
 
-  /** The standby that a spent limit asks for. */
+  /** Returns the standby that an exhausted limit requires. */
   decision(): DeactivationDecision | undefined {
     const measure = this.#spent;
     if (measure === undefined) return undefined;
@@ -245,16 +248,16 @@ export class Quota implements CounterSource {
     return { reason: "quota_window", scope: "model", standbyMs, metadata: { limit } };
   }
 
-  /** Without a window the counts go back to zero when the standby is over. */
+  /** Resets the counters after a standby, unless there is a calendar window. */
   recovered(): void {
     if (this.#settings.quotaWindow !== undefined) return;
     this.#recoveries++;
     this.#clear();
   }
 
-  /** What is stored of them; undefined while nothing has been counted, and where nothing is limited. */
+  /** Returns the state to persist; undefined when nothing is limited or counted. */
   snapshot(): UsageCounts | undefined {
-    // what is reserved counts as used after a restart: no process is left that could settle it
+    // reservations count as used, since after a restart no process could settle them
     const [requests, tokens, nano_usd] = measures.map((measure) => this.#taken(measure)) as [number, number, number];
     if (this.#limited.length === 0 || requests + tokens + nano_usd === 0) return undefined;
     const { end } = this.#window("requests");
@@ -262,10 +265,10 @@ export class Quota implements CounterSource {
   }
 
   /**
-   * Merges what is stored: by how much it differs from what this one knew of it. Counts of another window are over.
+   * Merges a record: adds the difference between two of its versions. Counts of another window are ignored.
    *
-   * @param stored As it is stored now; undefined: nothing has been counted.
-   * @param known As it was stored when this one looked last.
+   * @param stored The record's current version; undefined when nothing has been counted.
+   * @param known The version this process read last.
    */
   merge(stored: UsageCounts | undefined, known?: UsageCounts): void {
     for (const measure of measures) {
@@ -276,12 +279,12 @@ export class Quota implements CounterSource {
     }
   }
 
-  /** A wall clock that goes back stays in the window it was in. */
+  /** Returns the current window. When the wall clock goes backwards, the window stays. */
   #window(measure: Measure): WindowSums {
     return this.#counters[measure].latest(this.#wall());
   }
 
-  /** What was used and is reserved here. */
+  /** Amount used and reserved by this process. */
   #taken(measure: Measure): number {
     const { spent, reserved } = this.#window(measure);
     return sum(spent, reserved + (measure === "requests" ? this.#admitted.requests : 0));
@@ -295,7 +298,7 @@ export class Quota implements CounterSource {
       : spent + othersSpent >= limit;
   }
 
-  /** The first limit that is spent. */
+  /** The first limit that is exhausted by usage. */
   get #spent(): Measure | undefined {
     return this.#limited.find((measure) => this.#isReached(measure, false));
   }

@@ -1,6 +1,6 @@
 /**
- * What a model takes per time with one key: requests and tokens a minute, requests a day, requests at once. Counted
- * here and corrected by what the vendor's answers say.
+ * Rate limits of a model for one API key: requests and tokens per minute, requests per day, concurrent requests.
+ * Counted locally, and corrected by the rate-limit headers of responses.
  * @module
  */
 import type { RateLimits } from "../../contracts/provider.ts";
@@ -13,24 +13,24 @@ import { ConcurrencySlots } from "./concurrency_slots.ts";
 import type { CounterRequest, CounterSource, RateReplicaParts } from "../replication/counter_replicator.ts";
 import { type SharedRate, slicedDay, slicedMinute } from "../replication/shared_rate.ts";
 
-/** A minute is shared in slices of so many ms, and a day in longer ones. */
+/** Slice lengths of shared counters: for limits per minute and per day, ms. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 
-/** A request that counts, from {@linkcode RateLimiter.reserve} until it is settled or released. */
+/** Reservation of a request, from {@linkcode RateLimiter.reserve} until it is settled or released. */
 export interface RateReservation {
-  /** It is under way. */
+  /** Whether the request is in flight. */
   isOpen: boolean;
-  /** It has one of the slots that several processes share. */
+  /** Whether it holds one of the concurrency slots that several processes share. */
   hasSlot: boolean;
-  /** What the counter of requests remembers of it. */
+  /** The mark of the request counter. */
   readonly requests: RateCounterMark;
-  /** What the counter of tokens remembers of it. */
+  /** The mark of the token counter. */
   readonly tokens: RateCounterMark;
-  /** The key it is made with, where there are several. */
+  /** The API key, if the provider has several. */
   readonly apiKey?: ApiKey;
 }
 
-/** What counts the requests of one model, with one key or with several. */
+/** The rate limiter of a model, with one or several API keys. */
 export type ModelRateLimiter =
   & Pick<
     RateLimiter,
@@ -38,36 +38,36 @@ export type ModelRateLimiter =
   >
   & {
     observe(now: number, reading: RateReading, reservation: RateReservation): void;
-    /** Whether requests per minute are counted although no limit is known. */
+    /** Whether requests per minute are counted even without a known limit. */
     isWatched: boolean;
-    /** What of it several processes have in common. */
+    /** Returns the counters to replicate between processes. */
     replicas(key: string, clock: Clock): RateReplicaParts[];
-    /** Limits of requests at once, as several processes keep them together. */
+    /** Returns the limits of concurrent requests that several processes share. */
     slots(key: string): CounterSource[];
-    /** The slot that a request asks for, where these are limited. */
+    /** Returns the request for a concurrency slot, if concurrency is limited. */
     slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[];
-    /** A request has its slot. */
+    /** Takes a concurrency slot. */
     takeSlot(reservation: RateReservation): void;
-    /** What the store decides about, where several processes admit requests. */
+    /** Returns the rates that the shared store decides, when several processes admit requests. */
     sharedRates(key: string, reservation: RateReservation): SharedRate[];
-    /** Whether these are the limits declared for it, and the keys it counts for. */
+    /** Whether it was created with these limits and API keys. */
     isUnder(limits?: RateLimits, keys?: ApiKeyPool): boolean;
   };
 
 /**
- * The rate limits of one (key, model), for all pools. All times are monotonic ms; tokens are what a request reads and
- * writes, by estimate until it is settled.
+ * The rate limits of one API key and model, for all pools. Times are monotonic ms. Tokens are input plus output,
+ * estimated until they are settled.
  *
  * @example
  * ```ts ignore
- * if (limiter.isFull(now, tokens)) return askAnother();
+ * if (limiter.isFull(now, tokens)) return tryNextModel();
  * const reservation = limiter.reserve(now, tokens);
- * // on the head of the answer: limiter.observe(now, readRateHeaders(headers, wall), reservation)
- * // on its end:                limiter.settle(now, reservation, usage.total_tokens)
+ * // on response headers: limiter.observe(now, readRateHeaders(headers, wall), reservation)
+ * // at the end:          limiter.settle(now, reservation, usage.total_tokens)
  * ```
  */
 export class RateLimiter {
-  /** Whether requests per minute are counted although no limit is known. */
+  /** Whether requests per minute are counted even without a known limit. */
   isWatched = false;
   readonly #requests: RateCounter;
   readonly #tokens: RateCounter;
@@ -80,7 +80,7 @@ export class RateLimiter {
 
   readonly #limits: RateLimits;
 
-  /** @param limits What is declared; limits that responses report override them. */
+  /** @param limits Declared limits. Limits reported by responses override them. */
   constructor(limits: RateLimits = {}) {
     this.#limits = limits;
     this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd });
@@ -90,10 +90,10 @@ export class RateLimiter {
   }
 
   /**
-   * What of it several processes have in common: requests a minute, or a day where that is limited, and tokens.
+   * Returns the counters to replicate: requests per minute (or per day, if that is limited), and tokens per minute.
    *
-   * @param key Whose it is.
-   * @param clock Wall clock for slices, monotonic for the counters.
+   * @param key Identifies the API key and the model.
+   * @param clock Wall clock for slices, monotonic clock for local counters.
    */
   replicas(key: string, clock: Clock): RateReplicaParts[] {
     const replica = (
@@ -114,21 +114,21 @@ export class RateLimiter {
   }
 
   /**
-   * The limit of requests at once, as several processes keep it together; none where there is none.
+   * Returns the shared limit of concurrent requests; empty when concurrency is not limited.
    *
-   * @param key Whose it is.
+   * @param key Identifies the API key and the model.
    */
   slots(key: string): CounterSource[] {
     if (this.#concurrent === Infinity) return [];
     return [this.#slots ??= new ConcurrencySlots(key, this.#concurrent)];
   }
 
-  /** The slot that a request asks for, where these are limited. */
+  /** Returns the request for a concurrency slot, if concurrency is limited. */
   slotRequests(_reservation: RateReservation, wall: number): readonly CounterRequest[] {
     return this.#slots === undefined ? [] : [this.#slots.request(wall)];
   }
 
-  /** A request has its slot. */
+  /** Takes a concurrency slot. */
   takeSlot(reservation: RateReservation): void {
     if (this.#slots === undefined || reservation.hasSlot || !reservation.isOpen) return;
     reservation.hasSlot = true;
@@ -136,9 +136,9 @@ export class RateLimiter {
   }
 
   /**
-   * The limits of requests that several processes keep together, to the request: those that were declared.
+   * Returns the declared request limits that several processes enforce exactly.
    *
-   * @param key Whose they are.
+   * @param key Identifies the API key and the model.
    */
   sharedRates(key: string): SharedRate[] {
     const { minute, day } = this.#requests.declared;
@@ -148,12 +148,12 @@ export class RateLimiter {
     ];
   }
 
-  /** Whether these are the limits declared for it. */
+  /** Whether it was created with these limits. */
   isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
     return keys === undefined && isSameLimits(this.#limits, limits);
   }
 
-  /** Requests under way. */
+  /** Requests in flight. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -164,9 +164,9 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request that is about to be sent, whether there is room for it or not.
+   * Reserves for a request, even beyond a limit.
    *
-   * @param tokens What it will take at most, as far as that is known.
+   * @param tokens Estimated maximum number of tokens.
    */
   reserve(now: number, tokens: number): RateReservation {
     const sequence = ++this.#sequence;
@@ -182,9 +182,9 @@ export class RateLimiter {
   }
 
   /**
-   * Ends a reservation: the request has been answered, or failed after it was sent. A second end counts for nothing.
+   * Settles a reservation: a response arrived, or the request failed after it was sent. A second call is ignored.
    *
-   * @param actualTokens What it took; as reserved when unknown.
+   * @param actualTokens Actual number of tokens; as reserved when unknown.
    */
   settle(now: number, reservation: RateReservation, actualTokens?: number): void {
     if (!this.#end(reservation)) return;
@@ -193,7 +193,7 @@ export class RateLimiter {
     this.#tokens.settle(now, tokens, actualTokens === undefined ? tokens.amount : whole(actualTokens));
   }
 
-  /** Ends a reservation as if it had never been: the request never left. */
+  /** Releases a reservation as if it had never been made: the request was not sent. */
   release(now: number, reservation: RateReservation): void {
     if (!this.#end(reservation)) return;
     this.#requests.settle(now, reservation.requests, 0);
@@ -201,12 +201,11 @@ export class RateLimiter {
   }
 
   /**
-   * Applies what a response's headers report. What was reserved after the request they belong to counts against what
-   * they say is left; a reading of an older request than that of the last reading is passed over.
+   * Applies the rate-limit headers of a response. Reservations made after its request are subtracted from the reported
+   * remainder. A reading from an older request than the current one is ignored.
    *
-   * @param reading What they said.
-   * @param reservation The request they answered, settled or not; without one, all requests under way count against
-   *   what is left.
+   * @param reading The parsed headers.
+   * @param reservation The request of the response, settled or not. Without it, all requests in flight are subtracted.
    */
   observe(now: number, reading: RateReading, reservation?: RateReservation): void {
     const newest = this.#sequence;
@@ -215,35 +214,35 @@ export class RateLimiter {
     if (tokens !== undefined) this.#tokens.observe(now, tokens, { mark: reservation?.tokens, newest });
   }
 
-  /** Requests it may still take, where a limit is known. The same object each time: read it at once. */
+  /** Headroom of requests, if a limit is known. Returns the same object each time: read it immediately. */
   requests(now: number): Headroom | undefined {
     return this.#requests.headroom(now);
   }
 
-  /** Tokens it may still take, where a limit is known. The same object each time: read it at once. */
+  /** Headroom of tokens, if a limit is known. Returns the same object each time: read it immediately. */
   tokens(now: number): Headroom | undefined {
     return this.#tokens.headroom(now);
   }
 
-  /** Requests of the last minute, and up to a second more. */
+  /** Requests in the last minute, with a granularity of one second. */
   rpm(now: number): number {
     return this.#requests.inMinute(now);
   }
 
   /**
-   * Whether one more request would overrun a limit.
+   * Whether one more request would exceed a limit.
    *
-   * @param tokens What it would take.
+   * @param tokens Its number of tokens.
    */
   isFull(now: number, tokens: number): boolean {
     return this.#isBusy || this.#freeAt(now, tokens) > now;
   }
 
   /**
-   * When one more request would no longer overrun a limit, as far as that is known.
+   * Returns when one more request will not exceed a limit, as far as is known.
    *
-   * @param tokens What it would take.
-   * @returns Monotonic ms; undefined when it would not overrun one now, Infinity when a request under way has to end.
+   * @param tokens Its number of tokens.
+   * @returns Monotonic ms; undefined when it fits now, Infinity when a request in flight has to end first.
    */
   fullUntil(now: number, tokens: number): number | undefined {
     if (this.#isBusy) return Infinity;
@@ -268,12 +267,12 @@ export class RateLimiter {
   }
 }
 
-/** Whether two declarations say the same. */
+/** Whether two declarations have equal limits. */
 export function isSameLimits(one: RateLimits, other: RateLimits): boolean {
   return (["rpm", "tpm", "rpd", "concurrent"] as const).every((name) => one[name] === other[name]);
 }
 
-/** Estimates may be fractions, and what a vendor reports may be nonsense. */
+/** Rounds up to an integer. Estimates may be fractional, and reported values invalid; these become 0. */
 function whole(tokens: number): number {
   return tokens > 0 && tokens < Infinity ? Math.ceil(tokens) : 0;
 }

@@ -1,14 +1,14 @@
 /**
- * How many same-model retries a provider's traffic allows, so that retries cannot multiply an outage.
+ * Retry budget: limits same-model retries to a share of a provider's traffic, so that retries do not amplify an outage.
  *
- * Source: the retry budget of Finagle and the adaptive retries of Google's SRE book: a share of the requests of a
- * window plus a floor.
+ * Source: Finagle's `RetryBudget`, and adaptive throttling in Google's SRE book: a ratio of the requests in a sliding
+ * window, plus a minimum.
  * @module
  */
 import type { RetryBudgetSettings } from "../../config/settings/settings.ts";
 import { SlidingWindow } from "../../util/sliding_window.ts";
 
-/** Retries against requests, over a sliding window. */
+/** Counts retries and requests over a sliding window. */
 export class RetryBudget {
   readonly #settings: RetryBudgetSettings;
   readonly #requests: SlidingWindow;
@@ -20,12 +20,20 @@ export class RetryBudget {
     this.#retries = new SlidingWindow(settings);
   }
 
-  /** Counts a request. Monotonic ms. */
+  /**
+   * Counts a request.
+   *
+   * @param now Monotonic ms.
+   */
   deposit(now: number): void {
     this.#requests.add(now, 1);
   }
 
-  /** Takes one retry, if one is left. Monotonic ms. */
+  /**
+   * Takes a retry from the budget. Returns false when the budget is exhausted.
+   *
+   * @param now Monotonic ms.
+   */
   withdraw(now: number): boolean {
     const { ratio, min } = this.#settings;
     if (this.#retries.sum(now) >= min + ratio * this.#requests.sum(now)) return false;

@@ -1,42 +1,42 @@
 /**
- * Sums of one quantity against one limit, window by window: what a budget and a quota count with.
+ * Sums of one quantity per window, against one limit. Used by budgets and quotas.
  * @module
  */
 import type { Window } from "../../util/windows.ts";
 
 /**
- * Windows that are remembered, the last ones used: the present one, one that requests straddle, and those a wall clock
- * that jumps may come back to.
+ * Number of windows kept, most recently used ones: the current one, one that requests straddle, and those that a
+ * jumping wall clock may return to.
  */
 const windowsKept = 8;
 
-/** What one window has taken, as stored. */
+/** Sums of one window, as persisted. */
 export interface SavedWindow {
-  /** First moment of the window, wall clock, ms. */
+  /** Start of the window, wall-clock ms. */
   readonly start: number;
-  /** What was settled. */
+  /** Amount settled. */
   readonly spent: number;
-  /** What is reserved for requests in flight. */
+  /** Amount reserved for requests in flight. */
   readonly reserved: number;
 }
 
-/** What one window has taken. Amounts are whole and exact up to 2⁵³ − 1, where sums stay. */
+/** Sums of one window. Amounts are integers, exact up to 2⁵³ − 1, where they saturate. */
 export class WindowSums implements Window {
   readonly start: number;
   readonly end: number;
-  /** What was settled. */
+  /** Amount settled. */
   spent = 0;
-  /** What is reserved for requests in flight. */
+  /** Amount reserved for requests in flight. */
   reserved = 0;
-  /** Of what is reserved, what other processes have yet to agree to. */
+  /** The part of `reserved` that the shared counters have not granted yet. */
   unconfirmed = 0;
-  /** What other processes have spent. */
+  /** Amount spent by other processes. */
   othersSpent = 0;
-  /** What other processes have spent or reserved. */
+  /** Amount spent or reserved by other processes. */
   othersTaken = 0;
-  /** What all together are known to have spent. */
+  /** Highest known total of all processes. */
   reached = 0;
-  /** The share of the limit that was looked at last for {@linkcode Budget}'s steps. */
+  /** The highest fraction of the limit that was checked for {@linkcode Budget}'s `alert_at` steps. */
   alertedShare = 0;
 
   constructor({ start, end }: Window) {
@@ -44,22 +44,22 @@ export class WindowSums implements Window {
     this.end = end;
   }
 
-  /** Reserves for a request that is sent. */
+  /** Reserves an amount. */
   reserve(amount: number): void {
     this.reserved = sum(this.reserved, amount);
     this.unconfirmed = sum(this.unconfirmed, amount);
   }
 
-  /** Lets other processes know of a reservation. */
+  /** Makes a reservation visible to other processes. */
   confirm(amount: number): void {
     this.unconfirmed = Math.max(0, this.unconfirmed - amount);
   }
 
   /**
-   * Ends a confirmed reservation.
+   * Settles a confirmed reservation.
    *
-   * @param reserved How much it was.
-   * @param actual What was spent; as reserved when unknown, or when it makes no sense.
+   * @param reserved The reserved amount.
+   * @param actual The actual amount; unknown or invalid values count as reserved.
    */
   settle(reserved: number, actual: number | undefined): void {
     const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
@@ -67,30 +67,30 @@ export class WindowSums implements Window {
     this.spent = sum(this.spent, isKnown ? whole(actual) : reserved);
   }
 
-  /** Adds to what was spent; a negative amount is subtracted. */
+  /** Adds to the settled amount; a negative amount is subtracted. */
   grow(amount: number): void {
     this.spent = Math.max(0, sum(this.spent, amount));
   }
 }
 
-/** What a {@linkcode WindowCounter} is made of. */
+/** Constructor options of a {@linkcode WindowCounter}. */
 interface WindowCounterParts {
-  /** The limit; none unless given. */
+  /** The limit; undefined for none. */
   readonly limit: number | undefined;
-  /** The window of a time: wall clock, ms. */
+  /** Returns the window of a wall-clock time in ms. */
   readonly windowAt: (wall: number) => Window;
-  /** The same quantity under another limit: what is counted with one counts for both. */
+  /** The same quantity under an earlier limit; both share their sums. */
   readonly before?: WindowCounter | undefined;
 }
 
 /**
- * The sums of one quantity. A reservation counts in the window it was taken in, and is settled there, also when that is
- * over or forgotten by then.
+ * The sums of one quantity. A reservation counts in the window it was made in, and is settled there, even after that
+ * window has ended.
  */
 export class WindowCounter {
-  /** What may be spent in one window; Infinity: no limit. */
+  /** Limit per window; Infinity for none. */
   limit: number;
-  /** The last used one last. */
+  /** Windows, the most recently used one last. */
   readonly windows: WindowSums[];
   readonly #windowAt: (wall: number) => Window;
 
@@ -100,7 +100,7 @@ export class WindowCounter {
     this.windows = before === undefined ? [] : before.windows;
   }
 
-  /** The window of a time: wall clock, ms. */
+  /** Returns the window of a wall-clock time in ms. */
   at(wall: number): WindowSums {
     const latest = this.windows.at(-1);
     if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
@@ -112,31 +112,31 @@ export class WindowCounter {
     return window;
   }
 
-  /** The last used window, or that of a later time: a wall clock that goes back stays in the window it was in. */
+  /** Returns the most recently used window or a later one. When the wall clock goes backwards, the window stays. */
   latest(wall: number): WindowSums {
     return this.at(Math.max(wall, this.windows.at(-1)?.start ?? wall));
   }
 
-  /** Whether what was settled reaches the limit. */
+  /** Whether the settled amount has reached the limit. */
   isSpent({ spent, othersSpent }: WindowSums): boolean {
     return sum(spent, othersSpent) >= this.limit;
   }
 
-  /** Whether so much more fits beside all that was settled and reserved. */
+  /** Whether an amount fits in addition to what is settled and reserved. */
   fits({ spent, reserved, othersTaken }: WindowSums, amount: number): boolean {
     return sum(sum(sum(spent, reserved), othersTaken), amount) <= this.limit;
   }
 
-  /** What is stored of it. */
+  /** Returns the sums to persist. */
   snapshot(): SavedWindow[] {
     return this.windows.map(({ start, spent, reserved }) => ({ start, spent, reserved }));
   }
 
   /**
-   * Merges what others have spent meanwhile: by how much what is stored has grown.
+   * Merges what other processes have spent: adds the difference between two versions of the record.
    *
-   * @param stored As it is stored now.
-   * @param known As it was stored when it was known last.
+   * @param stored The record's current version.
+   * @param known The version this process read last.
    */
   merge(stored: readonly SavedWindow[], known: readonly SavedWindow[] = []): void {
     for (const one of stored.slice(-windowsKept)) {
@@ -146,24 +146,24 @@ export class WindowCounter {
     }
   }
 
-  /** Restores what was stored. Of a window that is known already the larger sum counts. */
+  /** Restores persisted sums. If a window is already known, the larger sum counts. */
   restore(stored: unknown): void {
     if (!Array.isArray(stored)) return;
     for (const one of stored.slice(-windowsKept) as (Partial<SavedWindow> | null)[]) {
       if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
       const window = this.at(one.start);
       window.spent = Math.max(window.spent, sum(whole(one.spent), whole(one.reserved)));
-      window.alertedShare = Math.max(window.alertedShare, window.spent / this.limit); // the process before reported it
+      window.alertedShare = Math.max(window.alertedShare, window.spent / this.limit); // the earlier process has reported it
     }
   }
 }
 
-/** Sums stay at the last exact number. */
+/** Adds with saturation at the largest safe integer. */
 export function sum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
 
-/** Estimates may be fractions: rounded up, what makes no sense is nothing. */
+/** Rounds up to an integer. Estimates may be fractional; invalid amounts become 0. */
 export function whole(amount: unknown): number {
   return typeof amount === "number" && amount > 0 ? Math.min(Math.ceil(amount), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -1,34 +1,39 @@
 /**
- * How long a model takes to answer.
+ * Latency of a model: a peak-sensitive exponentially weighted moving average (EWMA).
  *
- * Source: the peak-sensitive exponentially weighted moving average of Finagle (`PeakEwma`): a value above the mean
- * becomes the mean at once, one below it pulls it down with the weight 1 − e^(−Δt/τ), and the mean decays with
- * e^(−Δt/τ) while nothing is measured, so that a model that was slow once is tried again some time.
+ * Source: Finagle's `PeakEwma`. A value above the mean becomes the mean immediately. A value below it is averaged with
+ * the weight 1 − e^(−Δt/τ). Without measurements the mean decays with e^(−Δt/τ), so that a model that was slow once is
+ * eventually tried again.
  * @module
  */
 
-/** τ, ms: after this time a measurement weighs e⁻¹. A model twice as slow as another is tried again after 0.7 τ. */
+/**
+ * τ, ms: the weight of a measurement falls to e⁻¹ after this time. A model twice as slow as another is tried again
+ * after 0.7 τ.
+ */
 const defaultDecayMs = 60_000;
-/** What a failure adds, ms. */
+/** Penalty of a failure, ms. */
 const defaultPenaltyMs = 10_000;
-/** Nothing counts as slower, ms. */
+/** Maximum latency, ms; higher values are clamped. */
 const maxLatencyMs = 24 * 60 * 60 * 1000;
 
-/** How {@linkcode Latency} forgets. */
+/** Options of {@linkcode Latency}. */
 interface LatencyOptions {
-  /** Time constant of its decay, ms; 60 s unless said. */
+  /** Time constant of the decay, ms. @default 60_000 */
   readonly decayMs?: number;
-  /** What a failure adds, ms; 10 s unless said. */
+  /** Penalty of a failure, ms. @default 10_000 */
   readonly penaltyMs?: number;
 }
 
-/** The decaying mean of one model. Times are monotonic ms; one that goes back counts as the latest seen. */
+/** The EWMA of one model. Times are monotonic ms; a time that goes backwards counts as the latest one. */
 export class Latency {
   readonly #decayMs: number;
   readonly #penaltyMs: number;
   #mean: number | undefined;
   #at = 0;
-  /** The mean as it was read last, and until when that is near enough: strategies read all models for each request. */
+  /**
+   * Cached mean and the time until which it is accurate enough, since strategies read it for every model and request.
+   */
   #read = 0;
   #readUntil = -Infinity;
 
@@ -38,9 +43,10 @@ export class Latency {
   }
 
   /**
-   * Counts the time to an answer.
+   * Records the latency of a response.
    *
-   * @param ms How long it took; what makes no sense counts for nothing.
+   * @param now Monotonic ms.
+   * @param ms Latency, ms; invalid values are ignored.
    */
   observe(now: number, ms: number): void {
     if (!(ms >= 0)) return;
@@ -50,12 +56,12 @@ export class Latency {
     this.#set(now, measured > mean * weight ? measured : mean * weight + measured * (1 - weight));
   }
 
-  /** Counts a failure. */
-  punish(now: number): void {
+  /** Records a failure. */
+  addFailure(now: number): void {
     this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, maxLatencyMs));
   }
 
-  /** The mean as it has decayed by now, ms, to a thousandth; undefined until something was measured or failed. */
+  /** Returns the decayed mean, in ms with a precision of 0.001; undefined until something was recorded. */
   value(now: number): number | undefined {
     if (this.#mean === undefined) return undefined;
     if (now >= this.#readUntil) {

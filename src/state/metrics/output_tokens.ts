@@ -1,26 +1,26 @@
 /**
- * How long a model's answers are, for requests that do not limit it themselves.
+ * Output lengths of a model, to estimate the output of requests without a limit.
  * @module
  */
 
-/** Tokens written by an answer of models that have given none yet, for a request that sets no limit. */
+/** Estimated output tokens of a model without responses so far. */
 export const firstGuess = 1_000;
 
-/** Answers that are remembered. */
+/** Number of responses kept. */
 const responsesKept = 128;
-/** The answers above the 95th percentile at most (6 of 128), and the one at it. */
+/** Number of responses at and above the 95th percentile: 6 of 128 above, and one at it. */
 const largestKept = 7;
 
-/** The tokens of a model's last 128 answers. */
+/** Output tokens of a model's last 128 responses. */
 export class OutputTokens {
   readonly #sizes = new Float64Array(responsesKept);
   #count = 0;
   #percentile: number | undefined;
 
   /**
-   * Counts an answer.
+   * Records a response.
    *
-   * @param tokens Tokens written; what makes no sense counts for nothing.
+   * @param tokens Output tokens; invalid values are ignored.
    */
   add(tokens: number): void {
     if (!(tokens >= 0 && tokens < Infinity)) return;
@@ -30,7 +30,7 @@ export class OutputTokens {
   }
 
   /**
-   * The 95th percentile by nearest rank: no more than one answer in twenty was longer. Undefined before the first.
+   * Returns the 95th percentile by nearest rank: at most one response in twenty was longer. Undefined before the first.
    *
    * @example
    * ```ts ignore
@@ -43,19 +43,19 @@ export class OutputTokens {
     return this.#percentile ??= this.#find();
   }
 
-  /** How many answers are remembered. */
+  /** Number of responses kept. */
   get count(): number {
     return Math.min(this.#count, responsesKept);
   }
 
-  /** The tokens of the answers that are remembered. */
+  /** Sum of the output tokens of the responses kept. */
   total(): number {
     let total = 0;
     for (let index = 0; index < this.count; index++) total += this.#sizes[index]!;
     return total;
   }
 
-  /** The n-th largest of few, by a scan that keeps the largest ones in order. */
+  /** Finds the percentile with a scan that keeps the largest values in order. */
   #find(): number {
     const { count } = this;
     const rank = count - Math.ceil(count * 0.95);

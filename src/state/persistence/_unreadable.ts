@@ -1,19 +1,20 @@
 /**
- * Records that cannot be read: nothing is thrown away.
+ * Copies of records that cannot be read, so that no data is lost.
  * @module
  */
 import { ConnectorError, MeshError } from "../../errors.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";
 
-/** Most of them that are kept. */
+/** Maximum number of copies kept. */
 const maxCopies = 3;
 
 /**
- * Copies a record that is about to be replaced, as it is. Of those kept before the last ones stay.
+ * Copies a record before it is replaced. Deletes older copies beyond the maximum.
  *
- * @param storage Where it is.
- * @param now Wall clock, ms: the copy is called by it.
- * @returns What became of it.
+ * @param storage The storage of the record.
+ * @param key The key of the record.
+ * @param now Wall-clock ms, used in the name of the copy.
+ * @returns The result, for a trace.
  */
 export async function copyUnreadable(storage: CodedStorage, key: string, now: number): Promise<string> {
   const start = `${key}.unreadable-`;
@@ -21,21 +22,21 @@ export async function copyUnreadable(storage: CodedStorage, key: string, now: nu
   try {
     await storage.copy(key, aside);
   } catch (error) {
-    if (ConnectorError.isInstance(error) && error.problem === "unreadable") return "Nothing of it can be kept";
+    if (ConnectorError.isInstance(error) && error.problem === "unreadable") return "No copy of it can be made";
     throw error;
   }
   const kept = await storage.list(start);
   await Promise.all(kept.slice(0, -maxCopies).map((old) => storage.delete(old)));
-  return `It is kept as "${aside}"`;
+  return `A copy is kept as "${aside}"`;
 }
 
 /**
- * Why a record cannot be read, when that is what an error says.
+ * Returns why a record cannot be read.
  *
- * @param error Of reading it; any other one is thrown.
+ * @param error The error thrown while reading. An error with another cause is rethrown.
  */
-export function unreadableBy(error: unknown): string {
-  if (error instanceof SyntaxError) return "Cannot restore the saved state: it is no JSON";
+export function unreadableReason(error: unknown): string {
+  if (error instanceof SyntaxError) return "Cannot restore the saved state: it is not JSON";
   const isDamaged = ConnectorError.isInstance(error) && error.problem === "unreadable";
   if (isDamaged || MeshError.isInstance(error) && error.code === "invalid_state") return error.message;
   throw error;

@@ -1,5 +1,5 @@
 /**
- * What was restored and has no owner yet: pools are made when a request names them, and some exist no more.
+ * Restored state without an owner yet: pools are created when a request names them, and some no longer exist.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -17,14 +17,14 @@ import {
   type TimePair,
 } from "./snapshot.ts";
 
-/** What was saved of one provider's keys. */
+/** Persisted state of one provider's API keys. */
 interface SavedKeys {
   readonly keys: readonly SavedApiKey[];
-  /** Wall clock, ms. */
+  /** When it was saved, wall-clock ms. */
   readonly savedAt: number;
 }
 
-/** Breakers, failure streaks and keys by their names. Bounded by the snapshot that they are from. */
+/** Breakers, failure streaks and API keys by name. Their number is bounded by the snapshot. */
 export class PendingState {
   readonly #state: MeshState;
   readonly #clock: Clock;
@@ -32,22 +32,22 @@ export class PendingState {
   #failures = new Map<string, SavedFailures>();
   #keys = new Map<string, SavedKeys>();
 
-  /** @param state Whose owners come into being. */
+  /** @param state The state whose owners are restored when they are created. */
   constructor(state: MeshState, clock: Clock) {
     this.#state = state;
     this.#clock = clock;
   }
 
-  /** Breakers that are open. */
+  /** Pending breakers that are open. */
   get breakers(): readonly CircuitBreaker[] {
     const now = this.#clock.monotonic();
     return [...this.#breakers.values()].filter((breaker) => {
-      breaker.halfOpenIfDue(now); // without an owner there is no event
+      breaker.halfOpenIfDue(now); // emits no event: it has no owner
       return breaker.standby !== undefined;
     });
   }
 
-  /** Takes all of a snapshot. */
+  /** Loads everything in a snapshot. */
   load({ breakers, failures, saved_at, keys = [] }: MeshSnapshot): void {
     const now = timesOf(this.#clock);
     this.#breakers = new Map();
@@ -58,7 +58,7 @@ export class PendingState {
     for (const [provider, own] of byProvider(keys)) this.#keys.set(provider, { keys: own, savedAt: saved_at });
   }
 
-  /** The pending breaker of this name, made at first sight. */
+  /** Returns the pending breaker of this name, created on first use. */
   breakerOf(saved: SavedBreaker): CircuitBreaker {
     const key = recordKey(saved);
     const known = this.#breakers.get(key);
@@ -68,14 +68,14 @@ export class PendingState {
     return made;
   }
 
-  /** Restores a breaker; one that was not saved is closed. */
+  /** Restores a breaker. One that was not saved is closed. */
   restoreBreaker(breaker: CircuitBreaker): void {
     const { key } = breaker;
     breaker.restore(this.#breakers.get(key) ?? { isHalfOpen: false, consecutiveTrips: 0 });
     this.#breakers.delete(key);
   }
 
-  /** Restores a model's overrides, failure streak and keys. */
+  /** Restores a model's overrides, failure streak and API keys. */
   restoreMember(member: MemberState): void {
     this.restoreOverrides(member);
     const { pool, state } = member;
@@ -87,7 +87,7 @@ export class PendingState {
     if (state.keys === undefined || saved === undefined) return;
     state.keys.reset();
     mergeApiKeys(state.keys, { ...saved, now: timesOf(this.#clock) });
-    this.#keys.delete(state.provider); // later members have the same keys
+    this.#keys.delete(state.provider); // members of one provider share its keys
   }
 
   /** Restores the overrides that apply to a model. */
@@ -100,14 +100,14 @@ export class PendingState {
   }
 }
 
-/** Saved keys by provider. */
+/** Groups saved API keys by provider. */
 export function byProvider(keys: readonly SavedApiKey[]): ReadonlyMap<string, readonly SavedApiKey[]> {
   const groups = new Map<string, SavedApiKey[]>();
   for (const key of keys) groups.set(key.provider, [...groups.get(key.provider) ?? [], key]);
   return groups;
 }
 
-/** The present on both clocks. */
+/** Reads both clocks. */
 export function timesOf(clock: Clock): TimePair {
   return { wall: clock.now(), monotonic: clock.monotonic() };
 }

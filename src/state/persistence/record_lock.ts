@@ -1,5 +1,5 @@
 /**
- * The lock of a record that several processes write.
+ * Lock of a record that several processes write.
  * @module
  */
 import type { StorageSettings } from "../../config/settings/storage.ts";
@@ -7,66 +7,66 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { Lock, Storage } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
 
-/** How long a lock lasts without a heartbeat, ms: an owner that was killed is noticed after that. */
+/** Lifetime of the lock without a heartbeat, ms. The lock of a killed process expires after this time. */
 const lockMs = 3_000;
 
-/** Time between heartbeats, ms. */
+/** Heartbeat interval, ms. */
 const heartbeatMs = 1_000;
 
-/** How often work is begun anew after its lock was lost. */
+/** Maximum number of retries after the lock was lost. */
 const maxLosses = 2;
 
-/** What a {@linkcode RecordLock} is made of. */
+/** Dependencies of a {@linkcode RecordLock}. */
 interface RecordLockParts {
   readonly storage: Pick<Storage, "acquire" | "release">;
-  /** Of the record. */
+  /** Key of the record. */
   readonly key: string;
-  /** How long another owner is waited for. */
+  /** How long to wait for another owner. */
   readonly locking: Required<StorageSettings>["locking"];
   readonly clock: Clock;
 }
 
 /**
- * One process's side of the lock. While its work lasts the process renews the lock at every heartbeat: a lock that ends
- * has no living owner, in whichever container that ran.
+ * One process's lock of the record. The process renews the lock at every heartbeat while it works, so an expired lock
+ * has no live owner, whichever container that ran in.
  */
 export class RecordLock {
   readonly #parts: RecordLockParts;
   readonly #owner = crypto.randomUUID();
-  /** Whether another owner is waited for. */
-  isPatient = true;
+  /** Whether to wait while another process owns the lock. */
+  waitsForOwner = true;
 
   constructor(parts: RecordLockParts) {
     this.#parts = parts;
   }
 
   /**
-   * Works under the lock.
+   * Runs a task while holding the lock.
    *
-   * @param work Is given whether the lock is still this process's, to be asked right before it writes; returns false
-   *   when that was not so. It is begun anew then.
-   * @throws {ConnectorError} `locked`, when another owner keeps the lock, or it was lost again and again.
+   * @param work The task. It calls its argument right before it writes, to check that the process still owns the lock,
+   * and returns false if not; then the task is retried.
+   * @throws {ConnectorError} `locked`, when another process owns the lock, or the lock was lost repeatedly.
    */
   async run(work: (isOurs: () => boolean) => Promise<boolean>): Promise<void> {
     for (let losses = 0; losses <= maxLosses; losses++) if (await this.#try(work)) return;
-    const message = "Cannot save the state: the lock was lost meanwhile, since this process was held up";
+    const message = "Cannot save the state: the lock expired while this process was blocked";
     throw new ConnectorError(message, undefined, "locked");
   }
 
   async #try(work: (isOurs: () => boolean) => Promise<boolean>): Promise<boolean> {
     const { storage, clock, locking } = this.#parts;
-    let lock = await this.#acquire(this.isPatient ? locking : { timeoutMs: 0 });
+    let lock = await this.#acquire(this.waitsForOwner ? locking : { timeoutMs: 0 });
     let beat = Promise.resolve();
     const stop = clock.every(heartbeatMs, () =>
       beat = this.#acquire({ timeoutMs: 0 }).then((renewed) => {
-        // after its end another owner may have had it in between
+        // after its expiry another process may have owned it
         if (clock.now() < lock.expiresAt) lock = renewed;
       }));
     try {
       return await work(() => clock.now() < lock.expiresAt);
     } finally {
       stop();
-      await beat.catch(() => {}); // what could not be renewed ends
+      await beat.catch(() => {}); // a lock that cannot be renewed expires
       await storage.release(lock);
     }
   }

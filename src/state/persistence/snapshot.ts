@@ -1,5 +1,5 @@
 /**
- * What has happened, as plain JSON: what outlives the process, and what it looks like when it is read again.
+ * The snapshot: persisted state as plain JSON, and its conversion.
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
@@ -16,86 +16,88 @@ import { type ApiKeyPool, type KeyRejectionReason, reasonOf } from "../limits/ap
 import type { BudgetSnapshot } from "../limits/budget.ts";
 import type { UsageCounts } from "../limits/quota.ts";
 
-/** A breaker as saved. Times are wall clock, ms since 1970. */
+/** A saved breaker. Times are wall-clock, ms since 1970. */
 export interface SavedBreaker extends BreakerNames {
-  /** The standby; left out when it is closed. */
+  /** The standby; absent unless the breaker is open. */
   readonly standby?: {
-    /** Why. */
+    /** Reason. */
     readonly reason: StandbyReason;
-    /** Since when. */
+    /** Start. */
     readonly since: number;
-    /** Until when; null: until it is ended by hand. */
+    /** End; null if it does not end by itself. */
     readonly until: number | null;
   };
-  /** Half-open. */
+  /** Whether it is half-open. */
   readonly half_open?: true;
-  /** Failed trials since the last success; 0 is left out. */
+  /** Number of trips since the last success; absent if 0. */
   readonly consecutive_trips?: number;
 }
 
-/** A model's failure streak in a pool, as saved. */
+/** A saved failure streak of a model in a pool. */
 export interface SavedFailures extends Required<BreakerOwner> {
-  /** Consecutive failed requests. */
+  /** Number of consecutive failed requests. */
   readonly failures: number;
-  /** HTTP status of the last of them, where one came. */
+  /** HTTP status of the last failure, if a response was received. */
   readonly last_status?: number;
 }
 
-/** The standby of one of several keys, as saved. */
+/** A saved standby of one API key, of a provider with several. */
 export interface SavedApiKey {
-  /** Whose key it is: an entry's id. */
+  /** The provider's id in the configuration. */
   readonly provider: string;
-  /** What identifies it in the list; nothing of the key itself, and another one in every snapshot. */
+  /** Identifies the key within the provider's list, without revealing it. Differs in every snapshot. */
   readonly key: string;
-  /** The id of the model it is in standby for; left out when that is every model. */
+  /** The provider's id of the model it is in standby for; absent if for all models. */
   readonly model?: string;
-  /** Why. */
+  /** Reason. */
   readonly reason: KeyRejectionReason;
-  /** Until when: wall clock, ms since 1970. */
+  /** End, wall-clock ms since 1970. */
   readonly until: number;
-  /** Consecutive rejections; 0 is left out. */
+  /** Number of consecutive rejections; absent if 0. */
   readonly consecutive_trips?: number;
 }
 
-/** What was used of the limits of a model in a pool, as saved. */
+/** Saved usage of a model in a pool, for its limits. */
 export interface SavedUsage extends UsageCounts, Required<BreakerOwner> {}
 
-/** What was spent of a budget, as saved. */
+/** Saved spending of a budget. */
 export interface SavedSpending extends BudgetSnapshot {
-  /** Whose: `provider <id>`, `pool <name>`, `all`. */
+  /** The budget: `provider <id>`, `pool <name>`, `client <name>`, `all`. */
   readonly budget: string;
 }
 
-/** All that a mesh remembers. Readers ignore members that they do not know; what changes a meaning is a new version. */
+/** The persisted state of a mesh. Readers ignore unknown members. A change of meaning requires a new version. */
 export interface MeshSnapshot {
-  /** The version of this layout. */
+  /** Version of the format. */
   readonly version: 1;
-  /** When it was made: wall clock, ms since 1970. */
+  /** Creation time, wall-clock ms since 1970. */
   readonly saved_at: number;
-  /** Breakers that are open, half-open or have tripped. */
+  /** Breakers that are open, half-open or have consecutive trips. */
   readonly breakers: readonly SavedBreaker[];
-  /** Models that failed to serve their last requests. */
+  /** Models whose latest requests failed. */
   readonly failures: readonly SavedFailures[];
-  /** Keys in standby while others of their provider serve; left out when there are none. */
+  /** API keys in standby; absent if there are none. */
   readonly keys?: readonly SavedApiKey[];
-  /** Limits in use; left out where only states are saved. */
+  /** Usage for limits; absent where only breakers are saved. */
   readonly usage?: readonly SavedUsage[];
-  /** Budgets in use; likewise. */
+  /** Spending of budgets; absent where only breakers are saved. */
   readonly spending?: readonly SavedSpending[];
 }
 
-/** One moment on both clocks, ms. */
+/** The current time on both clocks, ms. */
 export interface TimePair {
-  /** Wall clock: for what is written down. */
+  /** Wall clock, for persisted times. */
   readonly wall: number;
-  /** Monotonic clock: for what is waited for. */
+  /** Monotonic clock, for timers. */
   readonly monotonic: number;
 }
 
 /**
- * A breaker as saved.
+ * Converts a breaker to its saved form.
  *
- * @returns Undefined when there is nothing to remember.
+ * @param breaker The breaker.
+ * @param now The current time.
+ * @returns Undefined when the breaker is in its initial state.
  */
 export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
   const { standby, isHalfOpen, consecutiveTrips } = breaker;
@@ -116,10 +118,11 @@ export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreak
 }
 
 /**
- * Reads a breaker. A wall clock that went back meanwhile makes no standby longer than it was.
+ * Reads a saved breaker. If the wall clock has gone backwards, the standby does not become longer.
  *
- * @param saved What was written down.
- * @param savedAt When: wall clock, ms.
+ * @param saved The saved breaker.
+ * @param savedAt When it was saved, wall-clock ms.
+ * @param now The current time.
  */
 export function readBreaker(
   { standby, half_open, consecutive_trips = 0 }: SavedBreaker,
@@ -140,7 +143,7 @@ export function readBreaker(
   };
 }
 
-/** The standbys of a provider's keys as saved. A key is identified by a hash that differs in every snapshot. */
+/** Converts the standbys of a provider's API keys. A key is identified by a hash that differs in every snapshot. */
 export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): SavedApiKey[] {
   return keys.flatMap(({ value, breakers }) =>
     breakers.flatMap(({ owner: { model }, standby, rejection, consecutiveTrips }) => {
@@ -158,9 +161,10 @@ export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): Sav
 }
 
 /**
- * Merges saved standbys into a provider's keys: of two ends of a standby the later one holds.
+ * Merges saved standbys into a provider's API keys. Of two ends of a standby, the later one is kept.
  *
- * @param saved Of this provider; when they were saved, wall clock, ms; the present.
+ * @param pool The API keys.
+ * @param saved The provider's saved keys, when they were saved (wall-clock ms), and the current time.
  */
 export function mergeApiKeys(
   pool: ApiKeyPool,
@@ -180,31 +184,31 @@ export function mergeApiKeys(
         isHalfOpen: false,
         consecutiveTrips: Math.max(breaker.consecutiveTrips, consecutive_trips),
       });
-      const call = { kind, message: "The key was refused before the last start", retryAfterMs: standbyMs };
+      const call = { kind, message: "The API key was rejected before the restart", retryAfterMs: standbyMs };
       breaker.rejection = isLater ? { call, at } : rejection;
     }
   }
 }
 
-/** Distinguishes a key from others of the list without showing it: 32 bits, which many keys share. */
+/** Returns a hash that distinguishes keys in a list without revealing them: 32 bits, which many keys share. */
 function markOf(provider: string, value: string, wall: number): string {
   const bits = hash53(`${wall} ${provider} ${value}`) >>> 0;
   return bits.toString(16).padStart(8, "0");
 }
 
-/** Saved entries by their names. */
+/** Indexes saved entries by name. */
 export function byKey<Saved extends BreakerNames>(
   list: readonly Saved[] = [],
 ): ReadonlyMap<string, Saved> {
   return new Map(list.map((saved) => [recordKey(saved), saved]));
 }
 
-/** Saved spending by budget. */
+/** Indexes saved spending by budget. */
 export function byBudget(snapshot: Pick<MeshSnapshot, "spending"> | undefined): ReadonlyMap<string, SavedSpending> {
   return new Map(snapshot?.spending?.map((saved) => [saved.budget, saved]));
 }
 
-/** End of a saved standby: wall clock, ms; -Infinity when there is none. */
+/** Returns the end of a saved standby, wall-clock ms; -Infinity without one. */
 export function endOf(saved: SavedBreaker | undefined): number {
   const until = saved?.standby?.until;
   return until === null ? Infinity : until ?? -Infinity;

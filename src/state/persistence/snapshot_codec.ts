@@ -1,36 +1,36 @@
 /**
- * Reads snapshots that come from outside.
+ * Parses and validates snapshots.
  * @module
  */
 import { MeshError } from "../../errors.ts";
 import type { SavedWindow } from "../limits/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
-/** A snapshot that comes from outside, as far as it can be read. */
+/** A parsed snapshot. */
 interface ReadSnapshot {
-  /** What can be read. */
+  /** The valid entries. */
   readonly snapshot: MeshSnapshot;
-  /** Paths of the members that cannot, each with its entry left out. */
+  /** Paths of the invalid members, whose entries were skipped. */
   readonly leftOut: readonly string[];
 }
 
-/** Reads the entries of one member; those that cannot be read are left out. */
+/** Reads a list of entries, and skips invalid ones. */
 type ReadEntries = <Entry>(list: unknown, at: string, wrongIn: FindWrong) => readonly Entry[];
 
-/** Names the member of an entry that does not fit; undefined when all do. */
+/** Returns the name of the first invalid member of an entry; undefined when the entry is valid. */
 type FindWrong = (entry: Members) => string | undefined;
 
 /** A JSON object. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** What each member of an entry has to be. */
+/** A predicate for each member of an entry. */
 type Shape = Readonly<Record<string, (value: unknown, entry: Members) => boolean>>;
 
 /**
- * Reads a snapshot that comes from outside. An entry that does not fit is left out alone.
+ * Validates a parsed snapshot. Only the invalid entries are skipped.
  *
- * @param value What was parsed.
- * @throws {MeshError} `invalid_state` when it is no snapshot, or one of another version.
+ * @param value Parsed JSON.
+ * @throws {MeshError} `invalid_state` when it is not a snapshot, or has another version.
  */
 export function readSnapshot(value: unknown): ReadSnapshot {
   const { version, saved_at, breakers, failures, keys = [], usage, spending } = membersOf(value);
@@ -50,7 +50,7 @@ export function readSnapshot(value: unknown): ReadSnapshot {
   return { snapshot, leftOut };
 }
 
-/** A window of a budget that cannot be read is left out alone. */
+/** Reads spending. Only the invalid windows of a budget are skipped. */
 function readSpending(spending: unknown, read: ReadEntries): readonly SavedSpending[] {
   const budgets = read<SavedSpending>(spending, "spending", ({ budget }) => isText(budget) ? undefined : "budget");
   const windows = (list: unknown, at: string) => read<SavedWindow>(list, at, wrongInWindow);
@@ -61,23 +61,23 @@ function readSpending(spending: unknown, read: ReadEntries): readonly SavedSpend
 }
 
 /**
- * The warning about entries that were left out.
+ * Returns a warning about skipped entries.
  *
- * @param leftOut Paths.
- * @returns Undefined when nothing was.
+ * @param leftOut Paths of the invalid members.
+ * @returns Undefined when there are none.
  */
 export function leftOutOf(leftOut: readonly string[]): string | undefined {
   if (leftOut.length === 0) return undefined;
   const more = leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : "";
-  return `The saved state has entries that this release does not write, and leaves out: ${
+  return `The saved state has entries that this release cannot read, which are skipped: ${
     leftOut.slice(0, 5).join(", ")
   }${more}`;
 }
 
 /**
- * Reads entries.
+ * Returns a function that reads entries.
  *
- * @param leftOut Takes the paths of what does not fit.
+ * @param leftOut Receives the paths of invalid members.
  */
 function entryReader(leftOut: string[]): ReadEntries {
   return <Entry>(list: unknown, at: string, wrongIn: FindWrong) => {
@@ -136,17 +136,17 @@ function wrongIn(shape: Shape): FindWrong {
   return (entry) => members.find(([name, fits]) => !fits(entry[name], entry))?.[0];
 }
 
-/** The members of an object; none of anything else. */
+/** Returns the members of an object; an empty object for other values. */
 function membersOf(value: unknown): Members {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Members : {};
 }
 
-/** Whole, not negative, and exact. */
+/** Whether a value is a non-negative safe integer. */
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && value as number >= 0;
 }
 
-/** A reason or a cause, if only of a later release. */
+/** Whether a value can be a reason or a cause, including those of later releases. */
 function isWord(value: unknown): boolean {
   return typeof value === "string" && /^[a-z_]{1,40}$/.test(value);
 }

@@ -1,5 +1,5 @@
 /**
- * The state of a mesh as a snapshot, and back.
+ * Maps the state of a mesh to a snapshot and back.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -24,16 +24,16 @@ import {
 } from "./snapshot.ts";
 import { readSnapshot } from "./snapshot_codec.ts";
 
-/** Two clocks and two roundings put the same end that far apart at most, ms. */
+/** Tolerance for two representations of the same time (two clocks, rounding), ms. */
 const toleranceMs = 1000;
 
-/** What was spent longer ago counts in no window, ms. */
+/** Age beyond which spending counts in no window, ms. */
 const spendingKeptMs = 62 * 24 * 60 * 60 * 1000;
 
 /** Options of a {@linkcode SnapshotMapper}. */
 interface SnapshotMapperOptions {
   /**
-   * Whether usage of limits and budgets is saved, too; not where a store replicates it.
+   * Whether usage of limits and budgets is saved. False when a shared storage replicates it.
    *
    * @default true
    */
@@ -41,19 +41,19 @@ interface SnapshotMapperOptions {
 }
 
 /**
- * Writes a state as a snapshot and restores it. Where several processes share one record, the mapper knows what the record
- * said when it looked last, so that it can distinguish what others have done since from what this process did.
+ * Writes and restores snapshots of a state. When several processes share one record, the mapper keeps the version it
+ * read last, to distinguish changes of other processes from its own.
  */
 export class SnapshotMapper implements StateRestorer {
-  /** Called for every model that comes into being from now on. */
+  /** Called for every model that is created from now on. */
   onMember?: (member: MemberState) => void;
   readonly #state: MeshState;
   readonly #clock: Clock;
   readonly #hasUsage: boolean;
   readonly #pending: PendingState;
-  /** The record, as it was written or merged last. */
+  /** The record as last written or merged. */
   #known: MeshSnapshot | undefined;
-  /** Standbys as the record has them; one that is another by now was changed here. */
+  /** Standbys in the record. One that differs from its breaker was changed by this process. */
   #knownStandbys: ReadonlyMap<string, Standby> = new Map();
   #restoredBudgets = new Set<Budget>();
 
@@ -64,12 +64,12 @@ export class SnapshotMapper implements StateRestorer {
     this.#pending = new PendingState(state, clock);
   }
 
-  /** Open breakers of pools that no request has named yet, or that exist no more. */
+  /** Open breakers of pools that have not been created yet, or no longer exist. */
   get pending(): readonly CircuitBreaker[] {
     return this.#pending.breakers;
   }
 
-  /** The state as plain JSON; what has no owner here stays as the record has it. */
+  /** Returns the state as plain JSON. Entries without an owner in this process are kept as the record has them. */
   snapshot(): MeshSnapshot {
     const now = timesOf(this.#clock);
     const keys = [...this.#state.keyPools.values()].flatMap((pool) => writeApiKeys(pool, now));
@@ -100,18 +100,18 @@ export class SnapshotMapper implements StateRestorer {
   }
 
   /**
-   * Makes the state what was saved, by names: what the snapshot does not know is active, what has no owner is pending.
-   * Standbys that are over by now end half-open. Of what is spent already the larger sum counts; without usage in the
-   * snapshot, counts stay as they are.
+   * Restores a snapshot by name. Breakers missing in the snapshot are closed; entries without an owner stay pending.
+   * Standbys that have ended become half-open. Of two sums of one window, the larger counts. A snapshot without usage
+   * leaves counters unchanged.
    *
-   * @param value What {@linkcode SnapshotMapper.snapshot} made, by way of JSON.
-   * @returns Paths of entries that cannot be read and are left out.
-   * @throws {MeshError} `invalid_state`; nothing has changed then.
+   * @param value A result of {@linkcode SnapshotMapper.snapshot}, possibly serialized to JSON and parsed.
+   * @returns Paths of the invalid members, whose entries were skipped.
+   * @throws {MeshError} `invalid_state`. Nothing has changed then.
    */
   restore(value: unknown): readonly string[] {
     const { snapshot, leftOut } = readSnapshot(value);
     const state = this.#state;
-    const { mapper } = state; // this one takes its place
+    const { mapper } = state; // replaced by this one
     if (mapper instanceof SnapshotMapper) this.onMember ??= mapper.onMember;
     if (this.#hasUsage && snapshot.usage !== undefined) this.#known = snapshot;
     this.#restoredBudgets = new Set();
@@ -128,10 +128,10 @@ export class SnapshotMapper implements StateRestorer {
   }
 
   /**
-   * Merges the standbys of another process: of two ends the later one holds.
+   * Merges the standbys of another process. Of two ends, the later one is kept.
    *
-   * @param value What that one's mapper made, by way of JSON.
-   * @throws {MeshError} `invalid_state`; nothing has changed then.
+   * @param value A snapshot of the other process.
+   * @throws {MeshError} `invalid_state`. Nothing has changed then.
    */
   merge(value: unknown): void {
     const { snapshot: { breakers, saved_at, keys: savedKeys = [] } } = readSnapshot(value);
@@ -156,12 +156,12 @@ export class SnapshotMapper implements StateRestorer {
   }
 
   /**
-   * Merges what others have written since this process looked last: standbys that they began and closed, counts and
-   * spending. Of two ends of a standby the later one holds; sums grow by what theirs have grown.
+   * Merges what other processes have written since this process read the record: standbys begun and closed, counters
+   * and spending. Of two ends of a standby, the later one is kept. Sums grow by the difference.
    *
-   * @param stored The record as it is.
-   * @returns Paths of entries that cannot be read and are left out.
-   * @throws {MeshError} `invalid_state`; nothing has changed then.
+   * @param stored The record's current version.
+   * @returns Paths of the invalid members, whose entries were skipped.
+   * @throws {MeshError} `invalid_state`. Nothing has changed then.
    */
   mergeStored(stored: unknown): readonly string[] {
     const { snapshot: theirs, leftOut } = readSnapshot(stored);
@@ -187,12 +187,12 @@ export class SnapshotMapper implements StateRestorer {
     return leftOut;
   }
 
-  /** The record, as it was written or merged last. */
+  /** The record as last written or merged. */
   get known(): MeshSnapshot | undefined {
     return this.#known;
   }
 
-  /** The record is this by now, and this process agrees. */
+  /** Sets the current version of the record, which agrees with the state of this process. */
   setKnown(snapshot: MeshSnapshot): void {
     this.#known = snapshot;
     const saved = byKey(snapshot.breakers);
@@ -206,12 +206,12 @@ export class SnapshotMapper implements StateRestorer {
     }));
   }
 
-  /** Restores a breaker that comes into being. */
+  /** Restores a breaker when it is created. */
   breaker(breaker: CircuitBreaker): void {
     this.#pending.restoreBreaker(breaker);
   }
 
-  /** Restores a model that comes into being. */
+  /** Restores a model when it is created. */
   member(member: MemberState): void {
     this.#pending.restoreMember(member);
     this.onMember?.(member);
@@ -231,13 +231,13 @@ export class SnapshotMapper implements StateRestorer {
     this.#restoredBudgets.add(budget);
   }
 
-  /** The mapper that hands out what is pending. */
+  /** The mapper that holds the pending state. */
   get #owner(): SnapshotMapper {
     const { mapper } = this.#state;
     return mapper instanceof SnapshotMapper ? mapper : this;
   }
 
-  /** Closes what others have closed before its time, unless it was opened anew here. */
+  /** Closes breakers that another process has closed early, unless this process has opened them since. */
   #closeAsStored(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
     const [now, before] = [byKey(theirs.breakers), byKey(known?.breakers)];
     for (const breaker of this.#state.breakers) {
@@ -251,7 +251,7 @@ export class SnapshotMapper implements StateRestorer {
     }
   }
 
-  /** A failure streak that goes on in two processes is one. */
+  /** Merges failure streaks: the same streak in two processes counts once. */
   #mergeFailures(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
     const [now, before] = [byKey(theirs.failures), byKey(known?.failures)];
     for (const member of this.#state.members) {
@@ -291,7 +291,7 @@ function writeUsage({ pool, state: { name: model, provider, tracker } }: MemberS
   return counts === undefined ? [] : [{ pool, model, provider, ...counts }];
 }
 
-/** Whether a standby has begun, or has been prolonged, since it was known. */
+/** Whether a standby has begun or been extended since the known version. */
 function isLonger(saved: SavedBreaker, known: SavedBreaker | undefined): boolean {
   return endOf(saved) > endOf(known) + toleranceMs;
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps the state of a mesh in a record of a storage: when it is read and written, and by how many at once.
+ * Persists the state of a mesh in a record of a storage.
  * @module
  */
 import type { StorageSettings } from "../../config/settings/storage.ts";
@@ -10,36 +10,36 @@ import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshSnapshot } from "./snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { leftOutOf } from "./snapshot_codec.ts";
-import { copyUnreadable, unreadableBy } from "./_unreadable.ts";
+import { copyUnreadable, unreadableReason } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
 
-/** What a {@linkcode SnapshotStore} is made of. */
+/** Dependencies of a {@linkcode SnapshotStore}. */
 export interface SnapshotStoreParts {
-  /** Where the state is kept. */
+  /** The storage of the record. */
   readonly storage: CodedStorage;
-  /** When, and whether under a lock. */
+  /** When to write, and whether to lock. */
   readonly settings: Pick<StorageSettings, "policy" | "intervalMs" | "locking">;
-  /** The mesh's. */
   readonly clock: Clock;
-  /** Gets what goes wrong. */
+  /** Receives traces of failures. */
   readonly hub: Tracer;
   /**
-   * Processes exchange standbys and counts by other means, and the record is for those that start: it is read once, and
-   * has no counts. While the storage is unavailable, a start waits for it (`closed`) or goes on without (`open`).
+   * Set when a shared storage replicates standbys and counters. The record then serves process starts only: it is read
+   * once and has no counters. While the storage is unavailable, a start waits for it (`closed`) or continues without it
+   * (`open`).
    */
   readonly replicated?: { readonly onUnavailable: "open" | "closed" };
 }
 
-/** The record that holds the state. */
+/** Key of the record. */
 const stateKey = "state";
 
-const laterMessage = "Another process has the lock of the saved state: it is saved once that is free";
+const laterMessage = "Another process holds the lock of the saved state: it is saved once the lock is released";
 
 /**
- * One process's part in a record that holds a state. Whenever it writes, it merges what others have written first;
- * under a lock, no process writes in between, and nothing is lost. At most one write is under way and no request waits for
- * it. What fails is traced once and made up for by the next write; {@linkcode SnapshotStore.close} throws it.
+ * Persists the state of one process in a record. Before each write it merges what other processes have written; under a
+ * lock, no process writes in between and nothing is lost. At most one write is in flight, and no request waits for it.
+ * A failure is traced once and retried with the next write; {@linkcode SnapshotStore.close} throws it.
  */
 export class SnapshotStore implements StateStore {
   readonly #parts: SnapshotStoreParts;
@@ -51,11 +51,11 @@ export class SnapshotStore implements StateStore {
   #isRead = false;
   #stop: Cancel | undefined;
   #failure: MeshError | undefined;
-  /** What this process wrote last, or tried to. */
+  /** The record that this process wrote last, or tried to write. */
   #written: string | undefined;
-  /** What cannot be read is copied already, and not written over yet. */
+  /** Whether an unreadable record has been copied, and not been replaced yet. */
   #isCopied = false;
-  /** What could not be read of the record when it was read last. */
+  /** The invalid entries of the record when it was last read. */
   #leftOut: string | undefined;
 
   constructor(parts: SnapshotStoreParts) {
@@ -69,15 +69,16 @@ export class SnapshotStore implements StateStore {
   }
 
   /**
-   * Gives a state what was kept, and keeps it from now on. A record that cannot be read is traced and copied; the
-   * state begins anew then, with what the record's backup says, if it has one.
+   * Restores the persisted state, and persists it from now on. An unreadable record is traced and copied, and its
+   * backup is restored instead, if there is one.
    *
-   * @throws {ConnectorError} When the storage cannot be used, or the record is of another key.
+   * @param state The state.
+   * @throws {ConnectorError} When the storage cannot be used, or the record is encrypted with another key.
    */
   async load(state: MeshState): Promise<void> {
     this.#stop?.();
     this.#isRead = false;
-    if (this.#mapper !== undefined) await this.write(); // what the mesh had before it was configured again
+    if (this.#mapper !== undefined) await this.write(); // the state before the mesh was reconfigured
     const { clock, replicated } = this.#parts;
     const mapper = new SnapshotMapper(state, clock, { hasUsage: replicated === undefined });
     mapper.restore({ version: 1, saved_at: clock.now(), breakers: [], failures: [], usage: [], spending: [] });
@@ -86,34 +87,35 @@ export class SnapshotStore implements StateStore {
   }
 
   /**
-   * Keeps a state that goes on with what another store of this process has kept until now.
+   * Persists a state that continues from another store of this process.
    *
-   * @param known What the other store says of the record.
+   * @param state The state.
+   * @param known The record as the other store knows it.
    * @throws {ConnectorError} When the storage cannot be used.
    */
   async adopt(state: MeshState, known: MeshSnapshot | undefined): Promise<void> {
     const mapper = new SnapshotMapper(state, this.#parts.clock);
     const counts = mapper.snapshot();
     const states = state.mapper instanceof SnapshotMapper ? state.mapper.snapshot() : counts;
-    mapper.restore({ ...counts, ...states, spending: [] }); // spent and reserved sums are there already
+    mapper.restore({ ...counts, ...states, spending: [] }); // sums are shared already
     mapper.setKnown(known ?? counts);
     await this.#start(mapper, state);
   }
 
-  /** Writes the state a last time, for another store of this process to go on: what the record says then. */
+  /** Writes the state a last time, so that another store of this process can continue. Returns the record. */
   async release(): Promise<MeshSnapshot | undefined> {
-    await this.close().catch(() => {}); // it was traced; the other one makes up for it
+    await this.close().catch(() => {}); // traced; the other store writes it
     return this.#mapper?.known;
   }
 
-  /** A breaker was opened or closed. Returns at once. */
+  /** Schedules a write after a change of state. Returns immediately. */
   mark(): void {
     if (this.#mapper === undefined || this.#isClosed) return;
     this.#hasChanged = true;
     if (this.#parts.settings.policy !== "periodic") this.#syncing ??= this.#syncAll();
   }
 
-  /** Writes the state now, and waits for it. What fails is traced. */
+  /** Writes the state now, and waits for it. Failures are traced. */
   async write(): Promise<void> {
     this.#hasChanged = true;
     await this.#syncing;
@@ -123,7 +125,7 @@ export class SnapshotStore implements StateStore {
   /**
    * Writes the state a last time.
    *
-   * @throws {ConnectorError} When the storage does not take it: the state is lost.
+   * @throws {ConnectorError} When the write fails and the state is lost.
    */
   async close(): Promise<void> {
     this.#stop?.();
@@ -142,7 +144,7 @@ export class SnapshotStore implements StateStore {
     if (policy === "periodic") this.#stop = clock.every(intervalMs, () => this.#turn());
   }
 
-  /** What is counted is worth writing, too. Models that come later are listened to when they come. */
+  /** Schedules a write when a counter has changed, including counters of models created later. */
   #listen(mapper: SnapshotMapper, state: MeshState): void {
     const listenTo = ({ state: model }: MeshState["members"][number]) => {
       model.onCount = () => this.mark();
@@ -152,17 +154,17 @@ export class SnapshotStore implements StateStore {
   }
 
   /**
-   * A storage that does not take the first write will not take any: a start says so. One that is full may have room
-   * again; another process's lock is waited for later on.
+   * Makes the first write, which fails if the storage is not writable. A full storage may have room later, and a lock
+   * of another process is waited for later.
    */
   async #begin(): Promise<void> {
-    if (this.#lock !== undefined) this.#lock.isPatient = false;
+    if (this.#lock !== undefined) this.#lock.waitsForOwner = false;
     await this.write();
-    if (this.#lock !== undefined) this.#lock.isPatient = true;
+    if (this.#lock !== undefined) this.#lock.waitsForOwner = true;
     const failure = this.#failure;
     if (problemOf(failure) === "locked") void this.write();
-    if (problemOf(failure) !== "forbidden") return; // another try may do
-    this.#mapper = this.#failure = undefined; // there is nothing to keep, and nothing more to report at the end
+    if (problemOf(failure) !== "forbidden") return; // a retry may succeed
+    this.#mapper = this.#failure = undefined; // nothing is persisted, and `close` has nothing to report
     throw failure;
   }
 
@@ -173,33 +175,33 @@ export class SnapshotStore implements StateStore {
 
   async #syncAll(): Promise<void> {
     do {
-      await Promise.resolve(); // changes come in groups; one write is enough for all
+      await Promise.resolve(); // one write for all changes of this turn
       this.#hasChanged = false;
       await this.#reported(() => this.#lock?.run((isOurs) => this.#sync(isOurs)) ?? this.#sync());
     } while (this.#hasChanged && this.#failure === undefined && this.#parts.settings.policy !== "periodic");
-    this.#syncing = undefined; // here, and not when the promise is settled: a change in between would be forgotten
+    this.#syncing = undefined; // before the promise settles, else a change in between is lost
   }
 
-  /** Nothing is to be written: what others have written still counts. */
+  /** Merges what other processes have written when this process has nothing to write. */
   async #poll(): Promise<void> {
     await this.#reported(() => this.#mergeStored());
     this.#syncing = undefined;
   }
 
-  /** False when the lock was lost meanwhile, and nothing is written. */
+  /** Merges and writes. Returns false, without writing, when the lock was lost. */
   async #sync(isOurs: () => boolean = () => true): Promise<boolean> {
     await this.#mergeStored();
     const snapshot = this.#mapper!.snapshot();
     const text = JSON.stringify(snapshot);
     if (!isOurs()) return false;
-    this.#written = text; // also when it fails: it may be there all the same
+    this.#written = text; // also on failure: it may have been written
     await this.#parts.storage.save(stateKey, new TextEncoder().encode(text));
     this.#mapper!.setKnown(snapshot);
     this.#isCopied = false;
     return true;
   }
 
-  /** What others have written. What cannot be read goes aside, and is written anew. */
+  /** Merges what other processes have written. An unreadable record is copied and replaced. */
   async #mergeStored(): Promise<void> {
     const reason = await this.#read((text) => {
       const stored = JSON.parse(text);
@@ -207,7 +209,7 @@ export class SnapshotStore implements StateStore {
       else this.#hasChanged = this.#traceLeftOut(this.#mapper!.mergeStored(stored)) || this.#hasChanged;
     });
     if (reason === undefined || this.#isCopied) return;
-    this.#trace("warning", `${reason}. ${await this.#copyUnreadable()}. It is written anew`);
+    this.#trace("warning", `${reason}. ${await this.#copyUnreadable()}. It is rewritten`);
     this.#hasChanged = true;
   }
 
@@ -216,11 +218,11 @@ export class SnapshotStore implements StateStore {
     const reason = await this.#read(restore).catch((error) => this.#ignoreUnavailable(errorOf(error, "read")));
     if (reason === undefined) return;
     const isBack = await this.#readBackup(restore);
-    const aside = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message); // nothing is written until it is
-    this.#trace("warning", `${reason}. ${aside}. ${isBack ? "Its backup is used" : "All models begin as active"}`);
+    const aside = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message);
+    this.#trace("warning", `${reason}. ${aside}. ${isBack ? "The backup is restored" : "All models start as active"}`);
   }
 
-  /** Traces once what could not be read of a record; whether there was anything. */
+  /** Traces the invalid entries of a record, once. Returns whether there are any. */
   #traceLeftOut(leftOut: readonly string[]): boolean {
     const message = leftOutOf(leftOut);
     if (message !== undefined && message !== this.#leftOut) this.#trace("warning", message);
@@ -234,7 +236,7 @@ export class SnapshotStore implements StateStore {
       if (bytes !== undefined) restore(new TextDecoder().decode(bytes));
       return bytes !== undefined;
     } catch {
-      return false; // it is damaged, too
+      return false; // damaged as well
     }
   }
 
@@ -248,7 +250,7 @@ export class SnapshotStore implements StateStore {
   /**
    * Reads the record, if there is one.
    *
-   * @returns What is the matter with it, when it cannot be read.
+   * @returns The reason, when it cannot be read.
    */
   async #read(use: (text: string) => void): Promise<string | undefined> {
     if (this.#parts.replicated !== undefined && this.#isRead) return undefined;
@@ -258,7 +260,7 @@ export class SnapshotStore implements StateStore {
       if (bytes !== undefined) use(new TextDecoder().decode(bytes));
       return undefined;
     } catch (error) {
-      return unreadableBy(error);
+      return unreadableReason(error);
     }
   }
 
@@ -267,14 +269,14 @@ export class SnapshotStore implements StateStore {
     this.#trace("warning", error.message);
   }
 
-  /** A problem that stays is traced once. */
+  /** Runs a task and traces its failure. A persistent failure is traced once. */
   async #reported(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
     } catch (error) {
       const failure = errorOf(error, "save");
-      if (problemOf(failure) === "locked" && this.#lock?.isPatient === false) this.#trace("info", laterMessage);
+      if (problemOf(failure) === "locked" && this.#lock?.waitsForOwner === false) this.#trace("info", laterMessage);
       else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;
@@ -290,7 +292,7 @@ function problemOf(error: MeshError | undefined): ConnectorProblem | undefined {
   return ConnectorError.isInstance(error) ? error.problem : undefined;
 }
 
-/** Our connectors say what is the matter; the words of others may quote anything and are not passed on. */
+/** Returns the error of a built-in connector. Messages of other connectors may quote secrets and are not passed on. */
 function errorOf(error: unknown, doing: string): MeshError {
   if (MeshError.isInstance(error)) return error;
   return new ConnectorError(`Cannot ${doing} the state: the storage failed (see the error's cause)`, error);

@@ -1,5 +1,5 @@
 /**
- * Where states are kept on a server, and shared.
+ * Persists state in a storage, which several processes can share.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -13,19 +13,21 @@ import { type StatePersistence, statePersistence, type StateStore, type Tracer }
 /** Options of {@linkcode stateIn}. */
 export interface StateInOptions {
   /**
-   * What happens while a storage that several processes share is unavailable: `open` goes on with what each process knows,
-   * `closed` refuses to start and refuses requests under a budget. `open` unless given.
+   * Behavior while a shared storage is unavailable: `open` continues with what each process knows; `closed` refuses to
+   * start, and rejects requests under a budget.
+   *
+   * @default {"open"}
    */
   readonly onUnavailable?: "open" | "closed";
 }
 
 /**
- * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
- * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
- * budgets, limits, rates, and standbys.
+ * Persists state in a storage, including budgets and counters of limits. State is read at the start, and written at
+ * every change and at the end. Processes on a storage with the facet `Shared`, such as `redisStorage()`, also share
+ * budgets, limits, rates and standbys.
  *
- * @param storage Where.
- * @param options What happens while it is unavailable.
+ * @param storage The storage. The program closes it, after the client.
+ * @param options Behavior while the storage is unavailable.
  *
  * @example
  * ```ts ignore
@@ -48,19 +50,19 @@ export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOpt
   );
 }
 
-/** What a shared state needs beside its storage. */
+/** Dependencies of a replicated store. */
 interface ReplicatedStoreOptions extends Required<StateInOptions> {
   readonly clock: Clock;
   readonly hub: Tracer;
-  /** What is shared is in another process of this machine. @default false */
+  /** Whether the shared storage is in another process of this machine. @default false */
   readonly isLocal?: boolean;
 }
 
 /**
- * Keeps a state that several processes share.
+ * Persists a state that several processes share.
  *
- * @param shared What they agree on.
- * @param records Where the state is kept beyond all of them; undefined: nowhere.
+ * @param shared The facet that processes share.
+ * @param records The storage that persists the state; undefined for none.
  */
 export function replicatedStore(
   shared: Shared,

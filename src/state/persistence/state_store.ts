@@ -1,5 +1,5 @@
 /**
- * The interface of what saves the state of a mesh.
+ * Interfaces of state persistence.
  * @module
  */
 import type { TraceEntry } from "../../contracts/events.ts";
@@ -7,47 +7,47 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import type { MeshState } from "../mesh_state.ts";
 
-/** Takes trace entries. */
+/** Emits trace entries. */
 export interface Tracer {
   /**
    * Emits a trace entry.
    *
-   * @param entry All but its time.
+   * @param entry The entry without its time.
    */
   trace(entry: Omit<TraceEntry, "type" | "timestamp">): void;
 }
 
-/** Keeps one mesh's state beyond its process. */
+/** Persists the state of one mesh. */
 export interface StateStore {
-  /** Where that is, once it is open, for what else is kept there. */
+  /** The storage, once it is open. */
   readonly storage?: Storage | undefined;
-  /** Gives a state what was kept, and keeps it from now on. Throws when it cannot be kept at all. */
+  /** Restores a state, and persists it from now on. Throws when it cannot be persisted at all. */
   load(state: MeshState): Promise<void>;
-  /** The state has changed. Returns at once. */
+  /** Schedules a write after a change of state. Returns immediately. */
   mark(): void;
-  /** Keeps it a last time. Throws when the state is lost. */
+  /** Persists the state a last time. Throws when it is lost. */
   close(): Promise<void>;
 }
 
-/** Where states are kept: what `create` takes as `storage`, and `stateIn` makes. */
+/** Where state is persisted: the `storage` option of `create`. Made by `stateIn`. */
 export interface StatePersistence {
-  /** What it keeps. */
+  /** Distinguishes it from other values. */
   readonly keeps: "states";
 }
 
-/** Common to all copies of this package in a program; programs do not see it. */
+/** Shared by all copies of this package in a program; not visible to programs. */
 const makeKey = /* @__PURE__ */ Symbol.for("modelmesh.stateStore");
 
-/** Makes the store of one mesh. */
+/** Creates the store of one mesh. */
 type MakeStore = (parts: { readonly clock: Clock; readonly hub: Tracer }) => StateStore;
 
-/** Where states are kept, as programs pass it on. */
+/** Wraps a store factory as the value that programs pass to `create`. */
 export function statePersistence(make: MakeStore): StatePersistence {
   const persistence = { keeps: "states", [makeKey]: make } as const;
   return persistence;
 }
 
-/** What makes the stores; undefined where nothing of {@linkcode statePersistence} is given. */
+/** Returns the store factory; undefined for any value not made by {@linkcode statePersistence}. */
 export function storeMakerOf(persistence: StatePersistence | undefined): MakeStore | undefined {
   return (persistence as { readonly [makeKey]?: MakeStore } | undefined)?.[makeKey];
 }

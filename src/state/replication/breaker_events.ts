@@ -1,5 +1,5 @@
 /**
- * Breakers that several processes have in common, as messages between them.
+ * Replicates breakers between processes by messages.
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
@@ -9,46 +9,49 @@ import { type CircuitBreaker, recordKey } from "../breaker/circuit_breaker.ts";
 import { type MeshSnapshot, readBreaker, type SavedBreaker, writeBreaker } from "../persistence/snapshot.ts";
 import { readSnapshot } from "../persistence/snapshot_codec.ts";
 
-/** Ends of a standby that are no further apart are the same, ms: clocks and rounding. */
+/** Tolerance for two ends of the same standby (two clocks, rounding), ms. */
 const toleranceMs = 250;
 
-/** Times in messages are whole ms. */
+/** Rounding error of times in messages, which are integers, ms. */
 const roundingMs = 10;
 
-/** A message: breakers that are open, breakers that were closed, and whether others have to publish theirs. */
+/** A message: open breakers, closed breakers, and whether receivers publish theirs. */
 interface Message extends MeshSnapshot {
-  /** The process that published it. */
+  /** Id of the publishing process. */
   readonly from: string;
-  /** Closed before their time. */
+  /** Breakers that were closed early. */
   readonly closed: readonly SavedBreaker[];
-  /** All processes have to publish what is open. */
+  /** Whether all processes are asked to publish their open breakers. */
   readonly requests_all: boolean;
 }
 
-/** What was published of a breaker. */
+/** The last published state of a breaker. */
 interface Published {
   readonly breaker: CircuitBreaker;
-  /** Its end, monotonic ms. */
+  /** End of the standby, monotonic ms. */
   readonly until: number;
-  /** Another process may have missed it. */
+  /** Whether another process may have missed the message. */
   readonly isStale?: boolean;
 }
 
-/** Something to be published. */
+/** A message to be published. */
 interface PendingMessage {
   readonly message: string;
-  /** It was published. */
+  /** Marks it as published. */
   done(): void;
 }
 
-/** One process's side. Of two ends the later one holds, unless the breaker was closed since. */
+/**
+ * Publishes and receives breaker changes of one process. Of two ends of a standby, the later one is kept, unless the
+ * breaker was closed since.
+ */
 export class BreakerEvents {
   readonly #state: MeshState;
   readonly #clock: Clock;
   readonly #id: string;
-  /** What was published of open breakers, by name. */
+  /** Open breakers as published, by key. */
   readonly #published = new Map<string, Published>();
-  /** When breakers were closed before their time, monotonic ms, by name: standbys that began earlier are over. */
+  /** When breakers were closed early, monotonic ms, by key. Standbys that began earlier have ended. */
   readonly #closedAt = new Map<string, number>();
 
   constructor(state: MeshState, clock: Clock, id: string) {
@@ -57,17 +60,17 @@ export class BreakerEvents {
     this.#id = id;
   }
 
-  /** Everything has to be published anew. */
+  /** Marks everything to be published again. */
   markStale(): void {
     for (const [key, published] of this.#published) this.#published.set(key, { ...published, isStale: true });
   }
 
-  /** What others are asked with for what they know. */
+  /** Returns the message that asks other processes for their open breakers. */
   request(): string {
     return this.#message([], [], true);
   }
 
-  /** What has changed since the last message; undefined when nothing has. */
+  /** Returns the changes since the last message; undefined when there are none. */
   pending(): PendingMessage | undefined {
     const now = this.#clock.monotonic();
     const begun = this.#all.filter((breaker) => {
@@ -91,9 +94,9 @@ export class BreakerEvents {
   }
 
   /**
-   * Applies what another process published; what is no such message is ignored.
+   * Applies a message of another process. Other messages are ignored.
    *
-   * @returns Whether there is an answer to give.
+   * @returns Whether the sender asks for a reply.
    */
   receive(text: string): boolean {
     const message = readMessage(text);
@@ -134,13 +137,13 @@ export class BreakerEvents {
     return this.#state.members.some(({ state }) => state.breakers.includes(breaker) && state.hasBudget(reason));
   }
 
-  /** Times count from when it was said: clocks of two machines differ. */
+  /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
   #merge(saved: SavedBreaker, saidAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
     const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wall: saidAt, monotonic: now });
     const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
-    // each process counts what all spend, against its own limits
+    // each process counts the shared total against its own limits
     if (standby !== undefined && breaker !== undefined && this.#hasBudget(breaker, standby.reason)) return;
     if (standby === undefined || breaker === undefined || standby.since + roundingMs < endedAt) return;
     this.#published.set(recordKey(saved), { breaker, until: standby.until });
@@ -162,7 +165,7 @@ export class BreakerEvents {
     });
   }
 
-  /** An override is made when it is received; breakers of what is not configured here are ignored. */
+  /** Returns the breaker of a message. Creates overrides; ignores breakers of owners that are not configured here. */
   #breakerOf(saved: SavedBreaker, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
     const { provider, cause } = saved;
     const breaker = known.get(recordKey(saved));
@@ -179,6 +182,6 @@ function readMessage(text: string): Message | undefined {
     const { snapshot: { breakers: closed } } = readSnapshot({ ...message, breakers: message.closed });
     return { ...snapshot, from: message.from, closed, requests_all: message.requests_all === true };
   } catch {
-    return undefined; // of another release, or no message at all
+    return undefined; // of another release, or not a message
   }
 }

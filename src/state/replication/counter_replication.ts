@@ -1,5 +1,5 @@
 /**
- * How the sums of a mesh are exchanged with other processes, by way of a store.
+ * Replicates the counters of a mesh between processes, through a shared store.
  * @module
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
@@ -19,48 +19,54 @@ import type { RateGrant, SharedRate } from "./shared_rate.ts";
 import { SharedWindow } from "./shared_window.ts";
 
 /**
- * Longest wait of a request for the store, ms, in steps: answers that lie there unread, since this process was busy,
- * come before the next step.
+ * Timeout of a request that waits for the store, ms, in steps. Responses that were received while this process was busy
+ * are processed before the next step.
  */
 const [claimStepMs, claimSteps] = [10, 5];
 
-/** Counting not acknowledged for so long means that the store is unavailable, ms; until then it may just be slow. */
+/** Time without acknowledgement after which the store counts as unavailable, ms; until then it may just be slow. */
 const maxResponseMs = 500;
 
 type Reason = CounterRequest["reason"];
 
-/** Where the sums are. */
+/** The shared store, and behaviour while it is unavailable. */
 interface ReplicationTarget {
-  /** The store. */
+  /** The shared store. */
   readonly shared: Shared;
-  /** What becomes of requests that need the store while it is unavailable: served by what this process knows, or not. */
+  /**
+   * Whether requests that need the store are served from local counters while it is unavailable (`open`), or denied
+   * (`closed`).
+   */
   readonly onUnavailable: "open" | "closed";
   /** Called when the store becomes unavailable. */
   readonly onOutage: () => void;
-  /** Wall clock for expiry, and for time limits. */
+  /** Wall clock for expiry, monotonic clock for timeouts. */
   readonly clock: Clock;
-  /** The store is in another process of this machine, without which this one ends: requests wait for it. @default false */
+  /**
+   * Whether the store is in another process of this machine, which this one depends on; then requests wait for it.
+   * @default false
+   */
   readonly isLocal?: boolean;
 }
 
 /**
- * Exchanges the sums of one mesh. What a process counts is reported to the store at every {@linkcode CounterReplication.sync} as the
- * difference to what the store has acknowledged: so what is counted while the store is unavailable is added when it is back,
- * what was asked for and not used is given back, and nothing is read and written in two steps.
+ * Replicates the counters of one mesh. At every {@linkcode CounterReplication.sync} a process reports the difference
+ * between its counters and what the store has acknowledged. So what is counted during an outage is added afterwards,
+ * unused reservations are returned, and there is no read-modify-write.
  */
 export class CounterReplication implements Replication {
   readonly #replicator: CounterReplicator;
   readonly #target: ReplicationTarget;
   #isUnavailable = false;
-  /** Of requests that wait to be admitted. */
+  /** Resolvers of requests that wait for a grant. */
   readonly #undecided = new Set<(grant: undefined) => void>();
-  /** By name. */
+  /** Shared windows by name. */
   readonly #windows = new Map<string, SharedWindow>();
-  /** The one under way, or the last one. */
+  /** The sync in flight, or the last one. */
   #syncing: Promise<void> = Promise.resolve();
-  /** The one after it, where a caller waits for that. */
+  /** The sync after it, if one is requested. */
   #next: Promise<void> | undefined;
-  /** What has something to report in this turn. */
+  /** Sources with changes to report in this turn. */
   readonly #reporting = new Set<CounterSource>();
 
   constructor(replicator: CounterReplicator, target: ReplicationTarget) {
@@ -73,19 +79,19 @@ export class CounterReplication implements Replication {
     return this.#isUnavailable;
   }
 
-  /** Whether the store is unavailable, and requests that need it are not to be served without. */
+  /** Whether the store is unavailable and requests that need it are denied. */
   get isFailClosed(): boolean {
     return this.#isUnavailable && this.#target.onUnavailable === "closed";
   }
 
-  /** Makes the sums of a rate. */
+  /** Creates the replicated counters of a rate. */
   replicaOf(rate: RateReplicaParts): CounterSource {
     return new RateReplica(rate);
   }
 
   /**
-   * Sends the store all that has been counted, and reads what the others have. Never throws; one after the other, since
-   * two at once would report the same twice.
+   * Reports local counters to the store, and applies those of other processes. Never rejects. Syncs run one after the
+   * other, since two at once would report the same difference twice.
    */
   sync(): Promise<void> {
     return this.#next ??= this.#syncing.then(() => {
@@ -94,7 +100,7 @@ export class CounterReplication implements Replication {
     });
   }
 
-  /** Sends what one source has counted before this turn of the event loop is over: this process may end after it. */
+  /** Reports the counters of one source within this turn of the event loop, since the process may exit after it. */
   report(source: CounterSource): void {
     if (this.#isUnavailable) return; // the next sync reports it
     if (this.#reporting.size === 0) {
@@ -107,7 +113,7 @@ export class CounterReplication implements Replication {
     this.#reporting.add(source);
   }
 
-  /** The same for a request, which waits no longer than for a reservation. */
+  /** Syncs for a request, with the timeout of a reservation. */
   async refresh(): Promise<void> {
     if (!this.#isUnavailable) await this.#withTimeout(this.sync());
   }
@@ -145,13 +151,13 @@ export class CounterReplication implements Replication {
   }
 
   /**
-   * Asks for room in sums, for all of it or none. What is granted has to be part of this process's own from then on;
-   * what is not is given back by the next {@linkcode CounterReplication.sync}.
+   * Reserves in shared counters, all or nothing. Granted amounts must count as this process's own from then on; unused
+   * ones are returned by the next {@linkcode CounterReplication.sync}.
    *
-   * @param wanted How much of which sums.
-   * @param onGrant Called in the moment in which it is granted, so that no sync comes between.
-   * @returns Why not to go on; undefined: go on. While the store is unavailable no request waits for it, and those that
-   *   take money are denied where that is configured.
+   * @param wanted Counters, amounts and limits.
+   * @param onGrant Called in the turn in which the store grants, so that no sync comes in between.
+   * @returns Why the request is denied; undefined when it may proceed. While the store is unavailable no request waits,
+   * and requests for budget are denied when so configured.
    */
   async reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<Reason | undefined> {
     if (wanted.length === 0) return undefined;
@@ -162,8 +168,8 @@ export class CounterReplication implements Replication {
   }
 
   /**
-   * Admits a request of a rate; undefined while the store is unavailable. A slow one is waited for until it counts as
-   * that: a process that went on by itself would admit what another one has taken.
+   * Requests a grant for one request of a shared rate; undefined while the store is unavailable. Waits for a slow store
+   * until it counts as unavailable, since a process that decided alone would exceed the limit.
    */
   async admit(rate: SharedRate): Promise<RateGrant | undefined> {
     if (this.#isUnavailable) return undefined;
@@ -178,7 +184,7 @@ export class CounterReplication implements Replication {
     });
   }
 
-  /** An admitted request was not sent. Where the store cannot be reached, it counts until its time is over. */
+  /** Returns the grant of a request that was not sent. If the store cannot be reached, it counts until it expires. */
   giveBack(rate: SharedRate, { slice }: RateGrant): void {
     this.#windowOf(rate).giveBack(this.#target.shared, slice).catch(() => this.#setUnavailable(true));
   }
@@ -214,7 +220,7 @@ export class CounterReplication implements Replication {
     });
   }
 
-  /** Also an answer that comes too late is taken in: the store has counted it. */
+  /** Requests a reservation. A response after the timeout is applied too, since the store has counted it. */
   async #requestRoom(
     shared: Shared,
     wanted: readonly CounterRequest[],
@@ -256,7 +262,7 @@ export class CounterReplication implements Replication {
     return made;
   }
 
-  /** Accounts of times that are over. */
+  /** Deletes acknowledgements of expired counters. */
   #forget(parts: readonly ReplicatedCounter[]): void {
     if (this.#replicator.acknowledged.size <= 2 * parts.length + 100) return;
     const inUse = new Set(parts.map(({ key }) => key));
@@ -278,7 +284,7 @@ export class CounterReplication implements Replication {
   }
 }
 
-/** Reasons of money: requests for it are not served without the store where that is configured. */
+/** Whether a request is for budget. Such requests are denied without the store when so configured. */
 function isMoney({ reason }: CounterRequest): boolean {
   return reason === "budget" || reason === "budget_limit";
 }
@@ -287,7 +293,7 @@ function sumOf({ key, expiresAt, atLeast }: ReplicatedCounter) {
   return { key, expiresAt, ...(atLeast === undefined ? {} : { atLeast }) };
 }
 
-/** Answers come in the order of what was sent, so a total has this process's part as it is acknowledged now. */
+/** Applies a total. Responses arrive in order, so a total includes this process's part as acknowledged now. */
 function applyTotal(
   part: ReplicatedCounter,
   account: Acknowledged,

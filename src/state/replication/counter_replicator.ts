@@ -1,101 +1,101 @@
 /**
- * Sums that several processes make together: each one counts its own part and receives what the others have.
+ * Replicated counters: each process counts its own part, and receives the parts of other processes.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { AdmissionDenial } from "../limits/admission_denial.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
-/** A sum, as one process has it. */
+/** A replicated counter, as one process sees it. */
 export interface ReplicatedCounter {
-  /** Its name. */
+  /** Key of the counter. */
   readonly key: string;
-  /** When it is of no use any more: wall clock, ms. */
+  /** When it expires, wall-clock ms. */
   readonly expiresAt: number;
-  /** This process's part of it, all in all. */
+  /** The total part of this process. */
   readonly own: number;
-  /** Of `own`, what ends with this process. @default 0 */
+  /** The part of `own` that is released when this process ends. @default 0 */
   readonly leased?: number;
-  /** It counts now; else only its changes are reported. */
+  /** Whether it counts now. Otherwise only changes are reported. */
   readonly isPresent: boolean;
-  /** What all together are known to have reached, for a sum that only grows. */
+  /** Known lower bound of the total, for a counter that only grows. */
   readonly atLeast?: number | undefined;
-  /** Applies the others' part, and what all come to. */
+  /** Applies the part of other processes, and the total. */
   apply(others: number, total: number): void;
 }
 
-/** A part that a request asks for more of. */
+/** A request to reserve in a replicated counter. */
 export interface CounterRequest {
   readonly counter: ReplicatedCounter;
-  /** How much more. */
+  /** The amount to reserve. */
   readonly amount: number;
-  /** What the sum may come to. */
+  /** Maximum total. */
   readonly limit: number;
-  /** Whether the amount ends with this process. */
+  /** Whether the amount is released when this process ends. */
   readonly isLeased: boolean;
-  /** Why a request is denied that finds no room. */
+  /** Denial reason when the limit would be exceeded. */
   readonly reason: AdmissionDenial["reason"];
 }
 
-/** Something that counts. */
+/** A source of replicated counters. */
 export interface CounterSource {
-  /** Its sums. */
+  /** Returns its counters. */
   counters(wall: number): Iterable<ReplicatedCounter>;
   /**
-   * It is shared from now on: what it was given of an earlier process is in the store already.
+   * Begins replication. Values restored from an earlier process are already in the store.
    *
-   * @param report To be called when others have to know at once what has changed.
+   * @param report Call it when changes must be reported immediately.
    */
   startReplication?(report: () => void): void;
 }
 
-/** What a `RateReplica` is made of. */
+/** Describes the counters of a rate. */
 export interface RateReplicaParts {
-  /** Its name. */
+  /** Key of the rate. */
   readonly key: string;
   /** Length of a slice, ms. */
   readonly sliceMs: number;
-  /** How many slices count. */
+  /** Number of slices in the window. */
   readonly slices: number;
   readonly clock: Clock;
-  /** Whether it is wanted. */
+  /** Whether the rate is needed. */
   readonly isWanted: () => boolean;
-  /** What this process has taken, since it began. */
+  /** Returns the total amount this process has used since it started. */
   readonly counted: () => number;
-  /** Applies what others took, at a monotonic time in ms; negative amounts are subtracted. */
+  /** Applies what other processes used at a monotonic time in ms; negative amounts are subtracted. */
   readonly addOthers: (at: number, amount: number) => void;
 }
 
-/** This process's part of a sum. */
+/** This process's part of a counter. */
 export interface OwnPart {
   amount: number;
-  /** Of it, what ends with this process. */
+  /** The part of it that is released when this process ends. */
   leased: number;
 }
 
-/** What the store has acknowledged of this process's part. */
+/** This process's part as acknowledged by the store. */
 export interface Acknowledged extends OwnPart {
-  /** Sent, and not acknowledged yet. */
+  /** Sent, but not acknowledged yet. */
   readonly pending: OwnPart;
 }
 
-/** What exchanges the sums with other processes. */
+/** Replicates counters between processes. */
 export interface Replication {
   /** Whether the store is unavailable, as far as this process knows. */
   readonly isUnavailable: boolean;
-  /** Whether the store is unavailable, and requests that need it are not to be served without. */
+  /** Whether the store is unavailable and requests that need it are denied. */
   readonly isFailClosed: boolean;
-  /** Makes the sums of a rate. */
+  /** Creates the replicated counters of a rate. */
   replicaOf(rate: RateReplicaParts): CounterSource;
-  /** Reports all that has been counted to the store, and applies what the others have counted. Never throws. */
+  /** Reports local counters to the store, and applies those of other processes. Never rejects. */
   sync(): Promise<void>;
-  /** Reports what one source has counted, without waiting for the next turn. */
+  /** Reports the counters of one source without waiting for the next sync. */
   report(source: CounterSource): void;
-  /** As {@linkcode Replication.sync}, for a request: it waits no longer than for a reservation. */
+  /** Syncs for a request, with the timeout of a reservation. */
   refresh(): Promise<void>;
-  /** Admits a request of a rate, or not; undefined while the store is unavailable. */
+  /** Requests a grant for one request of a shared rate; undefined while the store is unavailable. */
   admit(rate: SharedRate): Promise<RateGrant | undefined>;
-  /** An admitted request was not sent. */
+  /** Returns the grant of a request that was not sent. */
   giveBack(rate: SharedRate, grant: RateGrant): void;
   /**
    * Whether this process is the first of all that claims something, such as the report of a fact that each of them sees.
@@ -109,33 +109,33 @@ export interface Replication {
   reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
 }
 
-/** The sums of one mesh: its own, until a storage shares them with other processes. */
+/** The counters of one mesh: local until a shared storage replicates them. */
 export class CounterReplicator {
-  /** What counts. */
+  /** Sources of counters. */
   readonly sources: CounterSource[] = [];
-  /** By key of a sum: what the store has acknowledged. */
+  /** Acknowledged parts by counter key. */
   readonly acknowledged: Map<string, Acknowledged> = new Map();
   readonly #rates: RateReplicaParts[] = [];
   #replication: Replication | undefined;
 
-  /** Exchanges the sums; undefined while they are this process's own. */
+  /** Replicates the counters; undefined while they are local. */
   get replication(): Replication | undefined {
     return this.#replication;
   }
 
-  /** Has a source's sums shared, now or once it opens. */
+  /** Registers a source, to be replicated now or once replication begins. */
   register(source: CounterSource): void {
     this.sources.push(source);
     if (this.#replication !== undefined) this.#start(source);
   }
 
-  /** The same for a rate, which has sums only once they are shared. */
+  /** Registers a rate, whose counters exist only while they are replicated. */
   registerRate(rate: RateReplicaParts): void {
     if (this.#replication === undefined) this.#rates.push(rate);
     else this.register(this.#replication.replicaOf(rate));
   }
 
-  /** Shares from now on. */
+  /** Begins replication. */
   open(replication: Replication): void {
     const isNew = this.#replication === undefined;
     this.#replication = replication;

@@ -1,17 +1,17 @@
 /**
- * How much of something several processes take per time: each one puts what it took into the sum of a slice of wall
- * clock time, and reads what the others put there.
+ * A rate counted by several processes: a sliding window of slices of wall-clock time. Each process adds to a counter
+ * per slice, and reads what other processes added.
  * @module
  */
 import type { CounterSource, RateReplicaParts, ReplicatedCounter } from "./counter_replicator.ts";
 
-/** What is known of a slice. */
+/** Known counts of a slice. */
 interface Slice {
   own: number;
   others: number;
 }
 
-/** One rate, as several processes count it. */
+/** The replicated counters of one rate. */
 export class RateReplica implements CounterSource {
   readonly #parts: RateReplicaParts;
   readonly #slices = new Map<number, Slice>();
@@ -21,14 +21,14 @@ export class RateReplica implements CounterSource {
     this.#parts = counters;
   }
 
-  /** The slices that may still change; at first all that count. */
+  /** Returns the slices that may still change; initially all slices of the window. */
   *counters(wall: number): Iterable<ReplicatedCounter> {
     const { key, sliceMs, slices, isWanted, counted } = this.#parts;
     if (!isWanted()) return;
     const present = Math.floor(wall / sliceMs);
     const isFirst = this.#counted === undefined;
     const taken = counted();
-    this.#slice(present).own += taken - (this.#counted ?? taken); // what was taken before it was wanted is past
+    this.#slice(present).own += taken - (this.#counted ?? taken); // usage before replication is not reported
     this.#counted = taken;
     for (const number of this.#slices.keys()) if (number < present - slices) this.#slices.delete(number);
     for (let number = present - (isFirst ? slices : 1); number <= present; number++) {
@@ -51,7 +51,10 @@ export class RateReplica implements CounterSource {
     return made;
   }
 
-  /** What was taken in a slice that is over counts from its end: forgetting is rather too late than too early. */
+  /**
+   * Applies other processes' part of a slice. An ended slice counts from its end, so that it expires late rather than
+   * early.
+   */
   #apply(number: number, slice: Slice, others: number): void {
     const { sliceMs, clock, addOthers } = this.#parts;
     const change = others - slice.others;

@@ -1,5 +1,5 @@
 /**
- * What several processes on one storage know of each other: standbys, and what was counted.
+ * Shares standbys and counters between processes on one storage.
  * @module
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
@@ -10,31 +10,34 @@ import { CounterReplication } from "./counter_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 
-/** How often counts are exchanged, ms: what another process counted is known that late. */
+/** Sync interval of counters, ms: the maximum age of what is known about other processes. */
 const syncMs = 100;
 
-/** Longest wait for the last counts to be reported, ms: a process that ends does not wait for a store that is unavailable. */
+/** Timeout of the last sync, ms. A process that exits does not wait for an unavailable store. */
 const closeTimeoutMs = 1000;
 
 const channel = "breakers";
 
-/** What a {@linkcode ReplicatedStore} is made of. */
+/** Dependencies of a {@linkcode ReplicatedStore}. */
 interface ReplicatedStoreParts {
-  /** What the storage lets several processes agree on. */
+  /** The facet that processes share. */
   readonly shared: Shared;
-  /** Keeps the state beyond all of them; undefined: nothing does. */
+  /** Persists the state; undefined for no persistence. */
   readonly store: StateStore | undefined;
-  /** What becomes of requests under a budget while the storage is unavailable. */
+  /** Behavior of requests under a budget while the storage is unavailable. */
   readonly onUnavailable: "open" | "closed";
   readonly clock: Clock;
   readonly hub: Tracer;
-  /** What is shared is in another process of this machine, without which this one ends. */
+  /** Whether the shared storage is in another process of this machine, which this one depends on. */
   readonly isLocal: boolean;
-  /** Distinguishes this process from the others. */
+  /** Id of this process. */
   readonly id: string;
 }
 
-/** Keeps a state, and shares it with other processes on the storage. Requests wait for it for money and declared limits alone. */
+/**
+ * Persists a state and shares it with other processes. Requests wait for the storage only for budgets and declared
+ * limits.
+ */
 export class ReplicatedStore implements StateStore {
   readonly #parts: ReplicatedStoreParts;
   #state: MeshState | undefined;
@@ -67,21 +70,24 @@ export class ReplicatedStore implements StateStore {
     this.#cancel = clock.every(syncMs, () => this.#sync());
   }
 
-  /** The state has changed: what is new in it is published. */
+  /** Schedules a write, and publishes changes of breakers. */
   mark(): void {
     this.#parts.store?.mark();
     void this.#publish();
   }
 
-  /** Publishes what is left. */
+  /** Reports and publishes what is left. */
   async close(): Promise<void> {
     this.#cancel();
     if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replication?.sync());
-    await this.#unsubscribe?.().catch(() => {}); // a store that is unavailable forgets who listened
+    await this.#unsubscribe?.().catch(() => {}); // an unavailable store drops subscriptions
     await this.#parts.store?.close().catch((error) => this.#ignoreUnavailable(error));
   }
 
-  /** That a state is not kept since the store is unavailable was traced already, and others on it know what matters. */
+  /**
+   * Ignores a failure to persist while the storage is unavailable. It has been traced, and other processes on the
+   * storage know the state.
+   */
   #ignoreUnavailable(error: unknown): void {
     const isUnavailable = ConnectorError.isInstance(error) && error.problem === "unavailable";
     if (!isUnavailable || this.#parts.onUnavailable === "closed") throw error;
@@ -92,7 +98,7 @@ export class ReplicatedStore implements StateStore {
     const replication = this.#replication ??= this.#openReplication();
     await replication.sync();
     if (this.#isSubscribed && !replication.isUnavailable) this.#setUnavailable(false);
-    await this.#publish(); // what could not be published
+    await this.#publish(); // retries what could not be published
   }
 
   #openReplication(): CounterReplication {
@@ -105,7 +111,7 @@ export class ReplicatedStore implements StateStore {
     return replication;
   }
 
-  /** Receives what others publish from now on, and requests what they know. */
+  /** Subscribes to messages of other processes, and requests their state. */
   async #subscribe(): Promise<void> {
     try {
       this.#unsubscribe = await this.#parts.shared.subscribe(channel, (message) => this.#receive(message));
@@ -121,7 +127,7 @@ export class ReplicatedStore implements StateStore {
     if (this.#breakerEvents!.receive(message)) void this.#publish();
   }
 
-  /** One message at a time: what changes meanwhile is in the next one. */
+  /** Publishes changes, one message at a time. Changes made meanwhile are in the next message. */
   async #publish(): Promise<void> {
     if (!this.#isSubscribed || this.#isPublishing) return;
     this.#isPublishing = true;
@@ -143,8 +149,8 @@ export class ReplicatedStore implements StateStore {
     const { hub, onUnavailable } = this.#parts;
     if (isUnavailable) {
       const consequence = onUnavailable === "open"
-        ? "each process counts by itself until it recovers"
-        : "requests under a budget are refused until it recovers";
+        ? "each process uses its own counters until it recovers"
+        : "requests under a budget are rejected until it recovers";
       hub.trace({
         severity: "warning",
         component: "storage",
@@ -152,17 +158,17 @@ export class ReplicatedStore implements StateStore {
       });
       return;
     }
-    const message = "The shared storage is available again: what was counted meanwhile is added";
+    const message = "The shared storage is available again: local counters are merged";
     hub.trace({ severity: "info", component: "storage", message });
     this.#parts.store?.mark();
     void this.#requestAll();
   }
 
-  /** Messages of the time in between are lost: every process publishes everything anew. */
+  /** Requests the state of all processes, since messages during the outage are lost. */
   async #requestAll(): Promise<void> {
     if (!this.#isSubscribed) return;
     this.#breakerEvents!.markStale();
-    await this.#parts.shared.publish(channel, this.#breakerEvents!.request()).catch(() => {}); // the next turn notices it
+    await this.#parts.shared.publish(channel, this.#breakerEvents!.request()).catch(() => {}); // the next sync detects it
     await this.#publish();
   }
 

@@ -1,34 +1,34 @@
 /**
- * Limits of requests that several processes keep together.
+ * Request rate limits that several processes enforce together.
  * @module
  */
 
-/** A time, cut into slices: what was admitted in one counts until the whole slice is past. */
+/** A sliding window of slices. A request counts until its whole slice has left the window. */
 interface SlicedTime {
   /** Length of a slice, ms. */
   readonly sliceMs: number;
-  /** How many slices the time has. */
+  /** Number of slices in the window. */
   readonly slices: number;
 }
 
-/** A minute. */
+/** One minute. */
 export const slicedMinute: SlicedTime = { sliceMs: 1_000, slices: 60 };
 
-/** A day. */
+/** One day. */
 export const slicedDay: SlicedTime = { sliceMs: 900_000, slices: 96 };
 
-/** Requests of a time that several processes admit together. */
+/** A rate limit that several processes enforce together. */
 export interface SharedRate extends SlicedTime {
-  /** Among all that the store has. */
+  /** Key in the store. */
   readonly name: string;
-  /** Requests of that time. */
+  /** Maximum number of requests in the window. */
   readonly limit: number;
 }
 
-/** The answer to one request of a rate. */
+/** Result of requesting one request of a rate. */
 export interface RateGrant {
-  /** 0 when it is admitted; else the time until one may be, ms. */
+  /** 0 when granted; else the time until a request may be granted, ms. */
   readonly waitMs: number;
-  /** The slice that it counts in. */
+  /** Number of the slice that it counts in. */
   readonly slice: number;
 }

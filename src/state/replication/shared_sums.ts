@@ -1,12 +1,13 @@
 /**
- * What several processes share, in the memory of the one that owns it, and the line by which the others reach it.
+ * Shared counters of the worker processes of one proxy: in memory of the owner process, which the workers reach by
+ * messages.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
 
-/** Sums whose time is over are deleted so often, ms. */
+/** Interval of deleting expired counters, ms. */
 const sweepMs = 60_000;
 
 interface Sum {
@@ -14,28 +15,28 @@ interface Sum {
   expiresAt: number;
 }
 
-/** A sum as it is kept beyond all processes. */
-export interface KeptSum {
+/** A persisted counter. */
+export interface SavedSum {
   readonly key: string;
   readonly value: number;
-  /** Wall clock, ms. */
+  /** Expiry time, wall-clock ms. */
   readonly expiresAt: number;
 }
 
-/** What the processes of one proxy share, which ends with them unless they keep it. */
+/** The shared facet of worker processes. Counters end with the processes unless they are persisted. */
 export interface LocalShared extends Shared {
-  /** Whether this process is the first of them, which does what one of them has to do. */
+  /** Whether this is the first worker, which does what only one of them must do. */
   readonly isFirst: boolean;
-  /** Gives the owner what was kept, unless it was given that before. */
-  seed(sums: readonly KeptSum[]): Promise<void>;
-  /** All sums, without what processes lease. */
-  sums(): Promise<readonly KeptSum[]>;
+  /** Sets persisted counters at the owner, once. */
+  seed(sums: readonly SavedSum[]): Promise<void>;
+  /** Returns all counters, without leased amounts. */
+  sums(): Promise<readonly SavedSum[]>;
 }
 
-/** Sums in memory. Every call is one turn of the event loop, and of one process. */
+/** Counters in memory. Calls are synchronous, and therefore atomic. */
 export class SharedSums {
   readonly #sums = new Map<string, Sum>();
-  /** By process and key: what ends with the process. */
+  /** Leased amounts by process and key, released when the process ends. */
   readonly #leases = new Map<number, Map<string, number>>();
   readonly #clock: Pick<Clock, "now">;
   #sweptAt: number;
@@ -46,12 +47,12 @@ export class SharedSums {
     this.#sweptAt = clock.now();
   }
 
-  /** How many there are. */
+  /** Number of counters. */
   get size(): number {
     return this.#sums.size;
   }
 
-  /** As {@linkcode Shared.add}. */
+  /** Implements {@linkcode Shared.add}. */
   add(changes: readonly SharedChange[], process: number): number[] {
     this.#sweep();
     return changes.map((change) => {
@@ -60,7 +61,7 @@ export class SharedSums {
     });
   }
 
-  /** As {@linkcode Shared.reserve}. */
+  /** Implements {@linkcode Shared.reserve}. */
   reserve(claims: readonly SharedReservation[], process: number): SharedGrant {
     this.#sweep();
     const isGranted = claims.every((claim) => this.#value(claim) + claim.amount <= claim.limit);
@@ -71,8 +72,8 @@ export class SharedSums {
     };
   }
 
-  /** As {@linkcode LocalShared.seed}. */
-  seed(sums: readonly KeptSum[]): void {
+  /** Implements {@linkcode LocalShared.seed}. */
+  seed(sums: readonly SavedSum[]): void {
     if (this.#isSeeded) return;
     this.#isSeeded = true;
     for (const { key, value, expiresAt } of sums) {
@@ -80,8 +81,8 @@ export class SharedSums {
     }
   }
 
-  /** As {@linkcode LocalShared.sums}. */
-  list(): KeptSum[] {
+  /** Implements {@linkcode LocalShared.sums}. */
+  list(): SavedSum[] {
     this.#sweep();
     const all = [...this.#leases.values()];
     return [...this.#sums].flatMap(([key, { value, expiresAt }]) => {
@@ -90,7 +91,7 @@ export class SharedSums {
     });
   }
 
-  /** A process has ended: what it leased is subtracted. */
+  /** Releases the leases of a process that has ended. */
   end(process: number): void {
     for (const [key, amount] of this.#leases.get(process) ?? []) {
       const sum = this.#sums.get(key);
@@ -133,69 +134,69 @@ export class SharedSums {
   }
 }
 
-/** What a process asks the owner for. */
+/** A call of a worker to the owner. */
 export type SharedCall =
   | { readonly id: number; readonly add: readonly SharedChange[] }
   | { readonly id: number; readonly reserve: readonly SharedReservation[] }
-  | { readonly id: number; readonly publish: SharedNews }
-  | { readonly id: number; readonly seed: readonly KeptSum[] }
+  | { readonly id: number; readonly publish: SharedMessage }
+  | { readonly id: number; readonly seed: readonly SavedSum[] }
   | { readonly id: number; readonly list: true };
 
-/** A message that was published. */
-interface SharedNews {
+/** A published message. */
+interface SharedMessage {
   readonly channel: string;
   readonly message: string;
 }
 
 interface Answer extends SharedGrant {
   readonly id: number;
-  readonly kept?: readonly KeptSum[];
+  readonly kept?: readonly SavedSum[];
 }
 
-/** What the owner says: an answer, or news for all. */
+/** A message of the owner to workers: the response to a call, or a published message. */
 export type SharedReply =
   | Answer
-  | { readonly news: SharedNews };
+  | { readonly news: SharedMessage };
 
 /** The owner's side. */
 export class SharedOwner {
   readonly #sums: SharedSums;
-  readonly #tellAll: (reply: SharedReply) => void;
+  readonly #broadcast: (reply: SharedReply) => void;
 
-  /** @param tellAll Sends to every process there is. */
-  constructor(sums: SharedSums, tellAll: (reply: SharedReply) => void) {
+  /** @param broadcast Sends to every worker. */
+  constructor(sums: SharedSums, broadcast: (reply: SharedReply) => void) {
     this.#sums = sums;
-    this.#tellAll = tellAll;
+    this.#broadcast = broadcast;
   }
 
-  /** The answer to a call of a process. */
+  /** Returns the response to a call of a worker. */
   answer(call: SharedCall, process: number): SharedReply {
     const { id } = call;
     if ("add" in call) return { id, sums: this.#sums.add(call.add, process), isGranted: true };
     if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve, process) };
-    if ("publish" in call) this.#tellAll({ news: call.publish });
+    if ("publish" in call) this.#broadcast({ news: call.publish });
     if ("seed" in call) this.#sums.seed(call.seed);
     return { id, sums: [], isGranted: true, ...("list" in call ? { kept: this.#sums.list() } : {}) };
   }
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** The side of a process that does not own it. */
+/** The worker's side. */
 export class LinkedShared implements LocalShared {
   readonly isFirst: boolean;
   readonly #send: (call: SharedCall) => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingCall>();
   readonly #receivers = new Map<string, Set<(message: string) => void>>();
   #calls = 0;
   #isClosed = false;
 
   /**
-   * @param send To the owner.
-   * @param isFirst Whether this process is the first one.
+   * @param send Sends a call to the owner.
+   * @param isFirst Whether this is the first worker.
    */
   constructor(send: (call: SharedCall) => void, isFirst = false) {
     this.#send = send;
@@ -217,11 +218,11 @@ export class LinkedShared implements LocalShared {
     await this.#call((id) => ({ id, publish: { channel, message } }));
   }
 
-  async seed(sums: readonly KeptSum[]): Promise<void> {
+  async seed(sums: readonly SavedSum[]): Promise<void> {
     await this.#call((id) => ({ id, seed: sums }));
   }
 
-  async sums(): Promise<readonly KeptSum[]> {
+  async sums(): Promise<readonly SavedSum[]> {
     return (await this.#call((id) => ({ id, list: true }))).kept ?? [];
   }
 
@@ -234,35 +235,35 @@ export class LinkedShared implements LocalShared {
     });
   }
 
-  /** Takes what the owner says. */
+  /** Handles a message of the owner. */
   receive(reply: SharedReply): void {
     if ("news" in reply) {
       const { channel, message } = reply.news;
       for (const receive of this.#receivers.get(channel) ?? []) receive(message);
       return;
     }
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
+    const waiting = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
     waiting?.resolve(reply);
   }
 
-  /** The owner is gone: every call fails. */
+  /** Handles the end of the owner: every call fails. */
   close(): void {
     this.#isClosed = true;
-    for (const { reject } of this.#waiting.values()) reject(gone());
-    this.#waiting.clear();
+    for (const { reject } of this.#pending.values()) reject(ownerEnded());
+    this.#pending.clear();
   }
 
   #call(callOf: (id: number) => SharedCall): Promise<Answer> {
-    if (this.#isClosed) return Promise.reject(gone());
+    if (this.#isClosed) return Promise.reject(ownerEnded());
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject });
       this.#send(callOf(id));
     });
   }
 }
 
-function gone(): ConnectorError {
-  return new ConnectorError("The process that owns the counts is gone", undefined, "unavailable");
+function ownerEnded(): ConnectorError {
+  return new ConnectorError("The process that owns the shared counters has ended", undefined, "unavailable");
 }

@@ -1,22 +1,24 @@
 /**
- * Requests of the last minute, or day, that several processes admit together: to the request, since the store that they
- * share decides about each.
+ * Sliding window of requests that several processes enforce exactly: the shared store decides about each request.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedSum } from "../../contracts/storage.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
-/** Turns of a slice that a request may fall into, before it is refused. */
+/** Maximum number of retries when other processes have changed the previous slice in between. */
 const maxTries = 3;
 
-/** One client's, or one model's. It moves slice by slice: what was admitted counts for up to a slice more. */
+/**
+ * The sliding window of one client or model. It moves slice by slice, so a request counts for up to one slice longer
+ * than the window.
+ */
 export class SharedWindow {
   readonly #rate: Omit<SharedRate, "limit">;
   readonly #clock: Pick<Clock, "now">;
-  /** By number of a slice that is over: what was admitted in it. */
+  /** Requests admitted in ended slices, by slice number. */
   readonly #past = new Map<number, number>();
-  /** What is known of the slice before the present one, which others may still be adding to. */
+  /** Known count of the previous slice, which other processes may still be adding to. */
   #before = { number: NaN, sum: 0 };
 
   constructor(rate: Omit<SharedRate, "limit">, clock: Pick<Clock, "now">) {
@@ -25,9 +27,10 @@ export class SharedWindow {
   }
 
   /**
-   * Admits a request, or not.
+   * Requests a grant for one request.
    *
-   * @param limit Of the whole time.
+   * @param shared The shared store.
+   * @param limit Maximum number of requests in the window.
    */
   async take(shared: Shared, limit: number): Promise<RateGrant> {
     const { sliceMs } = this.#rate;
@@ -43,18 +46,18 @@ export class SharedWindow {
       const isKnown = before === this.#beforeOf(present);
       this.#before = { number: present - 1, sum: before };
       if (isGranted && this.#pastOf(present) + before + now <= limit) return { waitMs: 0, slice: present };
-      if (isGranted) await this.giveBack(shared, present); // others had added to the slice before
+      if (isGranted) await this.giveBack(shared, present); // other processes have added to the previous slice
       else if (isKnown) return { waitMs: this.#waitMs(present, { before, now, limit }), slice: present };
     }
     return { waitMs: sliceMs, slice: present };
   }
 
-  /** A request that was admitted in a slice was not sent. */
+  /** Returns the grant of a request that was not sent. */
   async giveBack(shared: Shared, slice: number): Promise<void> {
     await shared.add([{ ...this.#slice(slice), by: -1 }]);
   }
 
-  /** Reads the slices that are over and not known yet. */
+  /** Reads ended slices that are not known yet. */
   async #read(shared: Shared, present: number): Promise<void> {
     const { slices } = this.#rate;
     for (const number of this.#past.keys()) if (number < present - slices) this.#past.delete(number);
@@ -83,7 +86,7 @@ export class SharedWindow {
     return this.#before.number === present - 1 ? this.#before.sum : 0;
   }
 
-  /** Until so much is forgotten that one more fits. */
+  /** Returns the time until enough requests have left the window for one more, ms. */
   #waitMs(present: number, { before, now, limit }: { before: number; now: number; limit: number }): number {
     const { sliceMs, slices } = this.#rate;
     const counts = new Map([...this.#past, [present - 1, before], [present, now]]);

@@ -1,33 +1,33 @@
 /**
- * Vendors' APIs in small, on loopback: strict about who asks and how, and with a state that lasts as long as they run.
+ * Simulated vendor APIs on loopback, with strict authentication and in-memory state.
  * @module
  */
 import { serverShell } from "../../../src/runtime/server_shell.ts";
 
-/** A simulated vendor that runs. */
+/** A running simulated vendor. */
 export interface SimulatedVendor extends AsyncDisposable {
-  /** Its address, without a slash at its end. */
+  /** URL without a trailing slash. */
   readonly url: string;
   /** Method and path of every request, oldest first. */
   readonly requests: readonly string[];
-  /** From now on every request gets this answer; undefined: its own again. */
+  /** Sets the response to every request; undefined restores its own. */
   answer(response: (() => Response) | undefined): void;
 }
 
-/** A request, its body read. */
+/** A request whose body has been read. */
 export interface VendorRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as a JSON object. */
+  /** Returns the body as a JSON object. */
   json(): Record<string, unknown>;
 }
 
 /**
- * Starts one.
+ * Starts a simulated vendor.
  *
- * @param handle Answers.
+ * @param handle Handles requests.
  */
 export async function startVendor(
   handle: (request: VendorRequest) => Response | Promise<Response>,
@@ -51,10 +51,10 @@ export async function startVendor(
 }
 
 /**
- * The n-th page of a list, two to a page, so that one is never enough.
+ * Returns a page of a list. Pages have two items, so that tests need several.
  *
- * @param items All of them.
- * @param token As the page before gave it out.
+ * @param items All items.
+ * @param token Token of the previous page.
  */
 export function page<Item>(items: readonly Item[], token: unknown): { items: readonly Item[]; next?: string } {
   const from = token === undefined || token === null ? 0 : Number(token);

@@ -1,17 +1,17 @@
 /**
- * AWS Secrets Manager in small. Signatures are checked by code of its own, as AWS describes it (Signature Version 4).
+ * Simulated AWS Secrets Manager. Signatures (Signature Version 4) are verified by an independent implementation.
  * @module
  */
 import { createHash, createHmac } from "node:crypto";
 import { page, type SimulatedVendor, startVendor, type VendorRequest } from "./_server.ts";
 
-/** Whose signatures are taken, and when. */
+/** Accepted credentials, and the clock. */
 export interface AwsOptions {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
   readonly region: string;
-  /** Wall clock, ms: a signature holds for 5 minutes. */
+  /** Wall clock, ms; signatures are valid for 5 minutes. */
   readonly now: () => number;
 }
 
@@ -63,7 +63,7 @@ function failure(type: string): Response {
   return Response.json({ __type: type, Message: "as AWS would say" }, { status: 400 });
 }
 
-/** What is wrong with a signature. */
+/** Returns what is wrong with a signature. */
 function refusal({ method, url, headers, text }: VendorRequest, options: AwsOptions): string | undefined {
   const pattern =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;

@@ -1,18 +1,18 @@
 /**
- * Google Cloud Secret Manager in small, with the token endpoint and a machine's metadata server. Assertions are checked
- * against the service account's public key.
+ * Simulated Google Cloud Secret Manager, with token endpoint and metadata server. Assertions are verified with the
+ * service account's public key.
  * @module
  */
 import { createVerify, generateKeyPairSync } from "node:crypto";
 import { page, type SimulatedVendor, startVendor, type VendorRequest } from "./_server.ts";
 
-/** A simulated Google, and who may use it. */
+/** The simulation, and its credentials. */
 export interface SimulatedGoogle extends SimulatedVendor {
   /** A service account's key file. */
   readonly keyFile: string;
-  /** A person's credentials, as Google's tools write them. */
+  /** A user's credentials, as Google's tools write them. */
   readonly personFile: string;
-  /** How many tokens were given out. */
+  /** Number of issued tokens. */
   readonly tokens: number;
 }
 
@@ -20,7 +20,7 @@ const email = "router@project-1.iam.gserviceaccount.com";
 const person = { client_id: "client-1", client_secret: "secret-of-client", refresh_token: "refresh-1" };
 let keys: { publicKey: string; privateKey: string } | undefined;
 
-/** Starts it, empty. `now`: wall clock, ms; `region`: secrets are kept in that one. */
+/** Starts it, empty. `now`: wall clock, ms; `region`: region of the secrets. */
 export async function startGoogleSecrets(
   { now, region }: { readonly now: () => number; readonly region?: string },
 ): Promise<SimulatedGoogle> {

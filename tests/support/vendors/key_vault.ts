@@ -1,11 +1,11 @@
 /**
- * Azure Key Vault in small, with the token endpoint of its directory. A deleted secret stays recoverable, and takes two
- * looks until it is back.
+ * Simulated Azure Key Vault, with the token endpoint of its directory. A deleted secret can be recovered, which takes
+ * two polls.
  * @module
  */
 import { page, type SimulatedVendor, startVendor, type VendorRequest } from "./_server.ts";
 
-/** The application that may use it. */
+/** Credentials of the application. */
 export const keyVaultClient = { tenant: "tenant-1", id: "client-1", secret: "client+secret/=&1" } as const;
 
 interface Kept {
@@ -52,7 +52,7 @@ function perform({ method, url, json }: VendorRequest, secrets: Map<string, Kept
   const [, place, name = "", task] = /^\/(secrets|deletedsecrets)\/([A-Za-z0-9-]{1,127})(\/recover)?$/.exec(pathname) ??
     [];
   if (place === undefined) return failure(400, "BadParameter");
-  const kept = secrets.get(name.toLowerCase()); // names differ by letters, not by their case
+  const kept = secrets.get(name.toLowerCase()); // names are case-insensitive
   if (place === "deletedsecrets") {
     if (task === undefined || kept?.state !== "deleted") return failure(404, "SecretNotFound");
     kept.state = 2;

@@ -1,10 +1,10 @@
 /**
- * A 1Password Connect server in small, with two vaults of which one is written to.
+ * Simulated 1Password Connect server, with two vaults, one of which is writable.
  * @module
  */
 import { type SimulatedVendor, startVendor, type VendorRequest } from "./_server.ts";
 
-/** The token that may use it. */
+/** The accepted token. */
 export const connectToken = "eyJ.connect-token-0123456789";
 
 type Item = Record<string, unknown> & { id: string; title: string; fields: unknown[] };
@@ -14,7 +14,7 @@ const vaults = [{ id: "vault1aaaaaaaaaaaaaaaaaaaa", name: "Keys" }, {
   name: "Other",
 }];
 
-/** Starts it; its vaults are empty but for the items given, which are in the first. */
+/** Starts it. The given items are in the first vault. */
 export function startOnePassword(first: readonly Omit<Item, "id">[] = []): Promise<SimulatedVendor> {
   const items = new Map<string, Item>();
   const add = (item: Omit<Item, "id">) => {

@@ -1,6 +1,6 @@
 /**
- * A vendor's files, batches and fine-tuning jobs by OpenAI's paths, with the states of the real API: a batch moves on when
- * the test says so. An account, which its key stands for, sees its own objects alone.
+ * Simulated vendor of files, batches and fine-tuning jobs with OpenAI's paths and states. Batches advance when the test
+ * says so. An account, identified by its API key, sees only its own objects.
  * @module
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,7 +9,7 @@ import { boundaryOf, readForm } from "../../../src/util/multipart.ts";
 
 type Json = Record<string, unknown>;
 
-/** A file as the vendor has it. */
+/** A file of the vendor. */
 export interface VendorFile extends Json {
   id: string;
   purpose: string;
@@ -19,7 +19,7 @@ export interface VendorFile extends Json {
   key: string;
 }
 
-/** A batch as the vendor has it. */
+/** A batch of the vendor. */
 export interface VendorBatch extends Json {
   id: string;
   status: string;
@@ -27,28 +27,28 @@ export interface VendorBatch extends Json {
   key: string;
 }
 
-/** A vendor that runs. */
+/** A running vendor. */
 export interface ObjectVendor extends AsyncDisposable {
-  /** With `/v1`. */
+  /** Base URL, with `/v1`. */
   readonly url: string;
   /** Method and path of every request, oldest first. */
   readonly requests: readonly string[];
   readonly files: Map<string, VendorFile>;
   readonly batches: Map<string, VendorBatch>;
   readonly jobs: Map<string, Json>;
-  /** The body of the latest request with JSON. */
+  /** Body of the latest JSON request. */
   readonly latest: Json | undefined;
-  /** Uploads that broke off before their end. */
+  /** Number of interrupted uploads. */
   readonly broken: number;
-  /** Moves a batch to a state; with results where it ends with any. */
+  /** Moves a batch to a state, with results if that state has any. */
   move(id: string, status: string): void;
-  /** Every further request of a method and path gets this in place of its own answer; undefined: its own again. */
+  /** Overrides responses by method and path; undefined restores its own. */
   instead: ((method: string, path: string) => { status: number; body?: Json; cut?: boolean } | undefined) | undefined;
 }
 
 const clockSeconds = 1_767_225_600;
 
-/** Starts one. */
+/** Starts a vendor. */
 export async function startObjectVendor(): Promise<ObjectVendor> {
   const vendor = new Vendor();
   const server = createServer((request, response) => void vendor.serve(request, response));

@@ -1,6 +1,6 @@
 /**
- * What was made so far, for lists: a record for each object, in the storage where one is configured, else in memory.
- * Lists of providers are no help: they do not know whose an object is.
+ * Records of created objects, for lists: in the storage if one is configured, else in memory. The lists of providers do
+ * not suffice, since they do not know the owner of an object.
  * @module
  */
 import type { JsonObject } from "../contracts/openai.ts";
@@ -9,19 +9,19 @@ import { hash53 } from "../util/hash.ts";
 import type { BudgetShare } from "./budget_share.ts";
 import type { ObjectKind, ObjectRef } from "./object_id.ts";
 
-/** Where records are. */
+/** Storage of records. */
 type Records = Pick<Storage, "load" | "save" | "list" | "delete">;
 
-/** An object as it was last seen. */
+/** The last known state of an object. */
 interface ObjectRecord {
-  /** Its id here. */
+  /** Its id in this mesh. */
   readonly id: string;
   readonly object: JsonObject;
-  /** Whether it changes no more. */
+  /** Whether its state is terminal. */
   readonly isOver: boolean;
-  /** Of a batch: the request that made it. */
+  /** Of a batch: id of the request that created it. */
   readonly requestId?: string;
-  /** Of a batch that is over: what it cost, nano-dollars; null where that is unknown. */
+  /** Of a batch that has ended: its cost, nano-dollars; null if unknown. */
   readonly costNano?: number | null;
 }
 
@@ -31,40 +31,40 @@ interface Page {
   readonly hasMore: boolean;
 }
 
-/** Which objects of an owner. */
+/** Pagination and filters of an owner's objects. */
 interface PageOptions {
   readonly kind: ObjectKind;
   readonly owner: string;
-  /** Those after this one. */
+  /** Returns objects after this one. */
   readonly after?: ObjectRef | undefined;
   readonly limit: number;
-  /** The oldest first; the newest, when left out. */
+  /** Whether to sort oldest first instead of newest first. */
   readonly isAscending?: boolean;
-  /** Leaves others out. */
+  /** Filters objects. */
   readonly fits?: (object: JsonObject) => boolean;
 }
 
-/** Longer than results are read, ms: an owner that is gone is noticed after that. */
+/** Lifetime of a lock, ms; longer than reading results takes. The lock of a killed process expires after this time. */
 const lockMs = 120_000;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Where records of objects are, among others. */
-const room = "objects/";
+/** Key prefix of object records. */
+const keyPrefix = "objects/";
 
-/** The objects of one proxy, over all its configurations. */
-export class ObjectBook {
-  /** Money that is reserved for batches under way, by their ids. */
+/** The objects of one proxy, across configurations. */
+export class ObjectRecords {
+  /** Reservations of unfinished batches, by batch id. */
   readonly reserved: Map<string, BudgetShare> = new Map();
-  /** Signs for providers without a key where no secret is configured. */
+  /** Signs ids of providers without an API key when no secret is configured. */
   readonly processSecret: string = crypto.randomUUID() + crypto.randomUUID();
   readonly #memory: Records = new MemoryRecords();
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #lockOwner = crypto.randomUUID();
   #records: Storage | undefined;
 
-  /** Uses a storage from now on; undefined: memory. */
+  /** Uses a storage from now on; undefined for memory. */
   use(records: Storage | undefined): void {
     this.#records = records;
   }
@@ -81,14 +81,14 @@ export class ObjectBook {
     await this.#all.delete(keyOf(ref));
   }
 
-  /** The objects of all owners that still change. */
+  /** Returns the objects of all owners that are not in a terminal state. */
   async open(kind: ObjectKind): Promise<ObjectRecord[]> {
-    const keys = await this.#all.list(`${room}${kind}/`);
+    const keys = await this.#all.list(`${keyPrefix}${kind}/`);
     const records = await Promise.all(keys.map((key) => this.#read(key)));
     return records.filter((record) => record !== undefined && !record.isOver) as ObjectRecord[];
   }
 
-  /** A page of a list, by the time at which objects were made. */
+  /** Returns a page of objects by creation time. */
   async page({ kind, owner, after, limit, isAscending = false, fits = () => true }: PageOptions): Promise<Page> {
     const keys = [...await this.#all.list(folderOf(kind, owner))].sort();
     if (!isAscending) keys.reverse();
@@ -104,7 +104,7 @@ export class ObjectBook {
     return { records, hasMore: false };
   }
 
-  /** Work on one object, one after the other, in all processes on one storage. */
+  /** Runs tasks on one object one after the other, in all processes on one storage. */
   async inTurn<Result>(ref: ObjectRef, work: () => Promise<Result>): Promise<Result> {
     const key = keyOf(ref);
     const locked = () => this.#locked(key, work);
@@ -139,10 +139,10 @@ export class ObjectBook {
 }
 
 function folderOf(kind: ObjectKind, owner: string): string {
-  return `${room}${kind}/${owner === "" ? "-" : encodeURIComponent(owner)}/`;
+  return `${keyPrefix}${kind}/${owner === "" ? "-" : encodeURIComponent(owner)}/`;
 }
 
-/** Sorts by time; of two objects of one time the ids make two keys. */
+/** Returns a key that sorts by time. The hash of the ids makes keys of the same time unique. */
 function keyOf({ kind, owner, madeAt, ids }: ObjectRef): string {
   return `${folderOf(kind, owner)}${String(madeAt).padStart(15, "0")}-${hash53(ids.join(" ")).toString(36)}`;
 }

@@ -5,7 +5,7 @@ import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import type { StateStore } from "../../src/state/persistence/state_store.ts";
-import { KeptSums } from "../../src/state/replication/kept_sums.ts";
+import { SavedSums } from "../../src/state/replication/saved_sums.ts";
 import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/replication/shared_sums.ts";
 
 const state = {} as Parameters<StateStore["load"]>[0];
@@ -23,7 +23,7 @@ class Proxy {
   async process(number: number, reported: () => void = () => {}): Promise<StateStore> {
     const owner = new SharedOwner(this.sums, () => {});
     const shared: LinkedShared = new LinkedShared((call) => shared.receive(owner.answer(call, number)), number === 1);
-    const sums = new KeptSums({
+    const sums = new SavedSums({
       storage: this.storage,
       shared,
       intervalMs: 1_000,
@@ -121,7 +121,7 @@ describe("Counts of several processes", () => {
     const save = storage.save.bind(storage);
     storage.save = () => Promise.reject(new ConnectorError("The disk is full", undefined, "full"));
     await clock.advance(3_000);
-    assertEquals(proxy.traces, ["Cannot save what the workers have counted: The disk is full"]);
+    assertEquals(proxy.traces, ["Cannot save the counters of the worker processes: The disk is full"]);
     storage.save = save;
     await store.close();
     const after = next();

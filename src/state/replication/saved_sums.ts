@@ -1,5 +1,5 @@
 /**
- * Counts that the processes of one proxy share, kept in a storage that they share as well: so they outlive all of them.
+ * Persists the counters that the worker processes of one proxy share, so that they outlive the processes.
  * @module
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
@@ -8,42 +8,42 @@ import { MeshError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 import { RecordLock } from "../persistence/record_lock.ts";
-import type { KeptSum, LocalShared } from "./shared_sums.ts";
+import type { LocalShared, SavedSum } from "./shared_sums.ts";
 
-/** The record that holds them. */
+/** Key of the record. */
 const key = "sums";
 
-/** How another process's write is waited for, ms. */
+/** How to wait for a write of another process, ms. */
 const locking = { timeoutMs: 5_000, retryIntervalMs: 50 };
 
-/** What a {@linkcode KeptSums} is made of. */
-interface KeptSumsParts {
+/** Dependencies of {@linkcode SavedSums}. */
+interface SavedSumsParts {
   readonly storage: Storage;
   readonly shared: LocalShared;
-  /** How often they are written where they change, ms. */
+  /** Interval of writes when counters have changed, ms. */
   readonly intervalMs: number;
   readonly clock: Clock;
-  /** Gets what goes wrong. */
+  /** Receives traces of failures. */
   readonly hub: Tracer;
 }
 
 /**
- * Gives the owner of the counts what was kept, before any process counts. The first process writes them from time to
- * time, each of them at its end: the last one writes what all have counted.
+ * Restores the persisted counters before any process counts. The first process writes them periodically, and each
+ * process at its end, so that the last write has the final totals.
  */
-export class KeptSums {
-  readonly #parts: KeptSumsParts;
+export class SavedSums {
+  readonly #parts: SavedSumsParts;
   readonly #lock: RecordLock;
   #cancel: Cancel = () => {};
   #written = "[]";
   #failure: string | undefined;
 
-  constructor(parts: KeptSumsParts) {
+  constructor(parts: SavedSumsParts) {
     this.#parts = parts;
     this.#lock = new RecordLock({ storage: parts.storage, key, clock: parts.clock, locking });
   }
 
-  /** A store that has the counts from before, and keeps them. */
+  /** Wraps a store: restores the counters before it loads, and persists them after it closes. */
   around(store: StateStore): StateStore {
     return {
       get storage() {
@@ -57,7 +57,7 @@ export class KeptSums {
       close: async () => {
         this.#cancel();
         try {
-          await store.close(); // reports what this process has counted
+          await store.close(); // reports the counters of this process
         } finally {
           await this.#save();
         }
@@ -88,24 +88,24 @@ export class KeptSums {
       }));
   }
 
-  /** What fails is traced once; the next write makes up for it. */
+  /** Runs a task and traces its failure, once. The next write retries. */
   async #reported(doing: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the record is damaged, or the storage failed";
-      const message = `Cannot ${doing} what the workers have counted: ${reason}`;
+      const message = `Cannot ${doing} the counters of the worker processes: ${reason}`;
       if (message !== this.#failure) this.#parts.hub.trace({ severity: "error", component: "storage", message });
       this.#failure = message;
     }
   }
 }
 
-/** What makes no sense is left out. */
-function sumsIn(value: unknown): KeptSum[] {
+/** Parses persisted counters, and skips invalid ones. */
+function sumsIn(value: unknown): SavedSum[] {
   if (!Array.isArray(value)) return [];
-  return value.filter((sum): sum is KeptSum =>
+  return value.filter((sum): sum is SavedSum =>
     isObject(sum) && typeof sum.key === "string" && Number.isSafeInteger(sum.value) && Number.isFinite(sum.expiresAt)
   );
 }
