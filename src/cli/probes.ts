@@ -40,7 +40,7 @@ export async function probeAll(
   const { registry: { instances }, runtime, redact } = mesh;
   const progress = new ProgressLine(stderr);
   let done = 0;
-  const say = () => progress.show(`Asked ${done} of ${counted(instances.length, "provider")}`);
+  const say = () => progress.show(`Probed ${done} of ${counted(instances.length, "provider")}`);
   say();
   return await Promise.all(instances.map(async (instance): Promise<Probe> => {
     await openProvider(instance, mesh);

@@ -124,7 +124,7 @@ export class RemoteProxy {
     } catch (error) {
       if (!NetworkError.isInstance(error)) throw error;
       const message = error.neverSent
-        ? `No proxy answers at ${this.url}: start one with "modelmesh proxy", or give another --url`
+        ? `No proxy is listening at ${this.url}: start one with "modelmesh proxy", or give another --url`
         : `The connection to ${this.url} broke: see whether the proxy still runs, and try again`;
       throw new MeshError(message, { ...unreachable, cause: error });
     }

@@ -95,6 +95,6 @@ describe("modelmesh status --watch", () => {
   it("fails at once where no proxy answers from the start", async () => {
     const { code, err } = await runCommand(["status", "--watch", "--url", "http://127.0.0.1:9"]);
     assertEquals(code, 1);
-    assertMatch(err, /^No proxy answers at http:\/\/127\.0\.0\.1:9: start one with/);
+    assertMatch(err, /^No proxy is listening at http:\/\/127\.0\.0\.1:9: start one with/);
   });
 });

@@ -168,7 +168,7 @@ Deno.test("resolveSettings() looks at credentials once they are known, and shows
   const error = await resolveSettings(settings, (name) => Promise.resolve(values[name])).catch((error) => error);
   if (!ConfigError.isInstance(error)) throw error;
   assertEquals(error.problems.map(({ path, message }) => `${path}: ${message}`), [
-    "providers.acme.llm.v1.auth.credentials: is not the JSON key of a service account: its text is not valid JSON",
+    "providers.acme.llm.v1.auth.credentials: is not the JSON key of a service account: it is not valid JSON",
     'providers.zeta.api.v1.auth.token_url: expected an http or https URL such as "https://api.example.com/v1"',
     "providers.zeta.api.v1.auth.client_secret: has a space, a control or a non-ASCII character at position 7, which a key must not contain",
   ]);

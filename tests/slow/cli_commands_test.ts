@@ -162,7 +162,7 @@ describe("A command as a process of its own", () => {
       assertStringIncludes(out, "Waiting for the answer\r\x1b[K");
       const checked = await runOnTerminal(["check", "mesh.json", "--probe", "--secrets"], options);
       assertStringIncludes(checked.out, "Looking secrets up in mesh.env.v1\r\x1b[K");
-      assertStringIncludes(checked.out, "Asked 1 of 1 provider\r\x1b[K");
+      assertStringIncludes(checked.out, "Probed 1 of 1 provider\r\x1b[K");
       assertStringIncludes(checked.out, "mesh.json is valid: ");
       const asked = await runOnTerminal(["chat"], options);
       assertEquals([asked.code, asked.out.split("\n").length], [2, 2], asked.out);

@@ -28,7 +28,7 @@ interface CompileEnvironment {
   readonly packages: readonly string[];
 }
 
-/** What the world around the program is made of: a page's types, or Node's in both its oldest and its newest form. */
+/** Environments of the program: the types of a page, or of the oldest and newest Node. */
 const environments: Readonly<Record<string, CompileEnvironment>> = {
   "a page's types alone": { lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"], packages: [] },
   [versions.nodeTypesOldest]: { lib: ["es2022"], packages: [versions.nodeTypesOldest] },
