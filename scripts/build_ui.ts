@@ -12,6 +12,9 @@ import { downloaded } from "./npm/std.ts";
 const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
 const target = new URL("src/proxy/_ui_page.ts", root);
 
+/** The style sheets, in the order of the cascade. */
+const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground"];
+
 /** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
 interface Page {
   readonly html: string;
@@ -74,9 +77,9 @@ async function bundle(library: string): Promise<string> {
 }
 
 async function minifiedStyle(library: string): Promise<string> {
-  const own = await Deno.readTextFile(new URL("style.css", folder));
+  const own = await Promise.all(sheets.map((name) => Deno.readTextFile(new URL(`${name}.css`, folder))));
   const foreign = await Deno.readTextFile(new URL("uPlot.min.css", `file://${library}`));
-  const { code } = await transform(`${foreign}\n${own}`, { loader: "css", minify: true, target: "es2022" });
+  const { code } = await transform(`${foreign}\n${own.join("\n")}`, { loader: "css", minify: true, target: "es2022" });
   return code.trim();
 }
 
