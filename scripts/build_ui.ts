@@ -1,5 +1,5 @@
 /**
- * Builds the dashboard: bundles `ui/` into a self-contained, compressed page in `src/proxy/_ui_page.ts`.
+ * Builds the dashboard: `ui/` becomes one page without any further file, packed, in `src/proxy/_ui_page.ts`.
  * @module
  */
 import { toBase64 } from "../src/util/base64.ts";
@@ -8,11 +8,14 @@ import { build, stop, transform } from "./npm/esbuild.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
 import { downloaded } from "./npm/std.ts";
 
-/** The chart library, in the version that `ui/uplot.ts` names. */
+/** What draws the charts, in the version that `ui/uplot.ts` names. */
 const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
 const target = new URL("src/proxy/_ui_page.ts", root);
 
-/** The page, and the hashes of its inline code for a Content-Security-Policy. */
+/** The style sheets, in the order of the cascade. */
+const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground"];
+
+/** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
 interface Page {
   readonly html: string;
   readonly scriptHash: string;
@@ -33,7 +36,7 @@ export async function buildPage(): Promise<Page> {
   return { html, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
 }
 
-/** Returns the module that the proxy serves the page from. */
+/** The text of the module that the proxy serves the page from. */
 async function moduleText(): Promise<string> {
   const { html, scriptHash, styleHash } = await buildPage();
   const packed = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
@@ -62,9 +65,9 @@ async function bundle(library: string): Promise<string> {
     format: "esm",
     platform: "browser",
     target: "es2022",
-    legalComments: "none", // the page contains the full license
+    legalComments: "none", // the whole license stands in the page
     write: false,
-    logLevel: "silent", // failures are thrown
+    logLevel: "silent", // what fails is thrown
     plugins: [{
       name: "uplot",
       setup: (build) => build.onResolve({ filter: /^npm:uplot@/ }, () => ({ path: library })),
@@ -74,9 +77,9 @@ async function bundle(library: string): Promise<string> {
 }
 
 async function minifiedStyle(library: string): Promise<string> {
-  const own = await Deno.readTextFile(new URL("style.css", folder));
+  const own = await Promise.all(sheets.map((name) => Deno.readTextFile(new URL(`${name}.css`, folder))));
   const foreign = await Deno.readTextFile(new URL("uPlot.min.css", `file://${library}`));
-  const { code } = await transform(`${foreign}\n${own}`, { loader: "css", minify: true, target: "es2022" });
+  const { code } = await transform(`${foreign}\n${own.join("\n")}`, { loader: "css", minify: true, target: "es2022" });
   return code.trim();
 }
 

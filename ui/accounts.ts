@@ -1,59 +1,24 @@
 /**
- * Providers, budgets and clients.
+ * Budgets and clients: what was spent, and by whom.
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
 import { byId, el, setSpan } from "./dom.ts";
-import { count, span, usd, words } from "./format.ts";
-import { type Override, overrideButton } from "./pools.ts";
+import { count, counted, percent, span, usd, words } from "./format.ts";
 import type { BudgetStatus, ClientTotals, MeshStatus } from "./records.ts";
 
-/** The part of the page with what is accounted. */
-export class Accounts {
-  readonly #override: Override;
-  #shown = "";
+/** A budget's share of its limit from which on it is shown as a warning. */
+const warnAt = 0.8;
 
-  constructor(override: Override) {
-    this.#override = override;
-  }
-
-  /** Shows it, where it has changed: a button keeps its focus. */
-  draw({ providers, budgets, clients = [] }: MeshStatus, now: number): void {
-    const shown = JSON.stringify([providers, budgets, clients]);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
-    const focused = document.activeElement?.getAttribute("aria-label");
-    const groups = [
-      group("Providers", providers.map((provider) => this.#provider(provider, now))),
-      group("Budgets", budgets.map((budget) => budgetOf(budget, now))),
-      group("Clients", clients.map(clientOf)),
-    ];
-    byId("more").replaceChildren(...groups.flat());
-    if (focused) byId("more").querySelector<HTMLElement>(`[aria-label=${JSON.stringify(focused)}]`)?.focus();
-  }
-
-  #provider(
-    { id, status, reason, retry_at, active, total }: MeshStatus["providers"][number],
-    now: number,
-  ): HTMLElement {
-    const isActive = status === "active";
-    const { button, update } = overrideButton("provider", id, this.#override);
-    update(isActive);
-    const wait = retry_at === undefined ? "" : ` until ${new Date(retry_at).toLocaleTimeString("en-GB")}`;
-    const text = isActive ? `${active} of ${total} models active` : `standby: ${words(reason ?? "")}${wait}`;
-    const dot = el("span", { class: "dot", "data-tone": isActive ? "good" : "bad" });
-    return el(
-      "div",
-      { class: "model" },
-      dot,
-      el("span", {}, id),
-      button,
-      el("small", {}, total === 0 && now ? "no models" : text),
-    );
-  }
+/** Shows budgets and clients. */
+export function showAccounts({ budgets, clients = [] }: MeshStatus, now: number): void {
+  byId("budgets").replaceChildren(...budgets.map((budget) => budgetRow(budget, now)));
+  byId("budgets-title").hidden = budgets.length === 0;
+  byId("clients").replaceChildren(...clients.map(clientRow));
+  byId("clients-title").hidden = clients.length === 0;
 }
 
-/** Adds what a request cost to what was spent before it, so that nothing has to be asked again. */
+/** Adds the cost of a request to the last known sums, so that the page need not read them again. */
 export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus {
   const cost = record.cost_usd ?? 0;
   const ids: Record<string, string | null | undefined> = {
@@ -77,25 +42,34 @@ export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus 
   return { ...status, budgets, ...(clients === undefined ? {} : { clients }) };
 }
 
-function group(title: string, rows: readonly HTMLElement[]): HTMLElement[] {
-  return rows.length === 0 ? [] : [el("div", { class: "group" }, el("h3", {}, title), ...rows)];
-}
-
-function budgetOf({ scope, id, window, spent_usd, limit_usd, resets_at }: BudgetStatus, now: number): HTMLElement {
+function budgetRow({ scope, id, window, spent_usd, limit_usd, resets_at }: BudgetStatus, now: number): HTMLElement {
   const share = limit_usd === 0 ? 1 : spent_usd / limit_usd;
-  const bar = el("i", { "data-tone": share >= 1 ? "bad" : share >= 0.8 ? "warn" : "good" });
+  const tone = share >= 1 ? "bad" : share >= warnAt ? "warn" : "good";
+  const bar = el("i", { "data-tone": tone });
   setSpan(bar, { share });
-  const title = `${id === "" ? "all requests" : `${scope} ${id}`}, ${window}`;
+  const title = `${id === "" ? "All requests" : `${scope} ${id}`}, ${words(window)}`;
   const left = Date.parse(resets_at) - now;
+  const state = share >= 1 ? "used up" : `${percent(share)} used`;
   return el(
-    "div",
+    "li",
     {},
     el("div", { class: "fact" }, el("span", {}, title), el("span", {}, `${usd(spent_usd)} of ${usd(limit_usd)}`)),
-    el("span", { class: "track", title: `begins anew in ${span(left)}` }, bar),
+    el("span", { class: "track" }, bar),
+    el(
+      "small",
+      { class: "fact muted" },
+      el("span", { "data-tone": tone }, state),
+      el("span", {}, `resets in ${span(left)}`),
+    ),
   );
 }
 
-function clientOf({ name, requests, tokens_in, tokens_out, cost_usd }: ClientTotals): HTMLElement {
-  const text = `${count(requests)} req · ${count(tokens_in + tokens_out)} tok · ${usd(cost_usd)}`;
-  return el("div", { class: "fact" }, el("span", {}, name), el("span", { class: "muted" }, text));
+function clientRow({ name, requests, tokens_in, tokens_out, cost_usd }: ClientTotals): HTMLElement {
+  const sums = `${counted(requests, "request")} · ${count(tokens_in + tokens_out)} tokens`;
+  return el(
+    "li",
+    {},
+    el("div", { class: "fact" }, el("span", {}, name), el("span", {}, usd(cost_usd))),
+    el("small", { class: "muted" }, sums),
+  );
 }

@@ -2,37 +2,70 @@
  * The proxy as the page reaches it: its own origin, with the token of this tab.
  * @module
  */
+import { Coverage } from "./coverage.ts";
 import type { MeshRecord, MeshStatus } from "./records.ts";
 
 /** Where this tab keeps its token. */
 const tokenKey = "modelmesh-token";
 
-/** The stream has a comment every 15 s: after a longer silence the connection is gone. */
+/** The stream has a comment every 15 s: after a longer silence the connection is lost. */
 const silenceMs = 40_000;
 
-/** The proxy asks for a token, or refuses the one it got. */
+/** The proxy keeps so many records: of more than these since the last one that was read, some are missing. */
+const keptRecords = 1_000;
+
+/** The proxy asks for a token, or rejects the one it got. */
 export class TokenError extends Error {
   override readonly name = "TokenError";
 }
 
-/** What the proxy answered in place of what was asked for. */
+/** The proxy returned an error. */
 export class AnswerError extends Error {
   override readonly name = "AnswerError";
 
-  constructor(readonly status: number, message: string) {
+  /**
+   * @param status Of HTTP.
+   * @param message What it said.
+   * @param code Of the error, where it had one.
+   */
+  constructor(readonly status: number, message: string, readonly code?: string) {
     super(message);
   }
 }
 
+/** There was no response. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+
+  constructor(cause: unknown) {
+    super("The proxy does not respond", { cause });
+  }
+}
+
+/** What {@linkcode Connection.follow} calls. */
+interface Follower {
+  /** The stream is open. */
+  readonly onOpen: () => void;
+  /** Records have arrived. */
+  readonly onRecords: (records: readonly MeshRecord[]) => void;
+}
+
 /** Requests to the proxy. */
 export class Connection {
+  /** The time whose records have been read. */
+  readonly coverage: Coverage = new Coverage();
   /** Paths are below where the page is, so that a prefix of a reverse proxy is kept. */
   readonly #base = location.pathname.replace(/\/ui\/?$/, "");
   #token = sessionStorage.getItem(tokenKey) ?? "";
   #lastId = 0;
   #startedAt = NaN;
-  /** What the proxy's clock is ahead of this one, ms. */
+  /** How far the proxy's clock is ahead of this one, ms. */
   #aheadMs = 0;
+
+  /** What clients use as their base URL. */
+  get apiUrl(): string {
+    return `${location.origin}${this.#base}/v1`;
+  }
 
   /** Whether a token was entered. */
   get hasToken(): boolean {
@@ -54,16 +87,19 @@ export class Connection {
   /**
    * Sends a request.
    *
-   * @throws {TokenError} 401.
-   * @throws {AnswerError} Any other status that is no success.
+   * @throws {TokenError} For status 401.
+   * @throws {AnswerError} For any other status outside 200 to 299.
+   * @throws {UnreachableError} When no response arrives.
    */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (this.#token !== "") headers.set("authorization", `Bearer ${this.#token}`);
-    const response = await fetch(this.#base + path, { ...init, headers, cache: "no-store" });
+    const response = await fetch(this.#base + path, { ...init, headers, cache: "no-store" }).catch((cause) => {
+      throw init.signal?.aborted ? cause : new UnreachableError(cause);
+    });
     if (response.ok) return response;
-    const message = await messageOf(response);
-    throw response.status === 401 ? new TokenError(message) : new AnswerError(response.status, message);
+    const { message, code } = await faultOf(response);
+    throw response.status === 401 ? new TokenError(message) : new AnswerError(response.status, message, code);
   }
 
   /** Sends JSON. */
@@ -79,18 +115,13 @@ export class Connection {
     if (Math.abs(sentAt - Date.now()) > 3000) this.#aheadMs = sentAt + 500 - Date.now();
     const status: MeshStatus = await response.json();
     const startedAt = this.now - status.uptime_seconds * 1000;
-    if (Math.abs(startedAt - this.#startedAt) > 4000) this.#lastId = 0; // another process: its records begin anew
+    if (Math.abs(startedAt - this.#startedAt) > 4000) this.#lastId = 0; // another process numbers its records from 1 again
     this.#startedAt = startedAt;
     return status;
   }
 
-  /**
-   * Reads records until the stream ends: first those that the proxy has kept, then each as it comes.
-   *
-   * @param onOpen Called once it is open.
-   * @param onRecords Called with what has arrived.
-   */
-  async follow(onOpen: () => void, onRecords: (records: readonly MeshRecord[]) => void): Promise<void> {
+  /** Reads records until the stream ends: first those that the proxy has kept, then each as it arrives. */
+  async follow({ onOpen, onRecords }: Follower): Promise<void> {
     const end = new AbortController();
     let silence = setTimeout(() => end.abort(), silenceMs);
     try {
@@ -98,6 +129,7 @@ export class Connection {
       const response = await this.request("/mesh/events", { headers, signal: end.signal });
       onOpen();
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      const backlog: Backlog = { after: this.#lastId };
       let text = "";
       for (;;) {
         const { done, value } = await reader.read();
@@ -106,27 +138,51 @@ export class Connection {
         silence = setTimeout(() => end.abort(), silenceMs);
         const events = (text + value).split("\n\n");
         text = events.pop()!;
-        onRecords(events.flatMap((event) => this.#recordIn(event)));
+        onRecords(events.flatMap((event) => this.#recordIn(event, backlog)));
       }
     } finally {
       clearTimeout(silence);
       end.abort();
+      this.coverage.end(this.now);
     }
   }
 
-  #recordIn(event: string): MeshRecord[] {
+  /** The first comment of a stream follows the records that the proxy had kept. */
+  #recordIn(event: string, backlog: Backlog): MeshRecord[] {
     const match = /^id: (\d+)\ndata: (.*)$/s.exec(event);
-    if (match === null) return []; // a comment
-    this.#lastId = Number(match[1]);
-    return [JSON.parse(match[2]!)];
+    if (match !== null) {
+      this.#lastId = Number(match[1]);
+      const record: MeshRecord = JSON.parse(match[2]!);
+      backlog.oldest ??= Date.parse(record.timestamp);
+      return [record];
+    }
+    if (!backlog.isRead) this.#cover(backlog);
+    backlog.isRead = true;
+    return [];
+  }
+
+  #cover({ after, oldest }: Backlog): void {
+    if (oldest !== undefined && this.#lastId - after > keptRecords) this.coverage.begin(oldest);
+    else if (after > 0) this.coverage.resume();
+    else this.coverage.begin(this.#startedAt);
   }
 }
 
-async function messageOf(response: Response): Promise<string> {
+/** Records that the proxy had kept before the stream was opened. */
+interface Backlog {
+  /** The id after which they begin. */
+  readonly after: number;
+  /** When the first of them was written, ms since 1970. */
+  oldest?: number;
+  isRead?: boolean;
+}
+
+async function faultOf(response: Response): Promise<{ readonly message: string; readonly code?: string }> {
   const text = await response.text().catch(() => "");
   try {
-    return JSON.parse(text).error.message;
+    const { message, code } = JSON.parse(text).error;
+    return { message: String(message), ...(typeof code === "string" ? { code } : {}) };
   } catch {
-    return text.slice(0, 300) || `The proxy answered ${response.status}`;
+    return { message: text.slice(0, 300) || `The proxy returned status ${response.status}` };
   }
 }

@@ -4,7 +4,8 @@
  */
 import { isFailed, isSaved, type MeshRecord } from "./records.ts";
 import { byId, choice, el } from "./dom.ts";
-import { rowOf } from "./decision_row.ts";
+import { decisionRow } from "./decision_row.ts";
+import { eventRow } from "./event_row.ts";
 
 /** Records that are kept, and rows that are shown of them. */
 const maxKept = 1000;
@@ -16,7 +17,7 @@ type Filter = "all" | "failover" | "error" | "state";
 export class Decisions {
   /** The latest last. */
   #kept: MeshRecord[] = [];
-  /** Arrived while the list stands still. */
+  /** Arrived since the list was drawn last. */
   #waiting: MeshRecord[] = [];
   #filter: Filter = "all";
   #search = "";
@@ -42,13 +43,13 @@ export class Decisions {
     byId("held").addEventListener("click", () => this.#rebuild());
   }
 
-  /** Takes what has arrived; it is shown with the next {@linkcode draw}. */
+  /** Adds records that have arrived; the next {@linkcode draw} shows them. */
   add(records: readonly MeshRecord[]): void {
     this.#waiting.push(...records.filter(isShown));
     if (this.#waiting.length > maxKept) this.#waiting = this.#waiting.slice(-maxKept);
   }
 
-  /** Shows what has arrived, unless the list is paused or a row is open: what one reads stays where it is. */
+  /** Shows what has arrived, unless the list is paused or a row is open: a row that is being read does not move. */
   draw(): void {
     const arrived = this.#waiting.filter((record) => this.#matches(record));
     const isHeld = this.#isPaused || this.#list.querySelector("details[open]") !== null;
@@ -80,7 +81,7 @@ export class Decisions {
     byId("held").hidden = true;
     const empty = byId("empty");
     empty.hidden = shown.length > 0;
-    if (this.#kept.length > 0) empty.textContent = "Nothing of what was recorded matches.";
+    if (this.#kept.length > 0) empty.textContent = "No record matches.";
   }
 
   #matches(record: MeshRecord): boolean {
@@ -89,7 +90,11 @@ export class Decisions {
   }
 }
 
-/** Traces below a warning are a matter of the log. */
+function rowOf(record: MeshRecord): HTMLElement {
+  return record.type === "routing" ? decisionRow(record) : eventRow(record);
+}
+
+/** Traces below a warning are left to the log. */
 function isShown(record: MeshRecord): boolean {
   return record.type !== "trace" || ["warning", "error", "critical"].includes(record.severity);
 }

@@ -1,5 +1,5 @@
 /**
- * Elements of the page. Whatever comes from outside becomes text, never markup.
+ * Elements of the page. Strings become text, never markup.
  * @module
  */
 
@@ -28,12 +28,12 @@ export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return document.getElementById(id) as Kind;
 }
 
-/** Sets an element's text where it is another one: an unchanged text is not read out again. */
+/** Sets an element's text if it differs: screen readers do not read an unchanged text again. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Sets how far a bar reaches, by the only way that the page's policy allows. */
+/** Sets the extent of a bar through CSSOM: the page's policy forbids style attributes. */
 export function setSpan(bar: HTMLElement, { start = 0, share }: { start?: number; share: number }): void {
   bar.style.left = `${start * 100}%`;
   bar.style.width = `${Math.min(1, Math.max(0, share)) * 100}%`;
@@ -41,7 +41,7 @@ export function setSpan(bar: HTMLElement, { start = 0, share }: { start?: number
 
 /** Options of {@linkcode choice}. */
 interface ChoiceOptions<Value extends string> {
-  /** Values and what is shown of them. */
+  /** Labels by value. */
   readonly options: Readonly<Record<Value, string>>;
   readonly selected: Value;
   readonly onChange: (value: Value) => void;

@@ -7,7 +7,7 @@ const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-/** Shown where there is no number. */
+/** Is shown where there is no number. */
 export const none = "–";
 
 /** A count: `950`, `12.4K`. */
@@ -15,9 +15,15 @@ export function count(value: number): string {
   return value < 10_000 ? whole.format(value) : compact.format(value);
 }
 
-/** Something per second: `0.25`, `14`. */
+/** A count with its noun: `1 model`, `12 models`. */
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+/** Something per second: `0.004`, `0.25`, `2.5`, `14`. */
 export function rate(value: number): string {
-  return value === 0 ? "0" : value < 0.1 ? value.toFixed(2) : value < 10 ? value.toFixed(1) : compact.format(value);
+  if (value >= 10) return compact.format(Math.round(value));
+  return String(value < 0.1 ? Number(value.toPrecision(1)) : Number(value.toFixed(value < 1 ? 2 : 1)));
 }
 
 /** Milliseconds: `840 µs`, `12 ms`, `1.24 s`. */
@@ -29,9 +35,9 @@ export function duration(ms: number | undefined): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s` : span(ms);
 }
 
-/** The same without needless zeros, for axes. */
+/** The same without trailing zeros, for axes. */
 export function shortDuration(ms: number): string {
-  return ms === 0 ? "0" : duration(ms).replace(/\.?0+ /, (zeros) => zeros.startsWith(".") ? " " : zeros);
+  return ms === 0 ? "0" : duration(ms).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
 }
 
 /** USD: `$0`, `$0.000042`, `$12.30`. */
@@ -65,7 +71,7 @@ export function timeOfDay(at: number): string {
   return clock.format(at);
 }
 
-/** A word of a record for people: `rate_limited` as `rate limited`. */
+/** A code of a record as words: `rate_limited` as `rate limited`. */
 export function words(code: string): string {
   return code.replaceAll("_", " ");
 }

@@ -6,10 +6,10 @@ import type { Connection } from "./connection.ts";
 import { byId } from "./dom.ts";
 
 /**
- * Shows the form until a token is entered.
+ * Shows the form until a token is submitted.
  *
- * @param connection Gets it.
- * @param problem What the proxy said of the token before.
+ * @param connection Receives the token.
+ * @param problem Why the proxy rejected the last token; shown only if there was one.
  */
 export async function askForToken(connection: Connection, problem: string): Promise<void> {
   const form = byId<HTMLFormElement>("gate");

@@ -1,36 +1,43 @@
 /**
- * The dashboard. It reads `/mesh/status` when it starts, after a change of state and after a broken connection, and
- * `/mesh/events` all the time: between records it asks for nothing.
+ * The dashboard. It reads `/mesh/status` when it connects and after an event that changes a state, and follows
+ * `/mesh/events`. Between records it sends nothing.
  * @module
  */
-import { Accounts, withCost } from "./accounts.ts";
+import { showAccounts, withCost } from "./accounts.ts";
 import { AnswerError, Connection, TokenError } from "./connection.ts";
 import { Decisions } from "./decisions.ts";
 import { byId, setText } from "./dom.ts";
 import { span } from "./format.ts";
 import { askForToken } from "./gate.ts";
+import { showHealth, showTitle } from "./health.ts";
+import { showFound, waitToRetry } from "./lost.ts";
+import { notify } from "./notice.ts";
 import { Playground } from "./playground.ts";
 import { Pools } from "./pools.ts";
+import { Providers } from "./providers.ts";
 import type { MeshRecord, MeshStatus } from "./records.ts";
 import { Series } from "./series.ts";
+import type { OverrideTarget } from "./state_row.ts";
 import { addThemeButton } from "./theme.ts";
 import { Traffic } from "./traffic.ts";
 
-/** States are asked for once in this time at most, ms. */
+/** `/mesh/status` is read once in this time at most, ms. */
 const statusIntervalMs = 500;
 
-/** Waits before the next try to connect, ms. */
-const backoffMs = [500, 1000, 2000, 4000, 8000];
+/** The page is drawn once in this time at most, ms: many records cause one drawing. */
+const drawIntervalMs = 200;
 
 const connection = new Connection();
-const series = new Series();
+const series = new Series(connection.coverage);
 const traffic = new Traffic(series, () => draw());
 const decisions = new Decisions();
 const playground = new Playground(connection);
 const pools = new Pools(override);
-const accounts = new Accounts(override);
+const providers = new Providers(override);
 let status: MeshStatus | undefined;
 let receivedAt = 0;
+/** When the connection was lost; what is shown stands still from then on. */
+let lostAt: number | undefined;
 let isDrawing = false;
 let statusTimer: number | undefined;
 let statusAt = -Infinity;
@@ -38,26 +45,29 @@ let statusAt = -Infinity;
 function draw(): void {
   isDrawing = false;
   if (status === undefined || document.hidden) return;
-  const { now } = connection;
+  const now = lostAt ?? connection.now;
   const uptimeMs = status.uptime_seconds * 1000 + now - receivedAt;
   setText(byId("about"), `Version ${status.version}, up for ${span(uptimeMs)}`);
-  traffic.draw(now, uptimeMs / 1000);
+  showHealth(status);
+  traffic.draw(now);
   decisions.draw();
-  drawStatus(status, now);
+  pools.draw(status, now);
+  providers.draw(status, now);
+  showAccounts(status, now);
+  if (lostAt !== undefined) showTitle("Disconnected");
+  else if (hasOverdueRecovery(status, now)) refreshSoon();
 }
 
-function drawStatus(shown: MeshStatus, now: number): void {
-  pools.draw(shown, now);
-  accounts.draw(shown, now);
-  const ends = Object.values(shown.pools).flatMap(({ models }) => models.flatMap(({ retryAt }) => retryAt ?? []));
-  if (ends.some((end) => Date.parse(end) < now - 300 && Date.parse(end) > receivedAt)) refreshSoon();
+/** Whether a standby has ended since the status was read: not every recovery has an event. */
+function hasOverdueRecovery({ pools }: MeshStatus, now: number): boolean {
+  const ends = Object.values(pools).flatMap(({ models }) => models.flatMap(({ retryAt }) => retryAt ?? []));
+  return ends.some((end) => Date.parse(end) < now - 300 && Date.parse(end) > receivedAt);
 }
 
-/** Many records cause one drawing. */
 function drawSoon(): void {
   if (isDrawing) return;
   isDrawing = true;
-  setTimeout(draw, 200);
+  setTimeout(draw, drawIntervalMs);
 }
 
 async function refresh(): Promise<void> {
@@ -73,7 +83,7 @@ function refreshSoon(): void {
   const waitMs = Math.max(0, statusAt + statusIntervalMs - performance.now());
   statusTimer = setTimeout(() => {
     statusTimer = undefined;
-    refresh().catch(() => {}); // the connection's own loop shows what is wrong
+    refresh().catch(() => {}); // a lost connection ends the stream, too, and is shown then
   }, waitMs);
 }
 
@@ -89,14 +99,17 @@ function onRecords(records: readonly MeshRecord[]): void {
   drawSoon();
 }
 
-async function override(action: "activate" | "deactivate", target: Readonly<Record<string, string>>): Promise<void> {
-  const problem = byId("action");
-  problem.textContent = "";
+async function override(action: "activate" | "deactivate", { kind, name }: OverrideTarget): Promise<void> {
   try {
-    await connection.post(`/mesh/${action}`, target);
+    const response = await connection.post(`/mesh/${action}`, { [kind]: name });
+    const { status } = await response.json();
     await refresh();
+    draw();
+    if (action === "deactivate") notify(`The ${kind} ${name} is in standby until it is activated`, "good");
+    else if (status === "active") notify(`The ${kind} ${name} is active`, "good");
+    else notify(`The ${kind} ${name} stays in standby: the reason that is shown still holds`, "bad");
   } catch (error) {
-    problem.textContent = (error as Error).message;
+    notify((error as Error).message, "bad");
   }
 }
 
@@ -107,40 +120,56 @@ function show(state: "connecting" | "live" | "lost", text: string): void {
 }
 
 /** Reads until the stream ends; throws when it cannot begin. */
-async function follow(onOpen: () => void): Promise<void> {
+async function follow(onLive: () => void): Promise<void> {
   await refresh();
   byId("app").hidden = false;
   byId("forget").hidden = !connection.hasToken;
-  await connection.follow(() => {
-    show("live", "Live");
-    onOpen();
-  }, onRecords);
+  await connection.follow({
+    onRecords,
+    onOpen() {
+      lostAt = undefined;
+      document.body.classList.remove("stale");
+      showFound();
+      show("live", "Live");
+      onLive();
+    },
+  });
 }
 
-async function waitBeforeRetry(retries: number): Promise<void> {
-  const waitMs = backoffMs[Math.min(retries, backoffMs.length - 1)]!;
-  show("lost", `Connection lost, next try in ${span(waitMs)}`);
-  await new Promise((resolve) => setTimeout(resolve, waitMs));
+async function onLost(retries: number, reason: string): Promise<void> {
+  lostAt ??= connection.now;
+  show("lost", "Connection lost");
+  document.body.classList.add("stale");
+  drawSoon();
+  await waitToRetry({ retries, reason, knownAt: status && lostAt });
+}
+
+async function signIn(problem: string): Promise<void> {
+  showFound();
+  show("connecting", "A token is needed");
+  byId("app").hidden = true;
+  await askForToken(connection, problem);
+  if (status !== undefined) location.reload(); // another token may not see what is in this page
 }
 
 async function run(): Promise<never> {
   for (let retries = 0;; retries++) {
+    let reason = "The proxy has ended the connection";
     try {
       await follow(() => retries = 0);
     } catch (error) {
       if (error instanceof TokenError) {
-        show("connecting", "A token is needed");
-        byId("app").hidden = true;
-        await askForToken(connection, error.message);
+        await signIn(error.message);
         retries = -1;
         continue;
       }
-      if (error instanceof AnswerError) byId("action").textContent = error.message;
+      reason = error instanceof AnswerError ? error.message : "The proxy does not respond";
     }
-    await waitBeforeRetry(retries);
+    await onLost(retries, reason);
   }
 }
 
+setText(byId("base-url"), connection.apiUrl);
 addThemeButton(() => traffic.recolor());
 byId("forget").addEventListener("click", () => {
   connection.setToken("");

@@ -3,16 +3,20 @@
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
-import { type Connection } from "./connection.ts";
-import { chainOf } from "./decision_row.ts";
-import { byId, el } from "./dom.ts";
-import { count, duration, usd } from "./format.ts";
+import { attemptsOf, factsOf } from "./attempts.ts";
+import { AnswerError, type Connection } from "./connection.ts";
+import { byId, el, setText } from "./dom.ts";
+import { count, duration, rate, usd } from "./format.ts";
 import type { MeshStatus } from "./records.ts";
+
+/** The leaf of the tree of capabilities that a chat asks for. */
+const chat = "generation.text-generation.chat-completion";
 
 /** The part of the page that sends. */
 export class Playground {
   readonly #connection: Connection;
   readonly #answer = byId("play-answer");
+  readonly #state = byId("play-state");
   readonly #route = byId("play-route");
   readonly #model = byId<HTMLSelectElement>("play-model");
   #names = "";
@@ -32,58 +36,75 @@ export class Playground {
     byId("play-stop").addEventListener("click", () => this.#running?.abort());
   }
 
-  /** Offers pools and models. */
+  /** Offers pools, those for chats first, and models. */
   setModels({ pools }: Pick<MeshStatus, "pools">): void {
-    const models = [...new Set(Object.values(pools).flatMap(({ models }) => models.map(({ name }) => name)))].sort();
-    const names = JSON.stringify([Object.keys(pools), models]);
-    if (names === this.#names) return;
-    this.#names = names;
+    const entries = Object.entries(pools);
+    const rank = (capability: string | null) => `${chat}.`.startsWith(`${capability ?? chat}.`) ? 0 : 1;
+    const sorted = entries.toSorted(([, one], [, other]) => rank(one.capability) - rank(other.capability));
+    const names = sorted.map(([name]) => name);
+    const models = [...new Set(entries.flatMap(([, { models }]) => models.map(({ name }) => name)))].sort();
+    const shape = JSON.stringify([names, models]);
+    if (shape === this.#names) return;
+    this.#names = shape;
     const selected = this.#model.value;
     const optionsOf = (label: string, list: readonly string[]) =>
       el("optgroup", { label }, ...list.map((name) => el("option", { value: name }, name)));
-    this.#model.replaceChildren(optionsOf("Pools", Object.keys(pools)), optionsOf("Models", models));
-    if (selected !== "") this.#model.value = selected;
+    this.#model.replaceChildren(optionsOf("Pools", names), optionsOf("Models", models));
+    if (names.includes(selected) || models.includes(selected)) this.#model.value = selected;
   }
 
-  /** Shows the decision of the request that was sent last. */
+  /** Shows the routing record of the request that was sent last. */
   onRecord(record: RoutingRecord): void {
     if (this.#requestId === "" || record.request_id !== this.#requestId) return;
-    const { duration_ms, ttft_ms, routing_latency_ms, tokens_in = 0, tokens_out = 0, cost_usd } = record;
-    const facts = [
-      duration(duration_ms),
-      ttft_ms === undefined ? "" : `first token ${duration(ttft_ms)}`,
-      `${count(tokens_in)} tokens in, ${count(tokens_out)} out`,
-      cost_usd === undefined ? "" : usd(cost_usd),
-      `overhead ${duration(routing_latency_ms)}`,
-    ];
-    this.#route.replaceChildren(chainOf(record.fallback_chain), el("span", {}, facts.filter(Boolean).join(" · ")));
+    const { model, provider, duration_ms = 0, ttft_ms = 0, tokens_in, tokens_out, cost_usd } = record;
+    const writingMs = duration_ms - ttft_ms;
+    const facts = factsOf({
+      "Model": model ?? undefined,
+      "Provider": provider ?? undefined,
+      "Latency": duration(duration_ms),
+      "First token": ttft_ms > 0 ? duration(ttft_ms) : undefined,
+      "Speed": tokens_out && ttft_ms > 0 && writingMs > 0
+        ? `${rate(tokens_out / writingMs * 1000)} tokens/s`
+        : undefined,
+      "Tokens in": tokens_in === undefined ? undefined : count(tokens_in),
+      "Tokens out": tokens_out === undefined ? undefined : count(tokens_out),
+      "Cost": cost_usd === undefined ? undefined : usd(cost_usd),
+      "Overhead": duration(record.routing_latency_ms),
+    });
+    this.#route.replaceChildren(el("h3", {}, "Routing"), attemptsOf(record.fallback_chain), facts);
   }
 
   async #send(): Promise<void> {
     const running = this.#running = new AbortController();
-    this.#setRunning(true);
-    this.#answer.classList.remove("problem");
-    this.#answer.textContent = "";
-    this.#route.replaceChildren();
+    this.#begin();
     const stream = byId<HTMLInputElement>("play-stream").checked;
     const content = byId<HTMLTextAreaElement>("play-prompt").value;
-    this.#requestId = `ui-${crypto.randomUUID?.() ?? Math.random().toString(36).slice(2)}`;
     try {
       const body = { model: this.#model.value, messages: [{ role: "user", content }], ...(stream ? { stream } : {}) };
       const response = await this.#connection.post("/v1/chat/completions", body, {
         headers: { "x-request-id": this.#requestId },
         signal: running.signal,
       });
-      const model = response.headers.get("x-mesh-model") ?? "a model";
-      if (this.#route.childElementCount === 0) this.#route.textContent = `Answered by ${model}`; // else its record is there
+      setText(this.#state, `Answer of ${response.headers.get("x-mesh-model") ?? "the model"}`);
       if (stream) await this.#read(response);
       else this.#answer.textContent = textOf((await response.json()).choices?.[0]?.message);
+      if (this.#answer.textContent === "") setText(this.#state, "The answer has no text");
     } catch (error) {
-      this.#fail(running.signal.aborted ? "Stopped." : (error as Error).message);
+      if (running.signal.aborted) setText(this.#state, "Stopped");
+      else this.#fail(error as Error);
     } finally {
       this.#running = undefined;
       this.#setRunning(false);
     }
+  }
+
+  #begin(): void {
+    this.#setRunning(true);
+    this.#answer.classList.remove("problem");
+    this.#answer.textContent = "";
+    setText(this.#state, "Waiting for an answer");
+    this.#route.replaceChildren();
+    this.#requestId = `ui-${crypto.randomUUID?.() ?? Math.random().toString(36).slice(2)}`; // no UUIDs without TLS
   }
 
   async #read(response: Response): Promise<void> {
@@ -97,22 +118,25 @@ export class Playground {
       for (const line of lines) {
         if (!line.startsWith("data: {")) continue;
         const event = JSON.parse(line.slice("data: ".length));
-        if (event.error !== undefined) return this.#fail(event.error.message);
+        if (event.error !== undefined) throw new Error(event.error.message);
         this.#answer.append(textOf(event.choices?.[0]?.delta));
       }
       this.#answer.scrollTop = this.#answer.scrollHeight;
     }
   }
 
-  #fail(message: string): void {
+  #fail(error: Error): void {
+    const { status, code } = error instanceof AnswerError ? error : {};
+    setText(this.#state, ["Failed", status, code].filter(Boolean).join(" · "));
     this.#answer.classList.add("problem");
+    const message = error instanceof TypeError ? "The connection to the proxy was lost" : error.message;
     this.#answer.append(this.#answer.textContent === "" ? message : `\n${message}`);
   }
 
   #setRunning(isRunning: boolean): void {
     byId("play-stop").hidden = !isRunning;
-    byId<HTMLButtonElement>("play-send").disabled = isRunning;
-    this.#answer.hidden = false;
+    byId("play-send").setAttribute("aria-disabled", String(isRunning));
+    byId("play-result").hidden = false;
     this.#answer.setAttribute("aria-busy", String(isRunning));
   }
 }

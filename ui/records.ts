@@ -18,7 +18,7 @@ export interface ProviderStatus {
   readonly total: number;
 }
 
-/** What of a budget is spent. */
+/** How much of a budget is spent. */
 export interface BudgetStatus {
   readonly scope: string;
   readonly id: string;
@@ -47,15 +47,15 @@ export interface MeshStatus {
   readonly clients?: readonly ClientTotals[];
 }
 
-/** HTTP status of a client that left: neither success nor failure. */
+/** The status that is recorded when the client leaves. */
 const clientLeft = 499;
 
-/** Whether a request got no answer. */
+/** Whether a request failed; a client that left is no failure. */
 export function isFailed({ status = 200 }: Pick<RoutingRecord, "status">): boolean {
   return status >= 400 && status !== clientLeft;
 }
 
-/** Whether another model answered than the first one that was asked. */
+/** Whether a request succeeded after a failover. */
 export function isSaved(record: Pick<RoutingRecord, "status" | "fallback_chain">): boolean {
   return !isFailed(record) && record.fallback_chain.length > 1;
 }

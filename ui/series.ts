@@ -4,54 +4,18 @@
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
-import { Durations } from "./durations.ts";
-import { isFailed, isSaved } from "./records.ts";
+import type { Coverage } from "./coverage.ts";
+import { Totals } from "./totals.ts";
 
 /** What requests are grouped by in charts. */
 export type Grouping = "none" | "pool" | "model" | "client";
 
-/** Groups that are shown by their names; what is beyond them is one more group. */
+/** Groups that are shown by name; the others are shown as one more. */
 const maxGroups = 7;
 
 const resolutions = [{ stepMs: 1000, cells: 300 }, { stepMs: 15_000, cells: 240 }] as const;
 
-/** Requests of a span of time. */
-export class Totals {
-  requests = 0;
-  failed = 0;
-  saved = 0;
-  tokensIn = 0;
-  tokensOut = 0;
-  costUsd = 0;
-  readonly latency: Durations = new Durations();
-  readonly firstToken: Durations = new Durations();
-
-  /** Counts one request. */
-  addRecord(record: RoutingRecord): void {
-    this.requests++;
-    if (isFailed(record)) this.failed++;
-    if (isSaved(record)) this.saved++;
-    this.tokensIn += record.tokens_in ?? 0;
-    this.tokensOut += record.tokens_out ?? 0;
-    this.costUsd += record.cost_usd ?? 0;
-    if (!isFailed(record) && record.duration_ms !== undefined) this.latency.add(record.duration_ms);
-    if (record.ttft_ms !== undefined) this.firstToken.add(record.ttft_ms);
-  }
-
-  /** Adds those of another span. */
-  add(other: Totals): void {
-    this.requests += other.requests;
-    this.failed += other.failed;
-    this.saved += other.saved;
-    this.tokensIn += other.tokensIn;
-    this.tokensOut += other.tokensOut;
-    this.costUsd += other.costUsd;
-    this.latency.addAll(other.latency);
-    this.firstToken.addAll(other.firstToken);
-  }
-}
-
-/** What requests have in common that are counted in one cell. */
+/** The labels of a cell. */
 interface Labels {
   readonly pool: string;
   readonly model: string;
@@ -63,7 +27,7 @@ interface Cell {
   readonly totals: Totals;
 }
 
-/** Cells of one resolution, by the number of their step since 1970. */
+/** Cells of one resolution, by step; steps are numbered since 1970. */
 class Layer {
   readonly #steps = new Map<number, Map<string, Cell>>();
 
@@ -84,7 +48,7 @@ class Layer {
     return this.#steps.get(step)?.values() ?? [];
   }
 
-  /** Records may arrive late, so the oldest step is not the first one. */
+  /** Records may arrive late: the oldest step is not always the first of the map. */
   #forget(latest: number): void {
     for (const step of this.#steps.keys()) if (step < latest - this.cells) this.#steps.delete(step);
   }
@@ -103,8 +67,12 @@ export interface Group {
 export interface View {
   /** The start of each point, s since 1970. */
   readonly times: readonly number[];
+  /** How much of each point is covered by records; its rate is over this time, s. */
+  readonly seconds: readonly number[];
   /** Length of a point, s. */
   readonly stepSeconds: number;
+  /** How much of the window is covered by records, s. */
+  readonly totalSeconds: number;
   readonly total: Totals;
   /** By number of requests. */
   readonly groups: readonly Group[];
@@ -121,9 +89,22 @@ interface ViewOptions {
   readonly grouping: Grouping;
 }
 
+/** A group while it is added up. */
+interface Sum {
+  readonly name: string;
+  readonly total: Totals;
+  readonly points: (Totals | undefined)[];
+}
+
 /** The requests of the last hour. */
 export class Series {
   readonly #layers = resolutions.map(({ stepMs, cells }) => new Layer(stepMs, cells));
+  readonly #coverage: Pick<Coverage, "seconds">;
+
+  /** @param coverage Which time the added records cover. */
+  constructor(coverage: Pick<Coverage, "seconds">) {
+    this.#coverage = coverage;
+  }
 
   /** Counts a request that is over. */
   add(record: RoutingRecord): void {
@@ -134,29 +115,51 @@ export class Series {
   }
 
   /** A window of time, in points. */
-  view({ now, seconds, stepSeconds, grouping }: ViewOptions): View {
-    const layer = this.#layers.find(({ stepMs, cells }) => stepMs * cells >= seconds * 1000) ?? this.#layers.at(-1)!;
-    const perPoint = Math.max(1, Math.round(stepSeconds * 1000 / layer.stepMs));
-    const end = Math.floor(now / layer.stepMs / perPoint) + 1;
-    const start = end - Math.ceil(seconds / stepSeconds);
-    const times: number[] = [];
+  view({ now, seconds: length, stepSeconds, grouping }: ViewOptions): View {
+    const stepMs = stepSeconds * 1000;
+    const end = Math.floor(now / stepMs) + 1;
+    const start = end - Math.ceil(length / stepSeconds);
+    const starts = Array.from({ length: end - start }, (_, index) => (start + index) * stepMs);
+    const seconds = starts.map((at) => this.#coverage.seconds(at, Math.min(at + stepMs, now)));
+    const layer = this.#layers.find(({ stepMs, cells }) => stepMs * cells >= length * 1000) ?? this.#layers.at(-1)!;
+    const groups = groupsOf(layer, { starts, stepMs, grouping });
     const total = new Totals();
-    const groups = new Map<string, { name: string; total: Totals; points: (Totals | undefined)[] }>();
-    for (let point = start; point < end; point++) {
-      times.push(point * perPoint * layer.stepMs / 1000);
-      for (let step = point * perPoint; step < (point + 1) * perPoint; step++) {
-        for (const { labels, totals } of layer.cellsAt(step)) {
-          const name = grouping === "none" ? "all" : labels[grouping];
-          let group = groups.get(name);
-          if (group === undefined) groups.set(name, group = { name, total: new Totals(), points: [] });
-          (group.points[point - start] ??= new Totals()).add(totals);
-          group.total.add(totals);
-          total.add(totals);
-        }
+    for (const group of groups) total.add(group.total);
+    return {
+      times: starts.map((at) => at / 1000),
+      seconds,
+      stepSeconds,
+      totalSeconds: seconds.reduce((sum, one) => sum + one, 0),
+      total,
+      groups: limited(groups, starts.length),
+    };
+  }
+}
+
+/** Adds the cells of a layer up, by group and point. */
+function groupsOf(
+  layer: Layer,
+  { starts, stepMs, grouping }: {
+    readonly starts: readonly number[];
+    readonly stepMs: number;
+    readonly grouping: Grouping;
+  },
+): readonly Group[] {
+  const groups = new Map<string, Sum>();
+  const perPoint = Math.max(1, Math.round(stepMs / layer.stepMs));
+  starts.forEach((at, point) => {
+    const first = Math.round(at / layer.stepMs);
+    for (let step = first; step < first + perPoint; step++) {
+      for (const { labels, totals } of layer.cellsAt(step)) {
+        const name = grouping === "none" ? "all" : labels[grouping];
+        let group = groups.get(name);
+        if (group === undefined) groups.set(name, group = { name, total: new Totals(), points: [] });
+        (group.points[point] ??= new Totals()).add(totals);
       }
     }
-    return { times, stepSeconds, total, groups: limited([...groups.values()], times.length) };
-  }
+  });
+  for (const { total, points } of groups.values()) points.forEach((point) => point && total.add(point));
+  return [...groups.values()];
 }
 
 function limited(groups: readonly Group[], length: number): readonly Group[] {

@@ -1,5 +1,5 @@
 /**
- * Light or dark: as the system has it, unless the person chose.
+ * Light or dark: the system's choice, unless it was changed in this tab.
  * @module
  */
 import { byId } from "./dom.ts";
@@ -7,9 +7,9 @@ import { byId } from "./dom.ts";
 const key = "modelmesh-theme";
 
 /**
- * Makes the button switch.
+ * Makes the button switch between both.
  *
- * @param onChange Called after each change, the system's too.
+ * @param onChange Called after each change, including one of the system.
  */
 export function addThemeButton(onChange: () => void): void {
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -2,104 +2,44 @@
  * The figures, charts and table of the traffic.
  * @module
  */
+import { Breakdown } from "./breakdown.ts";
 import { Chart, type ChartData, type Line } from "./chart.ts";
-import { byId, choice, el, setText } from "./dom.ts";
-import { count, duration, none, percent, rate, shortDuration, usd } from "./format.ts";
-import { type Group, type Grouping, type Series, type Totals, type View } from "./series.ts";
+import { byId, choice, el } from "./dom.ts";
+import { count, duration, none, percent, rate, span, usd } from "./format.ts";
+import { type Measure, type MeasureLine, measures } from "./measures.ts";
+import type { Group, Grouping, Series, View } from "./series.ts";
+import { showTiles } from "./tiles.ts";
 
 /** Windows that can be chosen, by their length in s, and the length of a point. */
 const windows = { "60": ["1 min", 2], "300": ["5 min", 5], "900": ["15 min", 15], "3600": ["1 h", 60] } as const;
 
+/** Charts and table are drawn once in this time at most, ms: adding up an hour of busy traffic takes a while. */
+const intervalMs = 950;
+
 type WindowLength = keyof typeof windows;
-
-/** What one chart shows of each point. */
-interface Measure {
-  readonly title: string;
-  readonly format: (value: number) => string;
-  readonly formatAxis?: (value: number) => string;
-  readonly minTop: number;
-  /** Lines of one group; without groups, all of them are drawn, else the first one. */
-  readonly lines: readonly { readonly name: string; readonly of: (totals: Totals, seconds: number) => number | null }[];
-  /** Whether a point without a request is zero, and not nothing. */
-  readonly isCount: boolean;
-}
-
-const measures: readonly Measure[] = [
-  {
-    title: "Requests per second",
-    format: rate,
-    minTop: 1,
-    lines: [{ name: "requests/s", of: ({ requests }, seconds) => requests / seconds }],
-    isCount: true,
-  },
-  {
-    title: "Latency, p95 and p50",
-    format: duration,
-    formatAxis: shortDuration,
-    minTop: 10,
-    lines: [
-      { name: "p95", of: ({ latency }) => latency.percentile(0.95) ?? null },
-      { name: "p50", of: ({ latency }) => latency.percentile(0.5) ?? null },
-    ],
-    isCount: false,
-  },
-  {
-    title: "Time to first token, p95 and p50",
-    format: duration,
-    formatAxis: shortDuration,
-    minTop: 10,
-    lines: [
-      { name: "p95", of: ({ firstToken }) => firstToken.percentile(0.95) ?? null },
-      { name: "p50", of: ({ firstToken }) => firstToken.percentile(0.5) ?? null },
-    ],
-    isCount: false,
-  },
-  {
-    title: "Error rate",
-    format: percent,
-    minTop: 0.05,
-    lines: [{ name: "errors", of: ({ failed, requests }) => failed / requests }],
-    isCount: true,
-  },
-  {
-    title: "Tokens per second, out and in",
-    format: rate,
-    minTop: 1,
-    lines: [
-      { name: "out", of: ({ tokensOut }, seconds) => tokensOut / seconds },
-      { name: "in", of: ({ tokensIn }, seconds) => tokensIn / seconds },
-    ],
-    isCount: true,
-  },
-  {
-    title: "Cost per minute",
-    format: usd,
-    minTop: 0.000_001,
-    lines: [{ name: "USD/min", of: ({ costUsd }, seconds) => costUsd / seconds * 60 }],
-    isCount: true,
-  },
-];
 
 /** The traffic part of the page. */
 export class Traffic {
   readonly #series: Series;
   readonly #charts = measures.map((measure) => new Chart(measure));
-  readonly #tiles = new Map<string, HTMLElement>();
+  readonly #breakdown = new Breakdown();
   #length: WindowLength = "300";
   #grouping: Grouping = "none";
+  #drawnAt = -Infinity;
 
   constructor(series: Series, redraw: () => void) {
     this.#series = series;
+    const changed = () => (this.#drawnAt = -Infinity, redraw());
     const names = Object.fromEntries(Object.entries(windows).map(([length, [name]]) => [length, name]));
     choice<WindowLength>("window", {
       options: names as Record<WindowLength, string>,
       selected: this.#length,
-      onChange: (length) => (this.#length = length, redraw()),
+      onChange: (length) => (this.#length = length, changed()),
     });
     choice<Grouping>("group", {
       options: { none: "All", pool: "Pool", model: "Model", client: "Client" },
       selected: this.#grouping,
-      onChange: (grouping) => (this.#grouping = grouping, redraw()),
+      onChange: (grouping) => (this.#grouping = grouping, changed()),
     });
     byId("charts").append(...this.#charts.map(({ element }) => element));
   }
@@ -108,108 +48,95 @@ export class Traffic {
    * Draws the window that ends now.
    *
    * @param now ms since 1970.
-   * @param uptimeSeconds Rates are over this time at most.
    */
-  draw(now: number, uptimeSeconds: number): void {
+  draw(now: number): void {
+    if (Math.abs(now - this.#drawnAt) < intervalMs) return;
+    this.#drawnAt = now;
     const [name, stepSeconds] = windows[this.#length];
     const options = { now, seconds: Number(this.#length), stepSeconds };
-    const view = this.#series.view({ ...options, grouping: this.#grouping });
-    const seconds = Math.max(1, Math.min(options.seconds, uptimeSeconds));
-    this.#drawTiles(view.total, { name, seconds });
     const grouping = this.#grouping;
-    this.#charts.forEach((chart, index) => chart.set(dataOf(measures[index]!, view, { grouping, seconds })));
-    drawLegend(this.#grouping === "none" ? [] : view.groups);
-    const shown = this.#grouping === "none" ? this.#series.view({ ...options, grouping: "model" }) : view;
-    drawTable(shown, this.#grouping === "none" ? "model" : this.#grouping);
+    const by = grouping === "none" ? "model" : grouping;
+    const grouped = this.#series.view({ ...options, grouping: by });
+    const view = grouping === "none" ? this.#series.view({ ...options, grouping }) : grouped;
+    drawTiles(view, view.totalSeconds > options.seconds - 2 * stepSeconds ? name : span(view.totalSeconds * 1000));
+    this.#charts.forEach((chart, index) => chart.set(dataOf(measures[index]!, view, grouping !== "none")));
+    drawLegend(grouping === "none" ? [] : view.groups);
+    this.#breakdown.draw(grouped.groups, by);
   }
 
   /** After a change of colours. */
   recolor(): void {
     for (const chart of this.#charts) chart.recolor();
   }
-
-  #drawTiles(total: Totals, { name, seconds }: { name: string; seconds: number }): void {
-    const { requests, failed, saved, tokensIn, tokensOut, costUsd, latency, firstToken } = total;
-    const p95 = (ms: number | undefined) => `p95 ${duration(ms)}`;
-    this.#tile("Requests per second", rate(requests / seconds), `${count(requests)} in ${name}`);
-    this.#tile("Latency, median", duration(latency.percentile(0.5)), p95(latency.percentile(0.95)));
-    this.#tile("First token, median", duration(firstToken.percentile(0.5)), p95(firstToken.percentile(0.95)));
-    const share = requests === 0 ? none : percent(failed / requests);
-    this.#tile("Errors", share, `${count(failed)} of ${count(requests)}`, failed > 0 ? "bad" : "");
-    const kept = requests === 0 ? "no request yet" : `${percent(saved / requests)} of requests`;
-    this.#tile("Saved by failover", count(saved), kept, saved > 0 ? "good" : "");
-    this.#tile("Tokens", count(tokensIn + tokensOut), `${count(tokensIn)} in, ${count(tokensOut)} out`);
-    this.#tile("Cost", usd(costUsd), `${usd(costUsd / seconds * 3600)} per hour`);
-  }
-
-  #tile(title: string, value: string, detail: string, tone = ""): void {
-    let tile = this.#tiles.get(title);
-    if (tile === undefined) {
-      tile = el("div", { class: "tile" }, el("h3", {}, title), el("strong"), el("small"));
-      this.#tiles.set(title, tile);
-      byId("tiles").append(tile);
-    }
-    tile.dataset.tone = tone;
-    setText(tile.children[1]!, value);
-    setText(tile.children[2]!, detail);
-  }
 }
 
-function dataOf(
-  { lines, isCount, format }: Measure,
-  { times, stepSeconds, total, groups }: View,
-  { grouping, seconds }: { readonly grouping: Grouping; readonly seconds: number },
-): ChartData {
-  const valuesOf = (group: Group | undefined, of: Measure["lines"][number]["of"]) =>
-    times.map((_, index) => {
-      const point = group?.points[index];
-      return point === undefined || point.requests === 0 ? (isCount ? 0 : null) : of(point, stepSeconds);
-    });
-  const whole = lines[0]!.of(total, seconds);
-  const figure = total.requests === 0 || whole === null ? none : format(whole);
-  const drawn: Line[] = grouping === "none"
-    ? lines.map(({ name, of }, color) => ({
-      name,
+function drawTiles({ total, totalSeconds }: View, length: string): void {
+  const { requests, failed, saved, tokensIn, tokensOut, costUsd, latency, firstToken } = total;
+  const seconds = Math.max(1, totalSeconds);
+  const p95 = (ms: number | undefined) => `p95 ${duration(ms)}`;
+  const share = (part: number) => requests === 0 ? none : percent(part / requests);
+  showTiles({
+    "Requests per second": { value: rate(requests / seconds), detail: `${count(requests)} in ${length}` },
+    "Error rate": {
+      value: share(failed),
+      detail: requests === 0 ? "no request" : `${count(failed)} of ${count(requests)}`,
+      tone: failed > 0 ? "bad" : undefined,
+    },
+    "Saved by failover": {
+      value: count(saved),
+      detail: requests === 0 ? "no request" : `${share(saved)} of requests`,
+      tone: saved > 0 ? "good" : undefined,
+    },
+    "Latency p50": { value: duration(latency.percentile(0.5)), detail: p95(latency.percentile(0.95)) },
+    "First token p50": { value: duration(firstToken.percentile(0.5)), detail: p95(firstToken.percentile(0.95)) },
+    "Tokens": { value: count(tokensIn + tokensOut), detail: `${count(tokensIn)} in, ${count(tokensOut)} out` },
+    "Cost": { value: usd(costUsd), detail: `${usd(costUsd / seconds * 3600)} per hour` },
+  });
+}
+
+function dataOf(measure: Measure, view: View, isGrouped: boolean): ChartData {
+  const { total, totalSeconds, groups, times } = view;
+  const figure = ({ of }: MeasureLine) => {
+    const value = total.requests === 0 ? null : of(total, totalSeconds);
+    return value === null || !Number.isFinite(value) ? none : measure.format(value);
+  };
+  const [first] = measure.lines;
+  const lines: Line[] = isGrouped
+    ? groups.map((group, color) => ({ name: group.name, color, values: valuesOf(first, { measure, view, group }) }))
+    : measure.lines.map((line, color) => ({
+      name: line.name,
       color,
-      values: valuesOf(groups[0], of),
+      values: valuesOf(line, { measure, view, group: groups[0] }),
+      figure: figure(line),
       isFilled: color === 0,
       isDashed: color > 0,
-    }))
-    : groups.map((group, color) => ({ name: group.name, color, values: valuesOf(group, lines[0]!.of) }));
-  return { times, lines: drawn, figure };
+    }));
+  const isOne = isGrouped && measure.lines.length > 1;
+  return {
+    title: isOne ? `${measure.title}, ${first.name}` : measure.title,
+    figure: figure(first),
+    times,
+    lines,
+  };
+}
+
+/** A point's values; null where it is covered for less than half of its length. */
+function valuesOf(
+  { of }: MeasureLine,
+  { measure, view, group }: { readonly measure: Measure; readonly view: View; readonly group: Group | undefined },
+): (number | null)[] {
+  return view.seconds.map((seconds, index) => {
+    if (seconds < view.stepSeconds / 2) return null;
+    const point = group?.points[index];
+    return point === undefined ? (measure.isCount ? 0 : null) : of(point, seconds);
+  });
 }
 
 function drawLegend(groups: readonly Group[]): void {
   const keys = groups.map(({ name }, index) => {
-    const key = el("span", { class: "key" }, name);
+    const key = el("span", { class: "key", title: name }, el("span", {}, name));
     key.style.setProperty("--key", `var(--c${index})`);
     return key;
   });
   byId("legend").replaceChildren(...keys);
-}
-
-const columns = ["Requests", "Errors", "Saved", "p50", "p95", "First token", "Tokens in", "Tokens out", "Cost"];
-
-function drawTable({ groups }: View, by: Grouping): void {
-  const title = by.charAt(0).toUpperCase() + by.slice(1);
-  const header = [title, ...columns].map((name) => el("th", { scope: "col" }, name));
-  const rows = groups.map(({ name, total }) => {
-    const cells = [
-      count(total.requests),
-      percent(total.failed / total.requests),
-      count(total.saved),
-      duration(total.latency.percentile(0.5)),
-      duration(total.latency.percentile(0.95)),
-      duration(total.firstToken.percentile(0.5)),
-      count(total.tokensIn),
-      count(total.tokensOut),
-      usd(total.costUsd),
-    ];
-    return el("tr", {}, el("th", { scope: "row", title: name }, name), ...cells.map((text) => el("td", {}, text)));
-  });
-  const nothing = el("tr", {}, el("th", { scope: "row" }, none), ...columns.map(() => el("td", {}, none)));
-  byId("table").replaceChildren(
-    el("thead", {}, el("tr", {}, ...header)),
-    el("tbody", {}, ...(rows.length === 0 ? [nothing] : rows)),
-  );
 }

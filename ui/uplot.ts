@@ -1,5 +1,5 @@
 /**
- * What draws the charts. Not an `npm:` entry of `deno.json`, since Deno downloads every one of those before it runs any
+ * The chart library. It is not an `npm:` entry of `deno.json`, since Deno downloads every one of those before it runs any
  * task, the demo too.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * `/ui`: the dashboard, one page without anything of the mesh in it. What it shows it asks for with the token that it
- * asks a person for. Imported with the first request for it.
+ * `/ui`: the dashboard, a static page without any data of the mesh. The page asks for a token and reads the data with
+ * it. This module is imported with the first request for the page.
  * @module
  */
 import { eTag, ifNoneMatch } from "@std/http/etag";
@@ -20,7 +20,7 @@ interface Representation {
 
 const mediaType = "text/html";
 
-/** Nothing but what is in the page runs, and nothing leaves the origin; text never becomes markup. */
+/** Only the inlined script and style run, no request leaves the origin, and strings cannot become markup. */
 const policy = [
   "default-src 'none'",
   `script-src '${hashes.script}'`,

@@ -61,6 +61,8 @@ export interface DashboardOptions {
   /** Width of the window, CSS px. */
   readonly width?: number;
   readonly scheme?: "light" | "dark";
+  /** Whether the page's clock goes on by `page.clock` alone. */
+  readonly hasFakeTime?: boolean;
 }
 
 /** A dashboard in a tab of its own. */
@@ -91,13 +93,20 @@ export class Dashboard implements AsyncDisposable {
   static async open(
     browser: Browser,
     { url }: Pick<DashboardProxy, "url">,
-    { width = 1440, scheme = "light" }: DashboardOptions = {},
+    { width = 1440, scheme = "light", hasFakeTime = false }: DashboardOptions = {},
   ): Promise<Dashboard> {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
     context.setDefaultTimeout(patienceMs);
     const dashboard = new Dashboard(context, await context.newPage(), url);
+    if (hasFakeTime) await dashboard.page.clock.install();
     await dashboard.page.goto(`${url}/ui`);
     return dashboard;
+  }
+
+  /** Enters a token. */
+  async signIn(token: string): Promise<void> {
+    await this.page.locator("#token").fill(token);
+    await this.page.getByRole("button", { name: "Show the dashboard" }).click();
   }
 
   /** Resolves once it shows that it is connected. */

@@ -1,0 +1,109 @@
+/** The dashboard over time: what it shows while nothing happens, while the proxy is away, and in its title. */
+import { assert, assertEquals } from "@std/assert";
+import { answer, startUpstream, status } from "../support/upstream.ts";
+import { testInChromium } from "./_chromium.ts";
+import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
+
+testInChromium("The dashboard says when the proxy is gone, and goes on when it is there again", async (browser) => {
+  await using upstream = await startUpstream(answer());
+  await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
+  await using dashboard = await Dashboard.open(browser, proxy);
+  await dashboard.isLive();
+  await proxy.chat();
+  await dashboard.shows(".tile", /1 in \d/);
+  await proxy.leave();
+  await dashboard.shows("#connection[data-state=lost]", "Connection lost");
+  await dashboard.shows("#lost", /This is the state at \d\d:\d\d:\d\d/);
+  await dashboard.holds('document.title === "Disconnected · ModelMesh"');
+  await dashboard.shows("#pools", "only");
+  await dashboard.page.getByRole("button", { name: "Deactivate model only" }).click();
+  await dashboard.shows("#action", "The proxy does not respond");
+  await proxy.comeBack();
+  await dashboard.page.getByRole("button", { name: "Try now" }).click();
+  await dashboard.isLive();
+  await dashboard.page.locator("#lost").waitFor({ state: "hidden" });
+  await proxy.chat();
+  await dashboard.shows(".tile", /2 in \d/);
+  await dashboard.holds('document.title === "ModelMesh"');
+});
+
+testInChromium("The dashboard counts the time to recovery down, and sends nothing meanwhile", async (browser) => {
+  await using first = await startUpstream(status(429, { headers: { "retry-after": "40" } }));
+  await using second = await startUpstream(answer());
+  await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
+  await using dashboard = await Dashboard.open(browser, proxy, { hasFakeTime: true });
+  await dashboard.isLive();
+  await proxy.chat();
+  await dashboard.shows("#pools .model", /first.*recovers in (40|39) s/s);
+  const sent = dashboard.requests.length;
+  for (let seconds = 0; seconds < 20; seconds++) await dashboard.page.clock.runFor(1000);
+  await dashboard.shows("#pools .model", /first.*recovers in (1\d|20) s/s);
+  assertEquals(dashboard.requests.slice(sent), []);
+});
+
+testInChromium("The title of the tab says what is in standby or down", async (browser) => {
+  await using first = await startUpstream(answer());
+  await using second = await startUpstream(answer());
+  await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
+  await using dashboard = await Dashboard.open(browser, proxy);
+  await dashboard.isLive();
+  await dashboard.holds('document.title === "ModelMesh"');
+  proxy.mesh.deactivate("first");
+  await dashboard.holds('document.title === "1 model in standby · ModelMesh"');
+  await dashboard.shows(".tile[data-tone=warn]", /1 of 2\s*the pool is up/);
+  proxy.mesh.deactivate("second");
+  await dashboard.holds('document.title === "pool chat is down · ModelMesh"');
+  await dashboard.shows(".tile[data-tone=bad]", /0 of 2\s*pool chat is down/);
+  proxy.mesh.activate("first");
+  proxy.mesh.activate("second");
+  await dashboard.holds('document.title === "ModelMesh"');
+});
+
+testInChromium("The dashboard's rates are over the time whose records the proxy has kept", async (browser) => {
+  await using upstream = await startUpstream(answer());
+  await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
+  await proxy.chat();
+  await using dashboard = await Dashboard.open(browser, proxy);
+  const records = [60, 40, 20].map((secondsAgo, index) => {
+    const timestamp = new Date(Date.now() - secondsAgo * 1000).toISOString();
+    const facts = {
+      request_id: "1",
+      capability: null,
+      pool: "chat",
+      model: "only",
+      provider: "only",
+      delivery: "sync",
+    };
+    const record = { type: "routing", timestamp, ...facts, fallback_chain: [], attempts: 1, routing_latency_ms: 1 };
+    return `id: ${5000 + index}\ndata: ${JSON.stringify(record)}\n\n`;
+  });
+  const started = { version: "1", uptime_seconds: 7200, pools: {}, providers: [], budgets: [] };
+  await dashboard.page.route("**/mesh/status", (route) => route.fulfill({ json: started }));
+  await dashboard.page.route(
+    "**/mesh/events",
+    (route) => route.fulfill({ body: `${records.join("")}:\n\n`, contentType: "text/event-stream" }),
+  );
+  await dashboard.page.reload();
+  await dashboard.shows(".tile", /3 in 1 min \d+ s/);
+});
+
+testInChromium("A token that is rejected later removes what the page showed", async (browser) => {
+  const token = "token-of-the-operator-0123456789";
+  await using upstream = await startUpstream(answer());
+  await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url }, tokens: [token] });
+  await using dashboard = await Dashboard.open(browser, proxy);
+  await dashboard.signIn(token);
+  await dashboard.isLive();
+  await dashboard.shows("#pools", "only");
+  const error = { message: "The bearer token is not accepted" };
+  await dashboard.page.route("**/mesh/status", (route) => route.fulfill({ status: 401, json: { error } }));
+  await proxy.leave();
+  await proxy.comeBack();
+  await dashboard.shows("#gate-error", error.message);
+  await dashboard.page.unroute("**/mesh/status");
+  proxy.mesh.deactivate("only");
+  await dashboard.signIn(token);
+  await dashboard.isLive();
+  await dashboard.shows("#pools", "standby: manual");
+  assert(dashboard.count("GET /ui") === 2, "the page was not loaded anew");
+});

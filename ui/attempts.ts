@@ -1,0 +1,60 @@
+/**
+ * A fallback chain: in one line, and as a list that shows when each model was asked and for how long.
+ * @module
+ */
+import type { FallbackStep } from "../src/contracts/events.ts";
+import { el, setSpan } from "./dom.ts";
+import { duration, words } from "./format.ts";
+
+/** The models that were asked, in one line. */
+export function chainOf(steps: readonly FallbackStep[], status?: number): HTMLElement {
+  const chips = steps.flatMap((step, index) => {
+    const chip = stepChip(step);
+    return index === 0 ? [chip] : [el("span", { class: "arrow", "aria-label": "then" }, "→"), chip];
+  });
+  const missing = el("span", { class: "chip", "data-tone": "bad" }, "no model asked");
+  return el(
+    "span",
+    { class: "chain" },
+    ...(steps.length === 0 ? [missing] : chips),
+    ...(status ? [el("span", { class: "problem" }, String(status))] : []),
+  );
+}
+
+/** The attempts, each with its share of the whole time. */
+export function attemptsOf(chain: readonly FallbackStep[]): HTMLElement {
+  const whole = Math.max(1, chain.reduce((sum, { ms }) => sum + ms, 0));
+  let start = 0;
+  const rows = chain.map((step) => {
+    const { model, provider, outcome, ms } = step;
+    const bar = el("i", outcome === "ok" ? {} : { "data-tone": "bad" });
+    setSpan(bar, { start: start / whole, share: ms / whole });
+    start += ms;
+    return el(
+      "li",
+      {},
+      el("span", {}, `${model} (${provider})`),
+      el("span", { class: outcome === "ok" ? "fine" : "problem" }, outcomeOf(step)),
+      el("span", { class: "lane", "aria-hidden": "true" }, bar),
+      el("span", { class: "ms" }, duration(ms)),
+    );
+  });
+  return el("ol", { class: "attempts", "aria-label": "Attempts" }, ...rows);
+}
+
+/** Names and values as a list; those without a value are left out. */
+export function factsOf(facts: Readonly<Record<string, string | undefined>>): HTMLElement {
+  const items = Object.entries(facts).flatMap(([name, value]) =>
+    value ? [el("div", {}, el("dt", {}, name), el("dd", {}, value))] : []
+  );
+  return el("dl", {}, ...items);
+}
+
+function outcomeOf({ outcome, status }: FallbackStep): string {
+  return status === undefined ? words(outcome) : `${words(outcome)} ${status}`;
+}
+
+function stepChip(step: FallbackStep): HTMLElement {
+  if (step.outcome === "ok") return el("span", { class: "chip", "data-tone": "good" }, step.model);
+  return el("span", { class: "chip", "data-tone": "bad" }, step.model, el("small", {}, outcomeOf(step)));
+}

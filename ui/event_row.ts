@@ -1,0 +1,89 @@
+/**
+ * Records other than routing records as rows: changes of state, refused requests, warnings.
+ * @module
+ */
+import type { LogRecord, MeshEvent } from "../src/contracts/events.ts";
+import { el } from "./dom.ts";
+import { percent, span, timeOfDay, words } from "./format.ts";
+import type { MeshRecord } from "./records.ts";
+
+/** What a row shows. */
+interface EventRow {
+  /** The pool or the component. */
+  readonly where: string;
+  readonly title: string;
+  readonly text: string;
+  readonly tone: "good" | "warn" | "bad" | "none";
+}
+
+/** Makes a row. */
+export function eventRow(record: Exclude<MeshRecord, { type: "routing" }>): HTMLElement {
+  const { where, title, text, tone } = partsOf(record);
+  const chip = el("span", { class: "chip", "data-tone": tone }, title);
+  const chain = el("span", { class: "chain" }, chip, el("span", { class: "muted" }, text));
+  return el("div", { class: "event" }, timeOf(record.timestamp), whereOf(where), chain);
+}
+
+/** The time of a row. */
+export function timeOf(timestamp: string): HTMLElement {
+  const at = Date.parse(timestamp);
+  return el("time", { datetime: timestamp }, Number.isNaN(at) ? "" : timeOfDay(at));
+}
+
+/** The pool of a row, shortened where the name is long. */
+export function whereOf(name: string): HTMLElement {
+  return el("span", { class: "where", title: name }, name);
+}
+
+function partsOf(record: Exclude<MeshRecord, { type: "routing" }>): EventRow {
+  if (record.type === "event") return partsOfEvent(record);
+  if (record.type === "log" && !("message" in record)) return partsOfRefusal(record);
+  return { where: record.component, title: words(levelOf(record)), text: record.message, tone: "warn" };
+}
+
+function levelOf(record: Exclude<MeshRecord, { type: "routing" | "event" } | LogRecord>): string {
+  return record.type === "trace" ? record.severity : record.level;
+}
+
+function partsOfRefusal({ method, path, status, code, client, suppressed }: LogRecord): EventRow {
+  const more = suppressed === undefined ? "" : `, and ${suppressed} more`;
+  return {
+    where: client ?? "",
+    title: `refused ${status}`,
+    text: `${words(code)} · ${method} ${path}${more}`,
+    tone: "bad",
+  };
+}
+
+function partsOfEvent({ event, pool = "", model, provider, from, to, reason, metadata }: MeshEvent): EventRow {
+  const name = model ?? (provider || pool);
+  const row = (title: string, tone: EventRow["tone"], text: string) => ({ where: pool, title, tone, text });
+  const why = words(reason);
+  const waitMs = Number(metadata.standby_ms);
+  switch (event) {
+    case "deactivation":
+      return row(name, "warn", `standby${waitMs > 0 ? ` for ${span(waitMs)}` : ""} · ${why}`);
+    case "recovery":
+      return row(name, "good", `active again · ${why}`);
+    case "rotation":
+      return row(`${from ?? ""} → ${to ?? ""}`, "none", `rotation · ${why}`);
+    case "outage": {
+      const group = `the ${pool === "" ? "provider" : "pool"}`;
+      return to === "up" ? row(name, "good", `${group} is up again`) : row(name, "bad", `${group} is down · ${why}`);
+    }
+    case "health":
+      return row(name, to === "unhealthy" ? "bad" : "good", `${to ?? "health"} · ${why}`);
+    case "budget":
+      return row(
+        budgetOf(metadata),
+        "warn",
+        `${percent(Number(metadata.step))} of the limit of this ${metadata.window}`,
+      );
+    default:
+      return row(name, "none", `${event} · ${why}`);
+  }
+}
+
+function budgetOf({ scope, id }: MeshEvent["metadata"]): string {
+  return id === "" || id === undefined ? "budget" : `budget of ${scope} ${id}`;
+}

@@ -1,0 +1,37 @@
+/**
+ * Providers and their states.
+ * @module
+ */
+import { byId } from "./dom.ts";
+import { counted } from "./format.ts";
+import type { MeshStatus, ProviderStatus } from "./records.ts";
+import { type Override, type StateRow, stateRow } from "./state_row.ts";
+
+/** The part of the page with the providers. */
+export class Providers {
+  readonly #override: Override;
+  #rows = new Map<string, StateRow>();
+
+  constructor(override: Override) {
+    this.#override = override;
+  }
+
+  /** Shows states; rows are made anew only after a change of providers. */
+  draw({ providers }: Pick<MeshStatus, "providers">, now: number): void {
+    const ids = providers.map(({ id }) => id);
+    if (ids.join("\n") !== [...this.#rows.keys()].join("\n")) this.#build(ids);
+    for (const provider of providers) this.#rows.get(provider.id)!.update(stateOf(provider), now);
+  }
+
+  #build(ids: readonly string[]): void {
+    this.#rows = new Map(
+      ids.map((id) => [id, stateRow({ kind: "provider", name: id }, this.#override)]),
+    );
+    byId("providers").replaceChildren(...[...this.#rows.values()].map(({ element }) => element));
+  }
+}
+
+function stateOf({ status, reason, retry_at, active, total }: ProviderStatus) {
+  const text = total === 0 ? "no model in a pool" : `${active} of ${counted(total, "model")} active`;
+  return { isActive: status === "active", active: text, reason, retryAt: retry_at };
+}
