@@ -2,7 +2,7 @@
  * The entries as ES modules that Node, Deno, Bun and bundlers for browsers take alike.
  * @module
  */
-import { build, type Metafile, type OutputFile, type Plugin } from "./esbuild.ts";
+import { build, type BuildResult, type OutputFile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
@@ -14,6 +14,9 @@ const barrel = "browser";
 
 /** How it does so. */
 const part = /^export \* from "\.\/(.+)\.ts";$/gm;
+
+/** The entry that is a program of its own: one file, since finding a hundred of them is a third of its start. */
+const program = "cli";
 
 /** Code of others that is inlined. */
 const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
@@ -30,43 +33,63 @@ export interface PackageFile {
 export interface Bundle {
   /** Scripts and their source maps. */
   readonly files: readonly PackageFile[];
-  /** Each file's inputs and imports, by its path from the repository's root. */
-  readonly metafile: Metafile;
   /** Notices of the inlined code of others. */
   readonly notices: string;
 }
 
-/** Bundles the entries into `dist/`, with what they share in `dist/chunks/`. */
+/** What all bundles have in common. */
+const options = {
+  absWorkingDir: fromFileUrl(root),
+  outdir: "dist",
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  platform: "neutral", // a module of Node's is an error here, not an import
+  define: { "import.meta.main": "false" },
+  metafile: true,
+  write: false,
+  logLevel: "silent", // a failure is thrown, with its text
+} as const;
+
+/** Bundles the entries into `dist/`, with what those of a library share in `dist/chunks/`. */
 export async function bundleEntries(): Promise<Bundle> {
-  const folder = fromFileUrl(root);
   const source = await Deno.readTextFile(new URL(`${barrel}.ts`, root));
   const parts = [...source.matchAll(part)].map(([, path]) => path!);
-  const { metafile, outputFiles } = await build({
-    absWorkingDir: folder,
-    entryPoints: [
-      ...entries.filter((entry) => entry !== barrel).map((entry) => ({ in: `${entry}.ts`, out: entry })),
-      ...parts.map((path) => ({ in: `${path}.ts`, out: partOf(path) })),
-    ],
-    outdir: "dist",
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    target: "es2022",
-    platform: "neutral", // a module of Node's is an error here, not an import
-    sourcemap: "linked",
-    define: { "import.meta.main": "false" },
-    plugins: [std, withoutMain],
-    metafile: true,
-    write: false,
-    logLevel: "silent", // a failure is thrown, with its text
-  });
-  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }));
+  const bundles = [await bundleLibrary(parts), await bundleProgram()];
+  const files = bundles.flatMap(({ outputFiles }) =>
+    outputFiles.map((file) => ({ path: pathOf(file), text: textOf(file) }))
+  );
   files.push({
     path: `dist/${barrel}.js`,
     text: parts.map((path) => `export * from "./${partOf(path)}.js";\n`).join(""),
   });
-  return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
+  return { files, notices: await noticesOf(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
+}
+
+function bundleLibrary(parts: readonly string[]): Promise<BuildResult<typeof options>> {
+  const libraries = entries.filter((entry) => entry !== barrel && entry !== program);
+  return build({
+    ...options,
+    entryPoints: [
+      ...libraries.map((entry) => ({ in: `${entry}.ts`, out: entry })),
+      ...parts.map((path) => ({ in: `${path}.ts`, out: partOf(path) })),
+    ],
+    chunkNames: "chunks/[name]-[hash]",
+    splitting: true,
+    sourcemap: "linked",
+    plugins: [std, withoutMain],
+  });
+}
+
+/** Names stay as they are, for stack traces. */
+function bundleProgram(): Promise<BuildResult<typeof options>> {
+  return build({
+    ...options,
+    entryPoints: [`${program}.ts`],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    plugins: [std, withoutMain],
+  });
 }
 
 /** Where a part lies in `dist/`. */
@@ -88,8 +111,8 @@ const withoutMain: Plugin = {
   },
 };
 
-function pathOf({ path }: OutputFile, folder: string): string {
-  return path.slice(folder.length);
+function pathOf({ path }: OutputFile): string {
+  return path.slice(options.absWorkingDir.length);
 }
 
 /**
@@ -99,11 +122,11 @@ function pathOf({ path }: OutputFile, folder: string): string {
 const bareImport = /^import "\.[^"]+";$/gm;
 
 /** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
-function textOf(file: OutputFile, folder: string): string {
+function textOf(file: OutputFile): string {
   if (!file.path.endsWith(".map")) return file.text.replace(bareImport, "");
   const map = JSON.parse(file.text) as { sources: string[] };
-  const up = pathOf(file, folder).split("/").slice(1).map(() => "..").join("/");
-  const base = new URL(pathOf(file, folder), root);
+  const up = pathOf(file).split("/").slice(1).map(() => "..").join("/");
+  const base = new URL(pathOf(file), root);
   map.sources = map.sources.map((source) => `${up}/${sourcePath(new URL(source, base))}`);
   return `${JSON.stringify(map)}\n`;
 }
