@@ -19,7 +19,7 @@ import { redisAddress, type RedisOptions } from "./connectors/storage/_redis_add
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { RedisStorage } from "./connectors/storage/redis.ts";
 import { stateIn } from "./src/state/persistence/state_in.ts";
-import { configuredPersistence } from "./src/background/configured_store.ts";
+import { persistenceOnDemand } from "./src/background/persistence_on_demand.ts";
 import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient } from "./src/client/mock.ts";
@@ -45,7 +45,7 @@ const serverParts = (): CreateParts =>
     runtime: serverRuntime(),
     sendWith,
     planOf: planOfNames,
-    persistenceOf: (_options, engine) => configuredPersistence(engine),
+    persistenceOf: (_options, engine) => persistenceOnDemand(engine),
     configure: configureByDocument,
   };
 

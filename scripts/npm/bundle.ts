@@ -1,24 +1,27 @@
 /**
- * Bundles the entries as ES modules for Node, Deno, Bun and bundlers.
+ * The entries as ES modules that Node, Deno, Bun and bundlers for browsers take alike.
  * @module
  */
-import { build, type Metafile, type OutputFile, type Plugin } from "./esbuild.ts";
+import { build, type BuildResult, type OutputFile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
 import { std } from "./std.ts";
 
-/** The entries in `exports`. */
+/** The entries: what stands behind the names in `exports`. */
 export const entries: readonly string[] = ["mod", "browser", "proxy", "ai_sdk", "cli"];
 
-/** The entry that only re-exports its parts, so that bundlers include the used ones only. */
+/** The entry that only passes on what its parts export, so that a page's bundler takes the parts that are used. */
 const barrel = "browser";
 
-/** Its re-exports. */
+/** How it does so. */
 const part = /^export \* from "\.\/(.+)\.ts";$/gm;
 
-/** Inlined third-party code. */
+/** The entry that is a program of its own: one file, since finding a hundred of them is a third of its start. */
+const program = "cli";
+
+/** Code of others that is inlined. */
 const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
 
-/** A file of the package. */
+/** One file of the package. */
 export interface PackageFile {
   /** Path in the package. */
   readonly path: string;
@@ -26,57 +29,77 @@ export interface PackageFile {
   readonly text: string;
 }
 
-/** Result of bundling. */
+/** What bundling gives. */
 export interface Bundle {
   /** Scripts and their source maps. */
   readonly files: readonly PackageFile[];
-  /** Inputs and imports of each file, by path from the repository's root. */
-  readonly metafile: Metafile;
-  /** Copyright notices of inlined third-party code. */
+  /** Notices of the inlined code of others. */
   readonly notices: string;
 }
 
-/** Bundles the entries into `dist/`, and shared code into `dist/chunks/`. */
+/** What all bundles have in common. */
+const options = {
+  absWorkingDir: fromFileUrl(root),
+  outdir: "dist",
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  platform: "neutral", // a module of Node's is an error here, not an import
+  define: { "import.meta.main": "false" },
+  metafile: true,
+  write: false,
+  logLevel: "silent", // a failure is thrown, with its text
+} as const;
+
+/** Bundles the entries into `dist/`, with what those of a library share in `dist/chunks/`. */
 export async function bundleEntries(): Promise<Bundle> {
-  const folder = fromFileUrl(root);
   const source = await Deno.readTextFile(new URL(`${barrel}.ts`, root));
   const parts = [...source.matchAll(part)].map(([, path]) => path!);
-  const { metafile, outputFiles } = await build({
-    absWorkingDir: folder,
-    entryPoints: [
-      ...entries.filter((entry) => entry !== barrel).map((entry) => ({ in: `${entry}.ts`, out: entry })),
-      ...parts.map((path) => ({ in: `${path}.ts`, out: partOf(path) })),
-    ],
-    outdir: "dist",
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    target: "es2022",
-    platform: "neutral", // an import of a Node module is an error
-    sourcemap: "linked",
-    define: { "import.meta.main": "false" },
-    plugins: [std, withoutMain],
-    metafile: true,
-    write: false,
-    logLevel: "silent", // failures are thrown
-  });
-  const files = outputFiles.map((file) => ({ path: pathOf(file, folder), text: textOf(file, folder) }));
+  const bundles = [await bundleLibrary(parts), await bundleProgram()];
+  const files = bundles.flatMap(({ outputFiles }) =>
+    outputFiles.map((file) => ({ path: pathOf(file), text: textOf(file) }))
+  );
   files.push({
     path: `dist/${barrel}.js`,
     text: parts.map((path) => `export * from "./${partOf(path)}.js";\n`).join(""),
   });
-  return { files, metafile, notices: await noticesOf(Object.keys(metafile.inputs)) };
+  return { files, notices: await noticesOf(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
 }
 
-/** Path of a part in `dist/`. */
+function bundleLibrary(parts: readonly string[]): Promise<BuildResult<typeof options>> {
+  const libraries = entries.filter((entry) => entry !== barrel && entry !== program);
+  return build({
+    ...options,
+    entryPoints: [
+      ...libraries.map((entry) => ({ in: `${entry}.ts`, out: entry })),
+      ...parts.map((path) => ({ in: `${path}.ts`, out: partOf(path) })),
+    ],
+    chunkNames: "chunks/[name]-[hash]",
+    splitting: true,
+    sourcemap: "linked",
+    plugins: [std, withoutMain],
+  });
+}
+
+/** Names stay as they are, for stack traces. */
+function bundleProgram(): Promise<BuildResult<typeof options>> {
+  return build({
+    ...options,
+    entryPoints: [`${program}.ts`],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    plugins: [std, withoutMain],
+  });
+}
+
+/** Where a part lies in `dist/`. */
 function partOf(path: string): string {
   return `${barrel}/${path.split("/").at(-1)}`;
 }
 
 /**
- * Removes the main code of an entry: Deno runs `cli.ts` directly, the package has `bin`. Even an `await` in a branch
- * never taken would prevent `require()` of the module.
+ * Cuts off what an entry does when it is run itself: Deno runs `cli.ts`, the package has `bin` for that. An `await` in
+ * a branch that is never taken would still make the module one that `require()` refuses.
  */
 const withoutMain: Plugin = {
   name: "without-main",
@@ -88,22 +111,22 @@ const withoutMain: Plugin = {
   },
 };
 
-function pathOf({ path }: OutputFile, folder: string): string {
-  return path.slice(folder.length);
+function pathOf({ path }: OutputFile): string {
+  return path.slice(options.absWorkingDir.length);
 }
 
 /**
- * Matches imports without names, which the bundler emits to preserve execution order. The modules have no side effects,
- * and bundlers would include them. The line is kept empty for the source map.
+ * An import of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, and a
+ * page's bundler takes such an import for a use. Its line stays, for the source map.
  */
 const bareImport = /^import "\.[^"]+";$/gm;
 
-/** Returns the text of a file. Its source map contains the sources, which are not part of the package. */
-function textOf(file: OutputFile, folder: string): string {
+/** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
+function textOf(file: OutputFile): string {
   if (!file.path.endsWith(".map")) return file.text.replace(bareImport, "");
   const map = JSON.parse(file.text) as { sources: string[] };
-  const up = pathOf(file, folder).split("/").slice(1).map(() => "..").join("/");
-  const base = new URL(pathOf(file, folder), root);
+  const up = pathOf(file).split("/").slice(1).map(() => "..").join("/");
+  const base = new URL(pathOf(file), root);
   map.sources = map.sources.map((source) => `${up}/${sourcePath(new URL(source, base))}`);
   return `${JSON.stringify(map)}\n`;
 }
@@ -115,7 +138,7 @@ function sourcePath({ href }: URL): string {
   return path;
 }
 
-/** Returns the copyright comments of inlined third-party files, each notice once. */
+/** The comments with copyright at the head of the inlined files of others, each notice once. */
 async function noticesOf(inputs: readonly string[]): Promise<string> {
   const notices = new Set<string>();
   for (const path of inputs.filter((input) => foreign.test(input))) {

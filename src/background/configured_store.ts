@@ -1,54 +1,19 @@
 /**
- * Persists state in the storage that a mesh's configuration names.
+ * Keeps states where a mesh's own configuration says, once it is read.
  * @module
  */
 import type { StorageSettings } from "../config/settings/storage.ts";
-import type { Settings } from "../config/settings/settings.ts";
-import type { Runtime } from "../contracts/runtime.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
-import { SavedSums } from "../state/replication/saved_sums.ts";
-import { ConfigError, MeshError } from "../errors.ts";
-import type { Hub } from "../observe/hub.ts";
-import type { Redactor } from "../observe/redact.ts";
-import { addSecretSettings } from "../observe/secret_names.ts";
-import type { ConnectorCatalogue } from "../registry/catalogue.ts";
-import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
+import { MeshError } from "../errors.ts";
+import type { CodedStorage } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { type StatePersistence, statePersistence, type StateStore } from "../state/persistence/state_store.ts";
-import { replicatedStore } from "../state/persistence/state_in.ts";
-import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
-
-/** Interval of writing shared counters under the policy `immediate`, ms. */
-const immediateMs = 1_000;
-
-/** Dependencies of opening a storage. */
-interface StorageUser {
-  readonly catalogue: ConnectorCatalogue;
-  readonly runtime: Runtime;
-  /** Learns the encryption key, so that records redact it. */
-  readonly redactor: Redactor;
-  /** Settings of the secret store. */
-  readonly settings: Pick<Settings, "secrets">;
-}
-
-/** A configured mesh. */
-export interface ConfiguredMesh extends StorageUser {
-  readonly settings: Settings;
-  /** Receives traces of failures. */
-  readonly hub: Hub;
-}
+import type { StateStore } from "../state/persistence/state_store.ts";
+import type { ConfiguredMesh } from "./open_store.ts";
 
 /**
- * Returns the persistence that the configuration's `storage` section defines. Without one, state lasts as long as the
- * process.
- *
- * @param mesh Returns the mesh, which is configured before its state is loaded.
+ * Keeps the state of one mesh, or of one that takes over from another. What opens storages is imported where a
+ * configuration has one.
  */
-export function configuredPersistence(mesh: () => ConfiguredMesh): StatePersistence {
-  return statePersistence(() => new ConfiguredStore(mesh));
-}
-
-/** Persists the state of one mesh, including of a mesh that replaces another. */
 export class ConfiguredStore implements StateStore {
   readonly #mesh: () => ConfiguredMesh;
   readonly #shared: LocalShared | undefined;
@@ -58,9 +23,9 @@ export class ConfiguredStore implements StateStore {
   #store: StateStore | undefined;
 
   /**
-   * @param mesh Returns the mesh, which is configured before its state is loaded.
-   * @param others The store of the mesh to replace, which persists the state until {@linkcode
-   * ConfiguredStore.takeOver}; and the counters shared with other worker processes, if the storage does not share them.
+   * @param mesh The mesh, which is configured by the time its state is loaded.
+   * @param others Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredStore.takeOver}; and what it
+   *   shares with other processes of this proxy, where its storage does not.
    */
   constructor(
     mesh: () => ConfiguredMesh,
@@ -74,9 +39,9 @@ export class ConfiguredStore implements StateStore {
   async load(state: MeshState): Promise<void> {
     const { settings: { storage: settings } } = this.#mesh();
     if (settings !== this.#settings || this.#store === undefined) {
-      await this.close().catch(() => {}); // failures are traced, and the new store may succeed
+      await this.close().catch(() => {}); // what failed was traced, and the new one may do better
       this.#storage = undefined;
-      this.#store = settings === undefined ? this.#storeBesideOthers() : await this.#open(settings);
+      this.#store = settings === undefined && this.#shared === undefined ? undefined : await this.#open(settings);
       this.#settings = settings;
     }
     if (this.#before === undefined || this.#before.isSharedWith(settings)) await this.#store?.load(state);
@@ -100,13 +65,13 @@ export class ConfiguredStore implements StateStore {
     return this.#storage;
   }
 
-  /** Whether several processes share counters and standbys. */
+  /** Whether several processes share counts and standbys there. */
   get isShared(): boolean {
     return this.#storage?.shared !== undefined || this.#shared !== undefined;
   }
 
   /**
-   * Whether another mesh shares the state through the same storage, as another process would.
+   * Whether another mesh goes on by what is shared, like another process.
    *
    * @param next Its settings.
    */
@@ -115,8 +80,8 @@ export class ConfiguredStore implements StateStore {
   }
 
   /**
-   * Persists the state from now on instead of the previous store. Two stores at once would treat each other's writes as
-   * those of another process. Failures are traced, since the mesh is already serving.
+   * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
+   * another process's. What fails is traced: the mesh answers already.
    */
   async takeOver(state: MeshState): Promise<void> {
     const before = this.#before;
@@ -124,17 +89,18 @@ export class ConfiguredStore implements StateStore {
     if (before === undefined || before.isSharedWith(this.#settings)) return;
     const { hub } = this.#mesh();
     try {
-      const store = this.#store;
-      const known = before.#store instanceof SnapshotStore ? await before.#store.release() : undefined;
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
-      await (isSame && store instanceof SnapshotStore ? store.adopt(state, known) : store?.load(state));
+      const stores = { before: before.#store, next: this.#store };
+      if (stores.before === undefined && stores.next === undefined) return;
+      const { takeOver } = await import("./open_store.ts");
+      await takeOver(state, { ...stores, isSame });
     } catch (error) {
-      const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
+      const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
       hub.trace({ severity: "error", component: "storage", message });
     }
   }
 
-  /** Stores the configuration. The mesh starts even if this fails. */
+  /** The mesh starts without that record if need be. */
   async #keepConfig(): Promise<void> {
     const { settings: { document }, redactor, hub } = this.#mesh();
     try {
@@ -142,91 +108,15 @@ export class ConfiguredStore implements StateStore {
       await keepConfig(document, this.#storage!, (text) => redactor.redact(text));
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
-      const message = `Cannot store the configuration in the storage: ${reason}`;
+      const message = `Cannot keep the configuration in the storage: ${reason}`;
       hub.trace({ severity: "warning", component: "storage", message });
     }
   }
 
-  /**
-   * Combines the store with the counters shared with other worker processes. They last as long as their owner unless
-   * they are persisted.
-   */
-  #storeBesideOthers(
-    kept?: { readonly storage: CodedStorage; readonly settings: StorageSettings },
-  ): StateStore | undefined {
-    const shared = this.#shared;
-    if (shared === undefined) return undefined;
-    const { hub, runtime: { clock } } = this.#mesh();
-    const store = replicatedStore(shared, kept?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
-    if (kept === undefined) return store;
-    const { policy, intervalMs } = kept.settings;
-    const sums = {
-      storage: kept.storage,
-      shared,
-      clock,
-      hub,
-      intervalMs: policy === "immediate" ? immediateMs : intervalMs,
-    };
-    return new SavedSums(sums).around(store);
-  }
-
-  /** Opens the store. Shared state is shared under every policy. */
-  async #open(settings: StorageSettings): Promise<StateStore | undefined> {
+  async #open(settings: StorageSettings | undefined): Promise<StateStore | undefined> {
+    const { openStorage, storeOf } = await import("./open_store.ts");
     const mesh = this.#mesh();
-    const { hub, runtime: { clock } } = mesh;
-    const { onUnavailable, policy } = settings;
-    const storage = this.#storage = await openStorage(settings, mesh);
-    if (storage.shared !== undefined) {
-      return replicatedStore(storage.shared, policy === "in-memory" ? undefined : storage, {
-        clock,
-        hub,
-        onUnavailable,
-      });
-    }
-    if (this.#shared !== undefined) {
-      return this.#storeBesideOthers(policy === "in-memory" ? undefined : { storage, settings });
-    }
-    if (onUnavailable === "closed") {
-      const message = `storage.on_unavailable: "${settings.connector}" is not shared by several processes: no effect`;
-      hub.trace({ severity: "warning", component: "storage", message });
-    }
-    return policy === "in-memory" ? undefined : new SnapshotStore({ storage, settings, clock, hub });
+    const storage = this.#storage = settings && await openStorage(settings, mesh);
+    return storeOf(mesh, { shared: this.#shared, kept: storage && { storage, settings } });
   }
-}
-
-/**
- * Opens the storage that settings name, with its serialization, compression and encryption.
- *
- * @param settings The `storage` section.
- * @param user Connectors, runtime and secrets.
- * @throws {ConfigError} When the connector rejects its attributes, or the encryption key is missing.
- */
-export async function openStorage(
-  settings: StorageSettings,
-  user: StorageUser,
-): Promise<CodedStorage> {
-  const { connector, config, format, isCompressed, isEncrypted } = settings;
-  addSecretSettings(config, user.redactor);
-  const inner = (await user.catalogue.load("storage", connector)).create(config, user.runtime);
-  const secret = isEncrypted ? await encryptionKeyOf(user) : undefined;
-  return new CodedStorage(inner, { format, isCompressed, secret });
-}
-
-async function encryptionKeyOf(
-  { catalogue, runtime, redactor, settings }: StorageUser,
-): Promise<string> {
-  const { store, config } = settings.secrets!;
-  const secrets = (await catalogue.load("secretStore", store)).create(config, runtime);
-  const found = await secrets.get(storageKeyName);
-  const key = found?.trim() ?? "";
-  if (key.length < 16) {
-    const what = key === "" ? "is missing" : "is shorter than 16 characters";
-    throw new ConfigError([{
-      path: "storage.persistence.encryption",
-      message: `the secret ${storageKeyName} ${what} in the store "${store}": store one, such as 32 random bytes ` +
-        "in base64 (openssl rand -base64 32)",
-    }]);
-  }
-  redactor.add(key);
-  return key;
 }

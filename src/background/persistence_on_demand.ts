@@ -1,28 +1,22 @@
 /**
- * Persistence for configurations that are read at the start. The code that opens storages is imported then.
+ * Keeps states where a configuration says. What opens storages is imported where it has one.
  * @module
  */
-import { type StatePersistence, statePersistence, type StateStore } from "../state/persistence/state_store.ts";
-import type { ConfiguredMesh } from "./configured_store.ts";
+import { type StatePersistence, statePersistence } from "../state/persistence/state_store.ts";
+import { storeOnDemand } from "../state/persistence/store_on_demand.ts";
+import type { ConfiguredMesh } from "./open_store.ts";
 
 /**
- * Returns the persistence that the configuration's `storage` section defines.
+ * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
  *
- * @param mesh Returns the mesh, which is configured before its state is loaded.
+ * @param mesh The mesh, which is configured by the time its state is loaded.
  */
 export function persistenceOnDemand(mesh: () => ConfiguredMesh): StatePersistence {
-  return statePersistence(() => {
-    let store: StateStore | undefined;
-    return {
-      get storage() {
-        return store?.storage;
-      },
-      async load(state) {
-        const { ConfiguredStore } = await import("./configured_store.ts");
-        await (store ??= new ConfiguredStore(mesh)).load(state);
-      },
-      mark: () => store?.mark(),
-      close: async () => await store?.close(),
-    };
-  });
+  return statePersistence(() =>
+    storeOnDemand(async () => {
+      if (mesh().settings.storage === undefined) return undefined;
+      const { ConfiguredStore } = await import("./configured_store.ts");
+      return new ConfiguredStore(mesh);
+    })
+  );
 }

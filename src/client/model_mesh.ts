@@ -2,7 +2,7 @@
  * The engine for programs that use it without a client. The shells bind it to their connectors and runtime.
  * @module
  */
-import { configuredPersistence } from "../background/configured_store.ts";
+import { persistenceOnDemand } from "../background/persistence_on_demand.ts";
 import { activate, deactivate } from "../background/manual.ts";
 import type { Monitoring } from "../background/monitoring.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
@@ -16,7 +16,6 @@ import type { StatsRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
-import { addProvider } from "../engine/add_provider.ts";
 import { Engine } from "../engine/engine.ts";
 import { bindEngine, type ListedPool, type Mesh } from "../engine/mesh.ts";
 import { MeshError } from "../errors.ts";
@@ -46,7 +45,7 @@ export class ModelMeshBase implements Mesh {
    * @internal
    */
   constructor(parts: ConnectedRuntime, options: MeshOptions) {
-    const { on, storage = configuredPersistence(() => this.#engine) } = options;
+    const { on, storage = persistenceOnDemand(() => this.#engine) } = options;
     this.#engine = new Engine({ connectors: parts.connectors, runtime: runtimeWith(parts, options), on, storage });
     bindEngine(this, this.#engine);
   }
@@ -126,6 +125,7 @@ export class ModelMeshBase implements Mesh {
     const added = this.#adding.then(async () => {
       const { document } = this.#written;
       await this.ready();
+      const { addProvider } = await import("../engine/add_provider.ts"); // most programs add none
       this.#config = await addProvider(provider, { engine: this.#engine, document });
     });
     this.#adding = added.catch(() => {});

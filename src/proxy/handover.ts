@@ -1,5 +1,5 @@
 /**
- * State that a mesh under another configuration inherits from the one before it.
+ * State that a mesh under another configuration inherits from the one before it. Imported with the first reload.
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
@@ -8,6 +8,8 @@ import type { Engine } from "../engine/engine.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.ts";
+
+export { SnapshotMapper };
 
 /**
  * The state of a mesh as far as another configuration leaves it valid. Standby and failures of a provider are dropped

@@ -12,11 +12,9 @@ import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
 import { Engine } from "../engine/engine.ts";
-import { handOver, statesFor } from "./handover.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { configContextOf } from "../registry/catalogue.ts";
-import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
@@ -80,6 +78,7 @@ export class MeshGeneration {
 
   /** Ends background work after another generation has taken over; requests under way go on. */
   async retire(next: MeshGeneration): Promise<void> {
+    const { handOver, SnapshotMapper, statesFor } = await import("./handover.ts");
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
@@ -111,6 +110,7 @@ export class MeshGeneration {
       load: async (state) => {
         const before = this.#before;
         if (before === undefined) return await store.load(state);
+        const { SnapshotMapper, statesFor } = await import("./handover.ts");
         const { settings, runtime: { clock } } = this.mesh;
         const states = statesFor(before.mesh, settings);
         const isShared = before.#store.isSharedWith(settings.storage);

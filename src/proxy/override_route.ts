@@ -13,22 +13,18 @@ import { json } from "./json.ts";
 const bodyLimitMs = 10_000;
 
 /**
- * Makes the route of one of both.
+ * Makes the handler of one of both.
  *
  * @param action What it does with the model or provider in the body.
  */
-export function override(action: "activate" | "deactivate"): RouteEntry {
-  return {
-    methods: ["POST"],
-    isAdministrative: true,
-    handle: async (exchange) => {
-      const { mesh, request, headers } = exchange;
-      const { clock } = mesh.runtime;
-      const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
-      const target = targetIn((await readJson(request, () => exchange.body(time))).value);
-      (action === "activate" ? activate : deactivate)(target, mesh);
-      return json({ ...target, status: statusOf(target, exchange) }, { headers });
-    },
+export function override(action: "activate" | "deactivate"): RouteEntry["handle"] {
+  return async (exchange) => {
+    const { mesh, request, headers } = exchange;
+    const { clock } = mesh.runtime;
+    const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
+    const target = targetIn((await readJson(request, () => exchange.body(time))).value);
+    (action === "activate" ? activate : deactivate)(target, mesh);
+    return json({ ...target, status: statusOf(target, exchange) }, { headers });
   };
 }
 

@@ -5,87 +5,108 @@
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import { addressOf, methods as geminiMethods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiWords } from "../dialects/gemini/words.ts";
-import { messages } from "../dialects/messages/messages.ts";
-import { responses } from "../dialects/responses/responses.ts";
-import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
+import { messagesWords } from "../dialects/messages/words.ts";
+import { responsesWords } from "../dialects/responses/words.ts";
+import type { RequestBody } from "../contracts/openai.ts";
+import type { CheckedOperation } from "../pipeline/operation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
-import { documents } from "../pipeline/operations/documents.ts";
-import { embeddings } from "../pipeline/operations/embeddings.ts";
-import { image } from "../pipeline/operations/image.ts";
-import { imageEdit } from "../pipeline/operations/image_edit.ts";
-import { moderation } from "../pipeline/operations/moderation.ts";
-import { rerank } from "../pipeline/operations/rerank.ts";
-import { speech } from "../pipeline/operations/speech.ts";
-import { search } from "../pipeline/operations/search.ts";
-import { transcription } from "../pipeline/operations/transcription.ts";
-import { decodeSegment } from "../util/decode_segment.ts";
+import { onceResolved } from "../util/once.ts";
 import { version } from "../version.ts";
 import { clientsRouteOf } from "./clients_route.ts";
-import { countRoute } from "./count_route.ts";
-import { dialectRoute } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
-import { events, metrics, status } from "./mesh_routes.ts";
 import { json } from "./json.ts";
-import { listedFor, listFor } from "./listed_models.ts";
 import { objectRouteOf } from "./object_routes.ts";
-import { override } from "./override_route.ts";
 import { operationRoute } from "./operation_route.ts";
 
 const prefix = "/v1/";
 /** What `proxy.endpoints` calls all of Gemini's dialect. */
 const geminiEndpoint = modelsPath.slice(1);
 
-/** Paths below `/v1/`, which `proxy.endpoints` may limit. */
+/** Paths that perform something. */
+const work = { methods: ["POST"], isWork: true } as const;
+const messagesWork = { ...work, dialect: messagesWords };
+const administrative = { methods: ["POST"], isAdministrative: true } as const;
+
+/** Paths below `/v1/`, which `proxy.endpoints` may limit. All but chat is imported with its first request. */
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
-  "messages": dialectRoute(messages),
-  "responses": dialectRoute(responses),
-  "messages/count_tokens": countRoute(messages),
-  // imported with the first request
-  "completions": {
-    methods: ["POST"],
-    isWork: true,
-    handle: async (exchange) => (await import("./completions_route.ts")).handleCompletion(exchange),
-  },
-  "embeddings": operationRoute(embeddings),
-  "images/edits": operationRoute(imageEdit),
-  "images/generations": operationRoute(image),
-  "moderations": operationRoute(moderation),
-  "rerank": operationRoute(rerank),
-  "audio/speech": operationRoute(speech),
-  "search": operationRoute(search),
-  "documents/parse": operationRoute(documents),
-  "audio/transcriptions": operationRoute(transcription),
-  "audio/translations": operationRoute(audioTranslation),
-  "models": { methods: ["GET"], handle: listModels },
+  "messages": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesRoute),
+  "messages/count_tokens": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesCount),
+  "responses": imported(
+    { ...work, dialect: responsesWords },
+    async () => (await import("./responses_route.ts")).responsesRoute,
+  ),
+  "completions": imported(work, async () => ({ handle: (await import("./completions_route.ts")).handleCompletion })),
+  "embeddings": operation(async () => (await import("../pipeline/operations/embeddings.ts")).embeddings),
+  "images/edits": operation(async () => (await import("../pipeline/operations/image_edit.ts")).imageEdit),
+  "images/generations": operation(async () => (await import("../pipeline/operations/image.ts")).image),
+  "moderations": operation(async () => (await import("../pipeline/operations/moderation.ts")).moderation),
+  "rerank": operation(async () => (await import("../pipeline/operations/rerank.ts")).rerank),
+  "audio/speech": operation(async () => (await import("../pipeline/operations/speech.ts")).speech),
+  "search": operation(async () => (await import("../pipeline/operations/search.ts")).search),
+  "documents/parse": operation(async () => (await import("../pipeline/operations/documents.ts")).documents),
+  "audio/transcriptions": operation(
+    async () => (await import("../pipeline/operations/transcription.ts")).transcription,
+  ),
+  "audio/translations": operation(
+    async () => (await import("../pipeline/operations/audio_translation.ts")).audioTranslation,
+  ),
+  "models": imported(
+    { methods: ["GET"] },
+    async () => ({ handle: (await import("./models_routes.ts")).listModels }),
+  ),
 };
 
-const oneModel: RouteEntry = { methods: ["GET"], handle: oneListedModel };
+const oneModel = imported(
+  { methods: ["GET"] },
+  async () => ({ handle: (await import("./models_routes.ts")).oneListedModel }),
+);
 
-/** Gemini's dialect: imported with its first request. */
-const geminiRoute = {
-  dialect: geminiWords,
-  handle: async (exchange: Exchange) => (await import("./gemini_routes.ts")).handleGemini(exchange),
-};
-const geminiList: RouteEntry = { ...geminiRoute, methods: ["GET"] };
-const geminiUnknown: RouteEntry = { ...geminiRoute, methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] };
-const geminiMethod: RouteEntry = { ...geminiRoute, methods: ["POST"], isWork: true };
+const geminiRoute = (facts: Omit<RouteEntry, "handle" | "dialect">): RouteEntry =>
+  imported(
+    { ...facts, dialect: geminiWords },
+    async () => ({ handle: (await import("./gemini_routes.ts")).handleGemini }),
+  );
+const geminiList = geminiRoute({ methods: ["GET"] });
+const geminiUnknown = geminiRoute({ methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] });
+const geminiMethod = geminiRoute(work);
 
 const others: Readonly<Record<string, RouteEntry>> = {
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
-  "/metrics": { methods: ["GET"], handle: metrics },
-  "/mesh/status": { methods: ["GET"], handle: status },
-  "/mesh/events": { methods: ["GET"], handle: events },
-  "/mesh/activate": override("activate"),
-  "/mesh/deactivate": override("deactivate"),
-  "/ui": {
-    methods: ["GET"],
-    isPublic: true,
-    handle: async (exchange) => (await import("./ui.ts")).dashboard(exchange),
-  },
+  "/metrics": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).metrics })),
+  "/mesh/status": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).status })),
+  "/mesh/events": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).events })),
+  "/mesh/activate": imported(
+    administrative,
+    async () => ({ handle: (await import("./override_route.ts")).override("activate") }),
+  ),
+  "/mesh/deactivate": imported(
+    administrative,
+    async () => ({ handle: (await import("./override_route.ts")).override("deactivate") }),
+  ),
+  "/ui": imported(
+    { methods: ["GET"], isPublic: true },
+    async () => ({ handle: (await import("./ui.ts")).dashboard }),
+  ),
   "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
+
+/** A route whose handler is imported with its first request. */
+function imported(
+  facts: Omit<RouteEntry, "handle">,
+  load: () => Promise<Pick<RouteEntry, "handle">>,
+): RouteEntry {
+  const loaded = onceResolved(load);
+  return { ...facts, handle: async (exchange) => await (await loaded()).handle(exchange) };
+}
+
+/** The route of an operation that is imported with its first request. */
+function operation<Body extends RequestBody, Response>(
+  load: () => Promise<CheckedOperation<Body, Response>>,
+): RouteEntry {
+  return imported(work, async () => operationRoute(await load()));
+}
 
 /**
  * The handler of a path; undefined for an unknown path and for one that is not exposed.
@@ -125,15 +146,6 @@ function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEnt
   const address = addressOf(path);
   if (geminiMethods.some((name) => name === address?.method)) return geminiMethod;
   return address?.method === undefined && headers.has("x-goog-api-key") ? geminiList : undefined;
-}
-
-function listModels(exchange: Exchange): PlainResponse {
-  return json(listFor(exchange), { headers: exchange.headers });
-}
-
-function oneListedModel(exchange: Exchange): PlainResponse {
-  const { path, headers } = exchange;
-  return json(listedFor(exchange, decodeSegment(path.slice(`${prefix}models/`.length))), { headers });
 }
 
 async function health({ mesh, caller, overview, headers }: Exchange): Promise<PlainResponse> {

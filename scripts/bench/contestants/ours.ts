@@ -5,7 +5,7 @@
 import type { Contestant, Stage } from "../kit/contestant.ts";
 import { trustOf } from "../kit/contestant.ts";
 import { ownPackage } from "../kit/packages.ts";
-import { denoCommand, nodePath, root } from "../kit/runtimes.ts";
+import { denoCommand, lazyImports, nodePath, root } from "../kit/runtimes.ts";
 
 /**
  * Writes the configuration and returns its path.
@@ -32,7 +32,12 @@ export const ownDeno: Contestant = {
   bare: "pass",
   model: "bench",
   async start(stage) {
-    const command = [...denoCommand(`${root}cli.ts`), "proxy", "--config", await writeConfiguration(stage)];
+    const command = [
+      ...denoCommand(`${root}cli.ts`, [lazyImports]),
+      "proxy",
+      "--config",
+      await writeConfiguration(stage),
+    ];
     return { command, env: trustOf(stage) };
   },
 };
@@ -44,7 +49,10 @@ export const ownDenoServe: Contestant = {
   title: "ModelMesh on Deno, proxy.listener: deno",
   async start(stage) {
     const config = await writeConfiguration(stage, { listener: "deno" });
-    return { command: [...denoCommand(`${root}cli.ts`), "proxy", "--config", config], env: trustOf(stage) };
+    return {
+      command: [...denoCommand(`${root}cli.ts`, [lazyImports]), "proxy", "--config", config],
+      env: trustOf(stage),
+    };
   },
 };
 

@@ -80,7 +80,7 @@ export const library: Figure = {
       const isDeno = runtime === "Deno";
       const [ours, openai] = [added(samples, "modelmesh"), added(samples, "openai")];
       const figure = `library, CPU added a call over bare fetch: ${runtime}`;
-      bench.rows.push({ figure, measured: ours, unit: "µs", better: "less", ...(isDeno ? { must: 60, aim: 30 } : {}) });
+      bench.rows.push({ figure, measured: ours, unit: "µs", better: "less", ...(isDeno ? { must: 40, aim: 25 } : {}) });
       if (!isDeno) continue;
       bench.rows.push({
         figure: "library, CPU added a call, less what the openai package adds",

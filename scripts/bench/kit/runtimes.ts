@@ -8,6 +8,9 @@ import { output } from "./process.ts";
 /** Path of the repository's root, with a trailing slash. */
 export const root: string = fileURLToPath(new URL("../../../", import.meta.url));
 
+/** Has Deno read what is imported later when it is imported, as `docs/cli.md` recommends. */
+export const lazyImports = "--unstable-lazy-dynamic-imports";
+
 const programs = fileURLToPath(new URL("../programs/", import.meta.url));
 const npmMs = 180_000;
 
@@ -20,9 +23,10 @@ export function programPath(name: string): string {
  * Returns the command that runs a file on Deno.
  *
  * @param path The file.
+ * @param flags Of Deno, beside the usual ones.
  */
-export function denoCommand(path: string): string[] {
-  return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", "--config", `${root}deno.json`, path];
+export function denoCommand(path: string, flags: readonly string[] = []): string[] {
+  return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", ...flags, "--config", `${root}deno.json`, path];
 }
 
 const nodes = new Map<string, Promise<string>>();

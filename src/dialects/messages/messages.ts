@@ -8,19 +8,18 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Dialect } from "../dialect.ts";
 import { messageOf } from "./_answer.ts";
-import { errorBodyOf } from "./_errors.ts";
 import { MessageEvents } from "./_events.ts";
 import { nativeOf } from "./_native.ts";
 import { chatRequestOf } from "./_request.ts";
+import { messagesWords } from "./words.ts";
 
 /**
  * The Messages dialect: `system` is separate from the conversation, content consists of blocks, tool results are part
  * of the user's turn.
  */
 export const messages: Dialect = {
+  ...messagesWords,
   name: "messages",
-  tokenHint: "x-api-key: <token>",
-  tokenOf: ({ headers }) => headers.get("x-api-key") ?? undefined,
   translate(value, { headers }) {
     const { chat, session, dropped } = chatRequestOf(value);
     const stops = chat.stop as string[] | undefined;
@@ -33,7 +32,6 @@ export const messages: Dialect = {
       events: () => new MessageEvents(stops),
     };
   },
-  errorBody: errorBodyOf,
   counting: {
     chatOf: (value) => chatRequestOf(isObject(value) ? { max_tokens: 1, ...value } : value).chat,
     bodyOf: (tokens) => ({ input_tokens: tokens }),

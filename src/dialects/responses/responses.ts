@@ -6,13 +6,14 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { Dialect } from "../dialect.ts";
-import { errorBodyOf } from "./_errors.ts";
 import { ResponseEvents, wholeResponseOf } from "./_events.ts";
 import { nativeOf } from "./_native.ts";
 import { chatRequestOf } from "./_request.ts";
+import { responsesWords } from "./words.ts";
 
 /** The Responses dialect: input and output consist of items. */
 export const responses: Dialect = {
+  ...responsesWords,
   name: "responses",
   translate(value) {
     const { chat, session, dropped, nativeOnly } = chatRequestOf(value);
@@ -26,5 +27,4 @@ export const responses: Dialect = {
       events: () => new ResponseEvents(body),
     };
   },
-  errorBody: errorBodyOf,
 };

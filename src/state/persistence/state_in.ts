@@ -1,33 +1,21 @@
 /**
- * Persists state in a storage, which several processes can share.
+ * Where states are kept on a server, and shared.
  * @module
  */
-import type { Clock } from "../../contracts/runtime.ts";
-import type { Shared, Storage } from "../../contracts/storage.ts";
-import { defaultStorage } from "../../config/settings/defaults.ts";
-import { CodedStorage } from "../../storage/coded_storage.ts";
-import { SnapshotStore } from "./snapshot_store.ts";
-import { ReplicatedStore } from "../replication/replicated_store.ts";
-import { type StatePersistence, statePersistence, type StateStore, type Tracer } from "./state_store.ts";
+import type { Storage } from "../../contracts/storage.ts";
+import { type StatePersistence, statePersistence } from "./state_store.ts";
+import type { StateInOptions } from "./store_in.ts";
+import { storeOnDemand } from "./store_on_demand.ts";
 
-/** Options of {@linkcode stateIn}. */
-export interface StateInOptions {
-  /**
-   * Behavior while a shared storage is unavailable: `open` continues with what each process knows; `closed` refuses to
-   * start, and rejects requests under a budget.
-   *
-   * @default {"open"}
-   */
-  readonly onUnavailable?: "open" | "closed";
-}
+export type { StateInOptions };
 
 /**
- * Persists state in a storage, including budgets and counters of limits. State is read at the start, and written at
- * every change and at the end. Processes on a storage with the facet `Shared`, such as `redisStorage()`, also share
- * budgets, limits, rates and standbys.
+ * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
+ * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
+ * budgets, limits, rates, and standbys.
  *
- * @param storage The storage. The program closes it, after the client.
- * @param options Behavior while the storage is unavailable.
+ * @param storage Where.
+ * @param options What happens while it is unavailable.
  *
  * @example
  * ```ts ignore
@@ -39,37 +27,7 @@ export interface StateInOptions {
  * ```
  */
 export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOptions = {}): StatePersistence {
-  const coded = storage instanceof CodedStorage
-    ? storage
-    : new CodedStorage(storage, { format: defaultStorage.format, isCompressed: false });
-  const { shared } = storage;
   return statePersistence((parts) =>
-    shared === undefined
-      ? new SnapshotStore({ ...parts, storage: coded, settings: defaultStorage })
-      : replicatedStore(shared, coded, { ...parts, onUnavailable })
+    storeOnDemand(async () => (await import("./store_in.ts")).storeIn(storage, { ...parts, onUnavailable }))
   );
-}
-
-/** Dependencies of a replicated store. */
-interface ReplicatedStoreOptions extends Required<StateInOptions> {
-  readonly clock: Clock;
-  readonly hub: Tracer;
-  /** Whether the shared storage is in another process of this machine. @default false */
-  readonly isLocal?: boolean;
-}
-
-/**
- * Persists a state that several processes share.
- *
- * @param shared The facet that processes share.
- * @param records The storage that persists the state; undefined for none.
- */
-export function replicatedStore(
-  shared: Shared,
-  records: CodedStorage | undefined,
-  { clock, hub, onUnavailable, isLocal = false }: ReplicatedStoreOptions,
-): StateStore {
-  const parts = { clock, hub, settings: defaultStorage, replicated: { onUnavailable } };
-  const store = records && new SnapshotStore({ ...parts, storage: records });
-  return new ReplicatedStore({ shared, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });
 }

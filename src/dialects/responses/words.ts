@@ -1,0 +1,9 @@
+/**
+ * Errors of Responses: what the proxy needs of the dialect before a request is read. Tokens are OpenAI's.
+ * @module
+ */
+import type { DialectWords } from "../dialect.ts";
+import { errorBodyOf } from "./_errors.ts";
+
+/** OpenAI's newer words. */
+export const responsesWords: DialectWords = { errorBody: errorBodyOf };

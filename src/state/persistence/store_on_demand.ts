@@ -1,0 +1,22 @@
+/**
+ * A store that is opened when it has something to keep.
+ * @module
+ */
+import type { StateStore } from "./state_store.ts";
+
+/**
+ * Keeps a state in a store that is opened with the first load.
+ *
+ * @param open Opens it; undefined while there is none.
+ */
+export function storeOnDemand(open: () => Promise<StateStore | undefined>): StateStore {
+  let store: StateStore | undefined;
+  return {
+    get storage() {
+      return store?.storage;
+    },
+    load: async (state) => await (store ??= await open())?.load(state),
+    mark: () => store?.mark(),
+    close: async () => await store?.close(),
+  };
+}
