@@ -95,7 +95,7 @@ export class ConfiguredStore implements StateStore {
       const { takeOver } = await import("./open_store.ts");
       await takeOver(state, { ...stores, isSame });
     } catch (error) {
-      const message = MeshError.isInstance(error) ? error.message : "Cannot keep the state: the storage failed";
+      const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
       hub.trace({ severity: "error", component: "storage", message });
     }
   }
@@ -108,7 +108,7 @@ export class ConfiguredStore implements StateStore {
       await keepConfig(document, this.#storage!, (text) => redactor.redact(text));
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
-      const message = `Cannot keep the configuration in the storage: ${reason}`;
+      const message = `Cannot store the configuration in the storage: ${reason}`;
       hub.trace({ severity: "warning", component: "storage", message });
     }
   }

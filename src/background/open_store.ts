@@ -128,7 +128,7 @@ async function encryptionKeyOf(
     const what = key === "" ? "is missing" : "is shorter than 16 characters";
     throw new ConfigError([{
       path: "storage.persistence.encryption",
-      message: `the secret ${storageKeyName} ${what} in the store "${store}": put one there, such as 32 random bytes ` +
+      message: `the secret ${storageKeyName} ${what} in the store "${store}": store one, such as 32 random bytes ` +
         "in base64 (openssl rand -base64 32)",
     }]);
   }
