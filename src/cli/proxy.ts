@@ -67,6 +67,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
     const output = await consoleConnector(flags, parts);
     const connectors = parts.connectors.map((one) => one.id === output.id ? output : one);
     const console = output.create({}, runtime);
+    shell.prepareToServe();
     const worker = await supervisedWorker(parts);
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
     try {

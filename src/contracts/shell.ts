@@ -187,6 +187,12 @@ export interface Shell {
   checkTls(pair: TlsKeyPair): Promise<void>;
   /** Calls `task` on each of the signals, instead of ending the process. */
   onSignal<Name extends EndSignal | ReloadSignal>(signals: readonly Name[], task: (signal: Name) => void): Cancel;
+  /**
+   * Prepares the process to serve. After about 8 s without requests, V8's memory reducer shrinks the young generation and
+   * discards what optimized code depends on, and the next requests cost two to three times the CPU until both are back.
+   * Turns it off where the runtime lets a running process do so: on Node.
+   */
+  prepareToServe(): void;
   /** Ends the process. */
   exit(code: number): never;
   /** Worker processes that share one port. */

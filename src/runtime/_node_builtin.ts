@@ -19,6 +19,7 @@ interface Builtins {
   "node:tls": typeof import("node:tls");
   "node:tty": typeof import("node:tty");
   "node:url": typeof import("node:url");
+  "node:v8": typeof import("node:v8");
   "node:zlib": typeof import("node:zlib");
 }
 

@@ -20,6 +20,16 @@ export function isWorker(): boolean {
 /** On Deno each worker binds the port: handing connections on (2.9.6) stalls beside messages on the same line. */
 const bindsItself = "Deno" in globalThis;
 
+/** V8 flags of a process that serves: see `Shell.prepareToServe`. */
+export const servingFlags = "--no-memory-reducer";
+
+/** On Deno (2.9.6) flags take effect only at the start of a process. */
+function flagsOfWorker(): Record<string, string> {
+  if (!bindsItself) return {};
+  const { DENO_V8_FLAGS: own } = nodeProcess()!.env;
+  return { DENO_V8_FLAGS: own ? `${own},${servingFlags}` : servingFlags };
+}
+
 /** How this process listens: alone, or where the others of its kind do. */
 export function listenOptions(port: number, host: string): ListenOptions {
   if (!isWorker() || !bindsItself) return { port, host };
@@ -51,7 +61,7 @@ export function workersOf(): Workers {
     start({ slot, count, port = "" }) {
       const cluster = builtin("node:cluster");
       if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which none of them owns
-      return workerOf(cluster.fork({ [variable]: `${slot}/${count}/${port}` }));
+      return workerOf(cluster.fork({ [variable]: `${slot}/${count}/${port}`, ...flagsOfWorker() }));
     },
   };
 }

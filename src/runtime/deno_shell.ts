@@ -119,6 +119,7 @@ export function denoShell(): Shell {
     serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
+    prepareToServe() {}, // Deno (2.9.6) takes V8 flags only at the start
     exit: (code) => Deno.exit(code),
     workers: workersOf(),
   };

@@ -7,7 +7,7 @@ import type { EndSignal, Output, ReloadSignal, Shell } from "../contracts/shell.
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { serveNode } from "./_node_server.ts";
 import { outputOf } from "./_output.ts";
-import { workersOf } from "./_workers.ts";
+import { servingFlags, workersOf } from "./_workers.ts";
 
 /** How long a full pipe is left alone before the next try, ms. */
 const fullPipeMs = 2;
@@ -70,6 +70,7 @@ export function nodeShell(): Shell {
     serve: serveNode,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
+    prepareToServe: () => builtin("node:v8").setFlagsFromString(servingFlags),
     exit: (code) => process.exit(code),
     workers: workersOf(),
   };

@@ -92,6 +92,7 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
       return () => void tasks.delete(entry);
     },
     checkTls: serverShell().checkTls,
+    prepareToServe() {},
     workers: serverShell().workers,
     exit(code) {
       exits.push(code);
