@@ -5,7 +5,7 @@
 import type { RateLimits } from "../contracts/provider.ts";
 import { untilQuotaReset } from "../util/windows.ts";
 import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
-import type { Budget, Reservation } from "./limits/budget.ts";
+import type { Budget, BudgetStep, Reservation } from "./limits/budget.ts";
 import type { Quota, QuotaReservation } from "./limits/quota.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
 import type { CounterRequest } from "./replication/counter_replicator.ts";
@@ -164,9 +164,11 @@ export class CallReservation {
     const { quota, usage, budgets } = this.#parts;
     endRate(rate, clock.monotonic());
     quota.settle(usage, { tokens, nano_usd: costNano });
+    if (budgets.length === 0) return;
+    const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, facts.provider.id);
     for (const { budget, reservation } of budgets) {
-      const steps = budget.settle(reservation, costNano);
-      if (steps.length > 0) onBudgetSteps(steps, facts.provider.id);
+      const steps = budget.settle(reservation, costNano, onSteps);
+      if (steps.length > 0) onSteps(steps);
     }
   }
 }

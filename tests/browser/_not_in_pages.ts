@@ -125,6 +125,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/rerank_test.ts`]: {
     "client.rerank > goes to Cohere's own path, beside its compatibility base": vendor,
   },
+  [`${b}/runtime_client_secrets_test.ts`]: files,
   [`${b}/runtime_clients_test.ts`]: files,
   [`${b}/search_test.ts`]: {
     "client.search > goes to detected vendors by turns, each in its own words, and costs what they charge": environment,
@@ -150,6 +151,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,
+  [`${b}/outage_events_test.ts`]: {
+    "The event of an outage > goes to webhooks": listens,
+  },
   [`${b}/program_test.ts`]: processes,
   [`${b}/proxy_access_cors_test.ts`]: server,
   [`${b}/proxy_access_test.ts`]: server,

@@ -70,6 +70,8 @@ testInChromium("The dashboard has room for 20 pools of 60 models with long names
         await keepPicture(dashboard, `dashboard-large-${width}-${scheme}`);
         await dashboard.page.locator("#pool-filter").getByText("With standby").click();
         assertEquals(await dashboard.page.locator("#pools .pool:visible").count(), 1);
+        await dashboard.shows("#pools .pool:visible", `${nameOf(2)}: manual`);
+        await dashboard.page.locator("#pools .pool:visible summary").click();
         await dashboard.shows("#pools .model:visible", "standby: manual");
       });
     }

@@ -241,3 +241,22 @@ Deno.test("a budget reports each step once in a window, also under other limits 
   restored.restore(next.snapshot());
   assertEquals([settle(restored, 1), settle(restored, 5)], [[], ["month 0.8"]]);
 });
+
+Deno.test("a step that is reached with what other processes have spent is reported when their total arrives, once", () => {
+  const budget = new Budget({ daily: 100, alertAt: [0.5, 1] }, "all");
+  budget.startReplication(() => {});
+  const late: number[] = [];
+  const settle = (nano: number) =>
+    budget.settle(budget.reserve(nano, noon), nano, (steps) => late.push(...steps.map(({ step }) => step)));
+  const learn = (others: number, total: number) => {
+    const spent = [...budget.counters(noon)].find(({ key }) => key.endsWith(" spent"))!;
+    spent.apply(others, total);
+  };
+  assertEquals([settle(40).length, late], [0, []]);
+  learn(20, 60);
+  assertEquals(late, [0.5]);
+  learn(60, 100);
+  assertEquals(late, [0.5, 1]);
+  learn(60, 100);
+  assertEquals([settle(5).length, late], [0, [0.5, 1]]);
+});

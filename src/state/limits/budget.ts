@@ -90,6 +90,8 @@ export class Budget implements CounterSource {
   readonly #alertAt: readonly number[];
   /** Set while other processes share the budget: reports changes to them. */
   #report: (() => void) | undefined;
+  /** Receives steps that are reached with what other processes have spent. */
+  #onLateSteps: (steps: readonly BudgetStep[]) => void = () => {};
 
   /**
    * @param name The budget's scope, for budgets that several processes share.
@@ -151,15 +153,17 @@ export class Budget implements CounterSource {
       atLeast: reached,
       own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),
       leased: what === "spent" ? 0 : reserved - unconfirmed,
-      apply(others, total) {
+      apply: (others, total) => {
         if (what === "taken") {
           window.othersTaken = others;
-        } else {
-          window.othersSpent = others;
-          // earlier spending of other processes has been reported by them
-          if (spent === 0) window.alertedShare = Math.max(window.alertedShare, others / counter.limit);
-          window.reached = Math.max(window.reached, total);
+          return;
         }
+        window.othersSpent = others;
+        window.reached = Math.max(window.reached, total);
+        // earlier spending of other processes has been reported by them
+        if (spent === 0) window.alertedShare = Math.max(window.alertedShare, others / counter.limit);
+        const steps = this.#stepsReached(counter, window);
+        if (steps.length > 0) this.#onLateSteps(steps);
       },
     };
   }
@@ -188,33 +192,37 @@ export class Budget implements CounterSource {
    * Settles a reservation: the actual cost counts in the windows of the reservation. A second call is ignored.
    *
    * @param actual Actual cost, nano-dollars; 0 for a failure. Unknown or invalid values count as the reserved amount.
+   * @param onLateSteps Called with steps that turn out to be reached once the total of all processes is known.
    * @returns The `alert_at` steps reached, each once per window.
    */
-  settle(reservation: Reservation, actual?: number): readonly BudgetStep[] {
+  settle(
+    reservation: Reservation,
+    actual?: number,
+    onLateSteps?: (steps: readonly BudgetStep[]) => void,
+  ): readonly BudgetStep[] {
     const { windows } = reservation;
     if (windows === undefined) return noSteps;
+    if (onLateSteps !== undefined) this.#onLateSteps = onLateSteps;
     this.confirm(reservation);
     reservation.windows = undefined;
     for (const window of windows) window.settle(reservation.nano, actual);
     this.#report?.(); // if the process ends now, the store releases its reservations, but keeps this
-    return this.#alertAt.length === 0 ? noSteps : this.#stepsReached(windows);
+    if (this.#alertAt.length === 0) return noSteps;
+    const [day, month] = windows;
+    const steps = [...this.#stepsReached(this.#days, day!), ...this.#stepsReached(this.#months, month!)];
+    return steps.length === 0 ? noSteps : steps;
   }
 
-  #stepsReached(windows: readonly WindowSums[]): readonly BudgetStep[] {
-    let reached = noSteps;
-    for (const [index, counter] of [this.#days, this.#months].entries()) {
-      const { limit } = counter;
-      const window = windows[index]!;
-      const spent = sum(window.spent, window.othersSpent);
-      const share = spent / limit; // 0 when unlimited
-      if (!(share > window.alertedShare) || limit === 0) continue;
-      const before = window.alertedShare;
-      window.alertedShare = share;
-      const steps = this.#alertAt.filter((step) => step > before && step <= share);
-      const facts = { id: this.#name, window: index === 0 ? "day" : "month", spent, limit, end: window.end } as const;
-      if (steps.length > 0) reached = [...reached, ...steps.map((step) => ({ ...facts, step }))];
-    }
-    return reached;
+  #stepsReached(counter: WindowCounter, window: WindowSums): readonly BudgetStep[] {
+    const { limit } = counter;
+    const spent = sum(window.spent, window.othersSpent);
+    const share = spent / limit; // 0 when unlimited
+    if (!(share > window.alertedShare) || limit === 0) return noSteps;
+    const before = window.alertedShare;
+    window.alertedShare = share;
+    const span = counter === this.#days ? "day" : "month";
+    const facts = { id: this.#name, window: span, spent, limit, end: window.end } as const;
+    return this.#alertAt.filter((step) => step > before && step <= share).map((step) => ({ ...facts, step }));
   }
 
   /** Whether a limit is exhausted. */

@@ -60,6 +60,8 @@ export class CounterReplication implements Replication {
   #isUnavailable = false;
   /** Resolvers of requests that wait for a grant. */
   readonly #undecided = new Set<(grant: undefined) => void>();
+  /** Claims that the store has not decided yet. */
+  readonly #claims = new Set<Promise<boolean>>();
   /** Shared windows by name. */
   readonly #windows = new Map<string, SharedWindow>();
   /** The sync in flight, or the last one. */
@@ -192,7 +194,14 @@ export class CounterReplication implements Replication {
   async claim(name: string, expiresAt: number): Promise<boolean> {
     if (this.#isUnavailable) return true;
     const asked = this.#target.shared.reserve([{ key: `claim ${name}`, expiresAt, amount: 1, limit: 1 }]);
-    return await asked.then(({ isGranted }) => isGranted, () => true);
+    const claim = asked.then(({ isGranted }) => isGranted, () => true);
+    this.#claims.add(claim);
+    return await claim.finally(() => this.#claims.delete(claim));
+  }
+
+  /** Resolves when the store has decided all pending claims. */
+  async settleClaims(): Promise<void> {
+    await Promise.all(this.#claims);
   }
 
   #windowOf(rate: SharedRate): SharedWindow {

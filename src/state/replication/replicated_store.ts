@@ -79,9 +79,15 @@ export class ReplicatedStore implements StateStore {
   /** Reports and publishes what is left. */
   async close(): Promise<void> {
     this.#cancel();
-    if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#replication?.sync());
+    if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#reportLast());
     await this.#unsubscribe?.().catch(() => {}); // an unavailable store drops subscriptions
     await this.#parts.store?.close().catch((error) => this.#ignoreUnavailable(error));
+  }
+
+  /** A sync may show that a budget has reached a step, and the event waits for the store's decision on the claim. */
+  async #reportLast(): Promise<void> {
+    await this.#replication?.sync();
+    await this.#replication?.settleClaims();
   }
 
   /**
