@@ -21,6 +21,8 @@ export declare class Runner {
   run(agent: Agent, input: string, options: { stream: true }): Promise<StreamedRun>;
 }
 
+export declare function setTraceProcessors(processors: readonly never[]): void;
+
 export declare function setTracingDisabled(isDisabled: boolean): void;
 
 export declare function tool(

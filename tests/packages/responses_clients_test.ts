@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-import-prefix -- an entry of `imports` would be downloaded before every task
 /** Clients of others that speak the Responses API by default: Vercel's `ai` with its provider for OpenAI, and OpenAI's agents SDK. */
 // @ts-types="./_agents.d.ts"
-import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "npm:@openai/agents@0.20.0";
+import { Agent, OpenAIProvider, Runner, setTraceProcessors, setTracingDisabled, tool } from "npm:@openai/agents@0.20.0";
 import { createOpenAI } from "npm:@ai-sdk/openai@4.0.118";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool as aiTool } from "npm:ai@7.0.173";
 import { assert, assertEquals } from "@std/assert";
@@ -84,6 +84,7 @@ describe("Vercel's ai with its provider for OpenAI", () => {
 
 describe("OpenAI's agents SDK", () => {
   setTracingDisabled(true);
+  setTraceProcessors([]); // ends the timer of the default one, which every later suite would be blamed for
   const look = tool({
     name: "look",
     description: "Looks out of the window",
