@@ -6,6 +6,7 @@ import { assertEquals } from "@std/assert";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler, type Handler, listen } from "../../proxy.ts";
 import { patienceMs, until } from "../support/patience.ts";
+import { portForRestarts } from "../support/ports.ts";
 import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
 import type { Browser, BrowserContext, Page } from "./_playwright.ts";
 
@@ -28,8 +29,8 @@ export async function startDashboardProxy(options: TestProxyOptions): Promise<Da
   const mesh = new ModelMesh();
   await mesh.initialize(testConfig(options));
   const handler = createHandler(mesh, { tokens: options.tokens ?? [] });
-  let server = await listen(handler, { port: 0 });
-  const { port } = server;
+  const port = await portForRestarts();
+  let server = await listen(handler, { port });
   const url = `http://127.0.0.1:${port}`;
   const [token] = options.tokens ?? [];
   return {

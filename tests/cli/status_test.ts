@@ -5,6 +5,7 @@ import { serve } from "../../proxy.ts";
 import { runCommand, startCommand } from "../support/_cli.ts";
 import { assertOutput } from "../support/_cli_outputs.ts";
 import { happens, until } from "../support/patience.ts";
+import { portForRestarts } from "../support/ports.ts";
 import { testConfig } from "../support/proxy.ts";
 import { adminToken, clientsConfig, startClientsProxy } from "../support/_runtime_clients.ts";
 import { ok, startUpstream, status as answerStatus } from "../support/upstream.ts";
@@ -68,14 +69,15 @@ describe("modelmesh status --watch", () => {
   });
 
   it("waits for a proxy that is restarted, says so once, and shows it again", async () => {
-    const first = await startClientsProxy(config());
+    const port = await portForRestarts();
+    const first = await startClientsProxy(config(), port);
     const env = { MODELMESH_URL: first.url, MODELMESH_TOKEN: adminToken };
     const watching = startCommand(["status", "--watch", "--json"], { env });
     await until(() => shown(watching) > 0, "it shows the proxy");
     await first[Symbol.asyncDispose]();
     await until(() => watching.shell.err !== "", "it says that the proxy is away");
     const before = shown(watching);
-    const again = await serve({ config: config(), port: Number(new URL(first.url).port) });
+    const again = await serve({ config: config(), port });
     await until(() => shown(watching) > before, "it shows the proxy again");
     watching.shell.signal("SIGINT");
     assertEquals(await happens("it ends", watching.code), 0);

@@ -7,6 +7,7 @@ import { type ChildCommand, spawnCommand } from "../support/_cli.ts";
 import { childrenOf } from "../support/_children.ts";
 import { makeFolder } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
+import { portForRestarts } from "../support/ports.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 import { sendBytes } from "../support/_surface.ts";
@@ -41,8 +42,9 @@ class Proxy implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
+    this.#port ||= await portForRestarts();
     this.#child = spawnCommand(["proxy", ...this.#args, "--port", String(this.#port)], { env: smallHeap });
-    this.#port = Number(new URL(await this.#child.url()).port);
+    await this.#child.url();
   }
 
   /** Ends it the hard way and starts it again, or one of its workers. */

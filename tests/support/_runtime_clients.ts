@@ -105,7 +105,8 @@ export function clientsProxy(url: string): ClientsProxy {
 /** Starts a proxy on real time. */
 export async function startClientsProxy(
   config: Record<string, unknown>,
+  port: number = 0,
 ): Promise<ClientsProxy & { readonly running: RunningProxy } & AsyncDisposable> {
-  const running = await serve({ config, port: 0 });
+  const running = await serve({ config, port });
   return { ...clientsProxy(running.url), running, [Symbol.asyncDispose]: () => running.stop() };
 }

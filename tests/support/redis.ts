@@ -4,8 +4,9 @@
  * @module
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import process from "node:process";
+import { portForRestarts } from "./ports.ts";
 
 /** Whether `redis-server` is installed; `.ci/run` installs it. */
 export const hasRedis: boolean = spawnSync("redis-server", ["--version"]).status === 0;
@@ -28,7 +29,7 @@ export class TestRedis implements AsyncDisposable {
 
   /** Starts a Redis. */
   static async start(): Promise<TestRedis> {
-    const redis = new TestRedis(await freePort());
+    const redis = new TestRedis(await portForRestarts());
     await redis.start();
     return redis;
   }
@@ -90,13 +91,4 @@ export class TestRedis implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
