@@ -33,6 +33,8 @@ class Proxy implements AsyncDisposable {
   readonly #hasWorkers: boolean;
   #child!: ChildCommand;
   #port = 0;
+  /** What earlier processes of it have logged. */
+  #logged = "";
   /** Clients wait while it is started again. */
   #starting: Promise<void> = Promise.resolve();
 
@@ -55,8 +57,16 @@ class Proxy implements AsyncDisposable {
       return await until(() => this.#child.err.split("is listening again").length > times);
     }
     process.kill(this.#child.pid, "SIGKILL");
-    this.#starting = this.#child.code.then(() => this.start());
+    this.#starting = this.#child.code.then(() => {
+      this.#logged += this.#child.err;
+      return this.start();
+    });
     await this.#starting;
+  }
+
+  /** Whether Redis has kept it waiting for so long that it counted by itself: then a limit holds for it alone. */
+  get hasCountedAlone(): boolean {
+    return (this.#logged + this.#child.err).includes("The shared storage is unavailable");
   }
 
   async chat(): Promise<Seen> {
@@ -113,8 +123,26 @@ function documentOf({ name, upstream, client, config, limits, url = redis.url }:
   });
 }
 
+/** What came of it all. */
+interface Outcome {
+  readonly seen: readonly Seen[];
+  /** Calls that the provider received. */
+  readonly calls: number;
+}
+
+/** Runs it again when the machine was so busy that Redis seemed to be away. */
+async function exhaust(setup: Setup): Promise<Outcome> {
+  for (let tries = 1;; tries++) {
+    const { hasCountedAlone, ...outcome } = await exhaustOnce({ ...setup, name: `${setup.name}-${tries}` });
+    if (!hasCountedAlone || tries === 3) return outcome;
+  }
+}
+
 /** Four clients ask two proxies, one of which is killed again and again, until both refuse all. */
-async function exhaust({ name, upstream, client, config, limits, args = [] }: Setup): Promise<Seen[]> {
+async function exhaustOnce(
+  { name, upstream, client, config, limits, args = [] }: Setup,
+): Promise<Outcome & { readonly hasCountedAlone: boolean }> {
+  const callsBefore = upstream.calls;
   await using folder = await makeFolder();
   const path = await folder.write("mesh.json", JSON.stringify(documentOf({ name, upstream, client, config, limits })));
   await using one = new Proxy(["--config", path, ...args]);
@@ -137,7 +165,7 @@ async function exhaust({ name, upstream, client, config, limits, args = [] }: Se
   isOver = true;
   await clients;
   assert(countOf(seen, "lost") <= maxLost, `${countOf(seen, "lost")} requests were lost`);
-  return seen;
+  return { seen, calls: upstream.calls - callsBefore, hasCountedAlone: one.hasCountedAlone || other.hasCountedAlone };
 }
 
 const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => other === one).length;
@@ -148,23 +176,23 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
 
   it("spend a budget to the cent", async () => {
     await using upstream = await startUpstream(answer);
-    const seen = await exhaust({ name: "budget", upstream, config: { budget: { daily_limit: 1.5 } } });
-    checkSpent(seen, upstream);
+    const { seen, calls } = await exhaust({ name: "budget", upstream, config: { budget: { daily_limit: 1.5 } } });
+    checkSpent({ seen, calls });
     assertEquals(new Set(seen.filter((one) => one !== "lost")), new Set(["200", "budget_exceeded"]));
   });
 
   it("spend a client's budget to the cent, also when it is one of a proxy's workers", async () => {
     await using upstream = await startUpstream(answer);
     const client = { budget: { daily_limit: 1.5 } };
-    checkSpent(await exhaust({ name: "client", upstream, client, args: ["--workers", "2"] }), upstream);
+    checkSpent(await exhaust({ name: "client", upstream, client, args: ["--workers", "2"] }));
   });
 
   for (const [who, args] of [["a proxy", []], ["one of a proxy's workers", ["--workers", "2"]]] as const) {
     it(`admit a client's requests to the call: ${who}`, async () => {
       await using upstream = await startUpstream(answer);
-      const seen = await exhaust({ name: `rpm-${args.length}`, upstream, client: { rpm: 150 }, args });
+      const { seen, calls } = await exhaust({ name: `rpm-${args.length}`, upstream, client: { rpm: 150 }, args });
       const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
-      assert(good <= 150 && upstream.calls <= 150, `${good} answers, ${upstream.calls} calls`);
+      assert(good <= 150 && calls <= 150, `${good} answers, ${calls} calls`);
       assert(good + lost >= 150, `${good} answers and ${lost} lost`);
       assertEquals(new Set(seen.filter((one) => one !== "lost")), new Set(["200", "rate_limit_exceeded"]));
     });
@@ -183,9 +211,14 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
     for (const [who, args] of [["a proxy", []], ["one of a proxy's workers", ["--workers", "2"]]] as const) {
       it(`send a model its ${what}, to the call: ${who}`, async () => {
         await using upstream = await startUpstream(answer);
-        const seen = await exhaust({ name: `${what} ${args.length}`.replaceAll(/\W/g, "-"), upstream, ...setup, args });
+        const { seen, calls } = await exhaust({
+          name: `${what} ${args.length}`.replaceAll(/\W/g, "-"),
+          upstream,
+          ...setup,
+          args,
+        });
         const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
-        assert(good <= 150 && upstream.calls <= 150, `${good} answers, ${upstream.calls} calls`);
+        assert(good <= 150 && calls <= 150, `${good} answers, ${calls} calls`);
         assert(good + lost >= 150, `${good} answers and ${lost} lost`);
       });
     }
@@ -237,9 +270,9 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
 });
 
 /** Of a budget for 150 requests. */
-function checkSpent(seen: readonly Seen[], upstream: Upstream): void {
+function checkSpent({ seen, calls }: Outcome): void {
   const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
   assert(good <= 150, `${good} answers of one cent each`);
-  assert(upstream.calls <= 150 + lost, `${upstream.calls} calls, of which ${lost} may be lost`);
+  assert(calls <= 150 + lost, `${calls} calls, of which ${lost} may be lost`);
   assert(good + lost >= 150, `${good} answers and ${lost} lost`);
 }
