@@ -39,7 +39,7 @@ export class Breakdown {
   }
 
   #addRow(): HTMLTableRowElement {
-    const row = el("tr", {}, el("th", { scope: "row" }), ...Object.keys(columns).map(() => el("td")));
+    const row = el("tr", {}, el("th", { scope: "row" }, el("bdi")), ...Object.keys(columns).map(() => el("td")));
     this.#body.append(row);
     return row;
   }
@@ -47,7 +47,7 @@ export class Breakdown {
 
 function show(row: HTMLTableRowElement, { name, total }: Group): void {
   const [title, ...cells] = row.cells;
-  setText(title!, name);
+  setText(title!.querySelector("bdi")!, name);
   title!.title = name;
   Object.values(columns).forEach((format, index) => setText(cells[index]!, format(total)));
   cells[1]!.className = total.failed > 0 ? "problem" : "";

@@ -108,6 +108,19 @@ export class Connection {
     return this.request(path, { ...init, method: "POST", headers, body: JSON.stringify(body) });
   }
 
+  /**
+   * Whether the proxy requires a token, of which the page has none. The public health check says so, by leaving its
+   * version out; a request without the token would be logged as rejected.
+   */
+  async lacksToken(): Promise<boolean> {
+    if (this.hasToken) return false;
+    const response = await fetch(`${this.#base}/health`, { cache: "no-store" }).catch((cause) => {
+      throw new UnreachableError(cause);
+    });
+    const health = await response.json().catch(() => ({}));
+    return health.status !== undefined && health.version === undefined;
+  }
+
   /** States, budgets and clients. */
   async status(): Promise<MeshStatus> {
     const response = await this.request("/mesh/status");

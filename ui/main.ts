@@ -121,6 +121,7 @@ function show(state: "connecting" | "live" | "lost", text: string): void {
 
 /** Reads until the stream ends; throws when it cannot begin. */
 async function follow(onLive: () => void): Promise<void> {
+  if (await connection.lacksToken()) throw new TokenError("The proxy requires a token");
   await refresh();
   byId("app").hidden = false;
   byId("forget").hidden = !connection.hasToken;

@@ -46,7 +46,7 @@ export const measures: readonly Measure[] = [
     isCount: true,
   },
   { title: "Latency", empty: "No responses", ...inMs, lines: durationLines("latency") },
-  { title: "Time to first token", empty: "No streams", ...inMs, lines: durationLines("firstToken") },
+  { title: "First token", empty: "No streams", ...inMs, lines: durationLines("firstToken") },
   {
     title: "Error rate",
     empty: "No requests",

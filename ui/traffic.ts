@@ -134,7 +134,7 @@ function valuesOf(
 
 function drawLegend(groups: readonly Group[]): void {
   const keys = groups.map(({ name }, index) => {
-    const key = el("span", { class: "key", title: name }, el("span", {}, name));
+    const key = el("span", { class: "key", title: name }, el("span", {}, el("bdi", {}, name)));
     key.style.setProperty("--key", `var(--c${index})`);
     return key;
   });

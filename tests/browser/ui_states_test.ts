@@ -1,5 +1,5 @@
 /** The dashboard over time: what it shows while nothing happens, while the proxy is away, and in its title. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
@@ -40,6 +40,43 @@ testInChromium("The dashboard counts the time to recovery down, and sends nothin
   await dashboard.shows("#pools .model", /first.*recovers in (1\d|20) s/s);
   assertEquals(dashboard.requests.slice(sent), []);
 });
+
+testInChromium("The dashboard shows a failover within 2 s of its clock", async (browser) => {
+  await using first = await startUpstream(status(429, { headers: { "retry-after": "40" } }));
+  await using second = await startUpstream(answer());
+  await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
+  await using dashboard = await Dashboard.open(browser, proxy, { hasFakeTime: true });
+  await dashboard.page.addInitScript(copyEvents);
+  await dashboard.page.reload();
+  await dashboard.isLive();
+  await dashboard.page.clock.pauseAt(await dashboard.page.evaluate<number>("Date.now() + 5000"));
+  const isShown = () => dashboard.page.locator("#stream summary", { hasText: "second" }).isVisible();
+
+  await proxy.chat();
+  await dashboard.holds(`events.includes('"type":"routing"')`);
+  assertEquals(await isShown(), false, "the page is drawn although its clock stands still");
+  const refreshed = dashboard.page.waitForResponse("**/mesh/status");
+  await dashboard.page.clock.runFor(500);
+  await (await refreshed).finished();
+  await dashboard.page.clock.runFor(1500);
+  assertEquals(await isShown(), true);
+  assertMatch(await dashboard.page.locator("#pools .model").first().innerText(), /standby: rate limited/);
+  assertMatch(await dashboard.page.locator(".tile", { hasText: "Saved by failover" }).innerText(), /\b1\b/);
+});
+
+/** Makes the page copy what it receives as events into the variable `events`. */
+const copyEvents = `{
+  const send = globalThis.fetch;
+  globalThis.events = "";
+  globalThis.fetch = async (url, init) => {
+    const response = await send(url, init);
+    if (!String(url).endsWith("/mesh/events") || !response.ok) return response;
+    const [own, copy] = response.body.tee();
+    copy.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write: (text) => void (events += text) }))
+      .catch(() => {});
+    return new Response(own, response);
+  };
+}`;
 
 testInChromium("The title of the tab says what is in standby or down", async (browser) => {
   await using first = await startUpstream(answer());

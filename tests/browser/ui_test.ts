@@ -23,7 +23,7 @@ testInChromium("The dashboard shows a failover while it happens, and what it cos
   await dashboard.page.locator("#stream summary").filter({ hasText: "second" }).click();
   await dashboard.shows("#stream .attempts li", /second \(second\)\s*ok/);
   await dashboard.shows("#stream .attempts li", /first \(first\)\s*rate limited 429/);
-  assertEquals(dashboard.requests.filter((request) => !/ \/(ui|mesh\/status|mesh\/events)$/.test(request)), []);
+  assertEquals(dashboard.requests.filter((request) => !/ \/(ui|health|mesh\/status|mesh\/events)$/.test(request)), []);
 });
 
 testInChromium(
@@ -34,6 +34,11 @@ testInChromium(
     await using dashboard = await Dashboard.open(browser, proxy);
     await dashboard.page.locator("#gate").waitFor();
     assert(!(await dashboard.page.locator("body").innerText()).includes("only"), "a model is shown without a token");
+    assertEquals(
+      dashboard.requests,
+      ["GET /ui", "GET /health"],
+      "a request is rejected, and logged, for want of a token",
+    );
     await dashboard.signIn("wrong-token-0123456789");
     await dashboard.shows("#gate-error", "The bearer token is not accepted");
     assertEquals(await dashboard.page.evaluate("sessionStorage.length"), 0);
@@ -129,7 +134,7 @@ testInChromium(
     await dashboard.shows(".tile", /10K in \d/);
     await dashboard.page.locator("#search").fill("no such thing");
     await dashboard.shows("#empty", "No record matches");
-    assertEquals(dashboard.requests, ["GET /ui", "GET /mesh/status", "GET /mesh/events"]);
+    assertEquals(dashboard.requests, ["GET /ui", "GET /health", "GET /mesh/status", "GET /mesh/events"]);
     assert(await usedBytes(dashboard) < 200 * 1024 * 1024, "the page is too large");
     assert(
       await dashboard.page.evaluate<number>("document.querySelectorAll('*').length") < 5000,
