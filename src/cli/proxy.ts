@@ -129,10 +129,11 @@ Try this in another terminal, a few times in a row:
   curl -iN ${url}/v1/chat/completions -H 'content-type: application/json' \\
     -d '{"model":"chat-completion","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
 
-Three simulated providers take turns. The second one refuses every other call, its first one included, for 5 seconds:
-the answer comes all the same, x-mesh-model says from which model, and the events ${
+Three simulated providers take turns. The second one returns 429 with "retry-after: 5" to every other call, beginning
+with its first. Another provider then answers: x-mesh-model names it, and the events ${
     isTerminal ? "below" : "on this stream"
-  } say why.
+  } give the reason.
+The dashboard at ${url}/ui shows the same.
 
 `;
 }
