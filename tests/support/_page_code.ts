@@ -1,5 +1,6 @@
 /**
- * Code blocks in documentation, with the context given by hidden comments before them.
+ * Code blocks in documentation. Hidden comments before a block give its context, or the reason why it is not checked or
+ * not run.
  * @module
  */
 import { join } from "node:path";
@@ -15,6 +16,10 @@ export interface CodeBlock {
   readonly language: string;
   /** Code, with the context of `<!-- given: … -->`. */
   readonly text: string;
+  /** Why it is not checked: `<!-- not checked: … -->`. */
+  readonly unchecked?: string;
+  /** Why it is not run: `<!-- not run: … -->`. */
+  readonly notRun?: string;
 }
 
 /** Returns the pages whose code is tested. */
@@ -23,22 +28,39 @@ export async function codePages(): Promise<string[]> {
   return ["README.md", ...names.filter((name) => name.endsWith(".md")).toSorted()];
 }
 
+/** Returns every code block of these pages. */
+export async function allCodeBlocks(): Promise<CodeBlock[]> {
+  const block = /((?:<!-- (?:given|not checked|not run): .*? -->\n)*)^```(\w+)\n(.*?)^```$/gms;
+  const blocks = await Promise.all((await codePages()).map(async (page) => {
+    const text = await Deno.readTextFile(new URL(page, root));
+    return [...text.matchAll(block)].map((match): CodeBlock => {
+      const [, comments = "", language = "", code = ""] = match;
+      const { given, "not checked": unchecked, "not run": notRun } = wordsOf(comments);
+      const where = `${page}:${text.slice(0, match.index).split("\n").length}`;
+      return {
+        ...{ where, language, text: given === undefined ? code : `${given}\n${code}` },
+        ...(unchecked === undefined ? {} : { unchecked }),
+        ...(notRun === undefined ? {} : { notRun }),
+      };
+    });
+  }));
+  return blocks.flat();
+}
+
+function wordsOf(comments: string): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    [...comments.matchAll(/<!-- (\w+(?: \w+)?): (.*?) -->/gs)].map(([, kind, words]) => [kind, words]),
+  );
+}
+
 /**
- * Returns the blocks of some languages, except those after `<!-- not checked: why -->`.
+ * Returns the blocks of some languages, except those that are not checked.
  *
  * @param languages Languages as fences name them.
  */
 export async function codeBlocks(...languages: readonly string[]): Promise<CodeBlock[]> {
-  const blocks = await Promise.all((await codePages()).map(async (page) => {
-    const text = await Deno.readTextFile(new URL(page, root));
-    return [...text.matchAll(/(?:<!-- (given|not checked): (.*?) -->\n)?^```(\w+)\n(.*?)^```$/gms)].flatMap((match) => {
-      const [, kind, words = "", language = "", code = ""] = match;
-      if (!languages.includes(language) || kind === "not checked") return [];
-      const line = text.slice(0, match.index).split("\n").length;
-      return [{ where: `${page}:${line}`, language, text: kind === "given" ? `${words}\n${code}` : code }];
-    });
-  }));
-  return blocks.flat();
+  const blocks = await allCodeBlocks();
+  return blocks.filter(({ language, unchecked }) => languages.includes(language) && unchecked === undefined);
 }
 
 /** npm packages that blocks import, in the versions that other tests pin. */
@@ -49,6 +71,14 @@ const packages: Readonly<Record<string, string>> = {
   "ai": "npm:ai@7.0.173",
   "openai": "npm:openai@7.55.0",
 };
+
+/** The names and URLs of a linked package of `@std`, since an import map replaces the links. */
+async function linked(folder: string): Promise<[name: string, url: string][]> {
+  const base = new URL(`${folder}/`, root);
+  const { name, exports } = JSON.parse(await Deno.readTextFile(new URL("deno.json", base)));
+  const paths: Readonly<Record<string, string>> = typeof exports === "string" ? { ".": exports } : exports;
+  return Object.entries(paths).map(([path, file]) => [`${name}${path.slice(1)}`, new URL(file, base).href]);
+}
 
 /**
  * Writes blocks as modules that Deno can check and run.
@@ -67,7 +97,14 @@ export async function writeModules(
       [name, path.startsWith("./") ? new URL(path, root).href : path] as const
     );
   const own = absolute(manifest.exports).map(([name, url]) => [`${manifest.name}${name.slice(1)}`, url] as const);
-  const imports = { ...Object.fromEntries([...absolute(manifest.imports), ...own]), ...packages };
+  const imports = {
+    ...Object.fromEntries([
+      ...absolute(manifest.imports),
+      ...(await Promise.all(manifest.links.map(linked))).flat(),
+      ...own,
+    ]),
+    ...packages,
+  };
   const map = join(folder, "imports.json");
   await Deno.writeTextFile(map, JSON.stringify({ imports }));
   const paths = await Promise.all(blocks.map(async ({ where, language, text }) => {
