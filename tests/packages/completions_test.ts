@@ -52,6 +52,12 @@ const places: Readonly<Record<string, readonly [program: string, ...expected: st
   ],
   "a storage": ['create({ config: { storage: { connector: "|" } } })', "redis.redis.v1", "aws.s3.v1"],
   "a secret store": ['create({ config: { secrets: { store: "|" } } })', "mesh.dotenv.v1"],
+  "an error's code": [
+    'declare const error: import("./mod.ts").MeshError; if (error.code === "|") create("");',
+    "rate_limit_exceeded",
+    "no_active_model",
+    "invalid_configuration",
+  ],
   "a key of a pool": ["create({ config: { pools: { p: { | } } } })", "strategy", "deactivation", "budget"],
 };
 

@@ -4,6 +4,7 @@ import {
   type ChatCompletion,
   create,
   type CreateOptions,
+  type ErrorCode,
   type MeshClient,
   MeshConfig,
   MeshError,
@@ -65,6 +66,9 @@ await client.responses.create({ inputs: "red" });
 await client.responses.create({ input: "red" }, { timeouts: 1000 });
 // @ts-expect-error: a message has a role
 await client.chat.completions.create({ messages: [{ content: "Hi" }] });
+export const known: ErrorCode = "rate_limit_exceeded";
+// @ts-expect-error: a misspelt error code
+export const unknown: ErrorCode = "rate_limit_exeeded";
 // @ts-expect-error: no such option
 create("chat-completion", { provider: "openai" });
 
