@@ -113,7 +113,7 @@ function startLargeProxy(url: string): Promise<DashboardProxy> {
 }
 
 function priced(provider: string) {
-  return { provider, capabilities: ["chat-completion"], pricing: { input: 100, output: 400 } };
+  return { provider, capabilities: ["chat-completion"], pricing: { input: 0.01, output: 0.04 } };
 }
 
 async function assertAccessible({ page }: Dashboard): Promise<void> {
@@ -128,6 +128,9 @@ async function assertFits({ page }: Dashboard, width: number): Promise<void> {
   assertEquals(await page.evaluate("innerWidth"), width);
   const fits = await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth");
   assert(fits, "the page is wider than its window");
+  const cut = await page.evaluate<string[]>(`[...document.querySelectorAll(".facts span")]
+    .filter((fact) => fact.scrollWidth > fact.clientWidth).map((fact) => fact.textContent)`);
+  assertEquals(cut, [], "figures wider than their column");
 }
 
 /** Goes through the page by Tab until it begins anew; each control has to be passed, and to have a name. */
