@@ -6,7 +6,7 @@ import { allCodeBlocks, checkout, codeBlocks, writeModules } from "../support/_p
 
 const demoAddress = "127.0.0.1:8080";
 
-/** Of the environment, what Deno needs itself: a block must not find the API keys of whoever runs the tests. */
+/** The variables that Deno itself needs: a block must not find API keys of the environment. */
 const inherited = Object.fromEntries(
   Object.entries(Deno.env.toObject()).filter(([name]) => /^(?:PATH|HOME|TMPDIR|XDG_|DENO_|NODE_|NPM_)/i.test(name)),
 );
