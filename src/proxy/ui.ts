@@ -48,7 +48,10 @@ export async function dashboard({ request, headers }: Exchange): Promise<PlainRe
   }));
   const encoding = given.has("accept-encoding") ? acceptsEncodings({ headers: given }, "gzip", "identity") : "identity"; // a client that names none, such as curl, seldom unpacks one
   if (encoding === undefined || accepts({ headers: given }, mediaType) === undefined) {
-    throw new HttpError("The dashboard is only available as text/html, with gzip or without encoding", { status: 406, code: "not_acceptable" });
+    throw new HttpError("The dashboard is only available as text/html, with gzip or without encoding", {
+      status: 406,
+      code: "not_acceptable",
+    });
   }
   const { bytes, tag } = await representationIn(encoding);
   Object.assign(headers, {
