@@ -28,6 +28,21 @@ Deno.test("docs/observability.md has every header of a response", () => {
   assertEquals(documented.toSorted(), Object.keys(headers).toSorted());
 });
 
+Deno.test("docs/observability.md has every header that a web page can read", async () => {
+  await using upstream = await startUpstream(status(429, { headers: { "retry-after": "90" } }));
+  await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+  const response = await fetch(`${proxy.url}/v1/models`, { headers: { origin: "http://localhost:3000" } });
+  await response.body?.cancel();
+  const exposed = response.headers.get("access-control-expose-headers")!.split(", ");
+  const ofErrors = rowsOf("Header of an error | Meaning").flatMap(([names]) => namesIn(names));
+  const documented = [...rowsOf("Header | Meaning").flatMap(([names]) => namesIn(names)), ...ofErrors];
+  assertEquals(documented.toSorted(), exposed.toSorted());
+  const failed = await proxy.chat({});
+  assertEquals(failed.status, 429);
+  assertEquals(ofErrors.filter((name) => !failed.headers.has(name)), []);
+  await failed.body?.cancel();
+});
+
 Deno.test("docs/observability.md has every metric, with its labels", async () => {
   await using a = await startUpstream(status(500));
   await using b = await startUpstream(({ json }) => json().stream === true ? stream({}) : ok());
