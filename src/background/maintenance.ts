@@ -52,19 +52,19 @@ export class MaintenanceSchedule {
    */
   #look(plan: MaintenancePlan, index: number, state: MeshState, seen?: number): void {
     const { cron, durationMs, pool } = plan;
-    const wall = this.#clock.now();
-    const began = lastStart(cron, wall);
-    if (began !== undefined && began !== seen && wall - began < durationMs) {
-      const standbyMs = began + durationMs - wall;
+    const wallTimeMs = this.#clock.now();
+    const began = lastStart(cron, wallTimeMs);
+    if (began !== undefined && began !== seen && wallTimeMs - began < durationMs) {
+      const standbyMs = began + durationMs - wallTimeMs;
       for (const member of state.members) {
         if (member.pool !== pool) continue;
         const override = state.overrides.get(member.state.breaker.owner, "maintenance_window");
         state.report(override.open("maintenance_window", this.#clock.monotonic(), standbyMs));
       }
     }
-    const next = nextStart(cron, wall);
+    const next = nextStart(cron, wallTimeMs);
     if (next === undefined) return;
-    const wait = Math.min(next - wall, maxWaitMs);
+    const wait = Math.min(next - wallTimeMs, maxWaitMs);
     this.#cancels[index] = this.#clock.after(wait, () => this.#look(plan, index, state, began));
   }
 }

@@ -59,7 +59,7 @@ export class Batches {
       throw invalid(`"endpoint" has to be "${facts.endpoint}", the "url" of the file's lines`, "endpoint");
     }
     const member = memberOf(facts, account, mesh);
-    const share = await reserve(facts.costNano, { member, call, mesh });
+    const share = await reserve(facts.costNanoUsd, { member, call, mesh });
     const asked = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
     const parts = await this.#submit(file.ids, asked, { account, call, share, facts });
     const owner = ownerOf(call);
@@ -206,20 +206,20 @@ export class Batches {
       const known = await records.load(ref);
       const share = records.reserved.get(id);
       records.reserved.delete(id);
-      if (known?.isOver) return share?.settle(known.costNano ?? undefined); // another process has settled it
+      if (known?.isOver) return share?.settle(known.costNanoUsd ?? undefined); // another process has settled it
       const member = memberOf(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
-      const results = { member, endpoint: ref.batch!.endpoint, parts, wall: clock.now() };
+      const results = { member, endpoint: ref.batch!.endpoint, parts, wallTimeMs: clock.now() };
       const used = await usageOf({ ...results, content: ids.length === 0 ? undefined : content })
         .catch(() => undefined); // it has ended even if its results cannot be read
-      share?.settle(used?.costNano);
-      const costNano = used?.costNano ?? null;
-      if (known === undefined && costNano !== null) {
-        charge(costNano, member, { client: call.client, wall: clock.now() });
+      share?.settle(used?.costNanoUsd);
+      const costNanoUsd = used?.costNanoUsd ?? null;
+      if (known === undefined && costNanoUsd !== null) {
+        charge(costNanoUsd, member, { client: call.client, wallTimeMs: clock.now() });
       }
       const { requestId = call.requestId } = known ?? {};
-      await records.save(ref, { id, object, isOver: true, requestId, costNano });
+      await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd });
       emitRecord({ ref, object, member, requestId, used, attempts: parts.length }, mesh);
       if (member.model.batch?.isAnnounced) emitBatchEvent({ ref, object, member, requestId }, mesh);
     });

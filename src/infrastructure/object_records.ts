@@ -22,7 +22,7 @@ interface ObjectRecord {
   /** Of a batch: id of the request that created it. */
   readonly requestId?: string;
   /** Of a batch that has ended: its cost, nano-dollars; null if unknown. */
-  readonly costNano?: number | null;
+  readonly costNanoUsd?: number | null;
 }
 
 /** A page of an owner's objects. */

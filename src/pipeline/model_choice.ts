@@ -76,9 +76,9 @@ function constrained(
     left = keep(left, { isKept: (member) => !isIgnored(member), param: ignore.param, reason });
   }
   if (maxPrice !== undefined) {
-    const { nano, param } = maxPrice;
-    const isKept = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nano;
-    left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nano)} USD or less` });
+    const { nanoUsd, param } = maxPrice;
+    const isKept = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nanoUsd;
+    left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nanoUsd)} USD or less` });
   }
   return left;
 }

@@ -67,7 +67,7 @@ async function performOne<Body extends RequestBody, Response>(
   }
   const served = await route(routed, completing(request), deps);
   const { sent, response } = served.answer;
-  const { costNano, estimated } = served.settle("success", {
+  const { costNanoUsd, estimated } = served.settle("success", {
     ...operation.usageIn(sent),
     text: () => JSON.stringify(sent),
   });
@@ -75,6 +75,6 @@ async function performOne<Body extends RequestBody, Response>(
     kind: "whole",
     ...factsOf(routed, served),
     response,
-    costNanoUsd: estimated ? undefined : costNano,
+    costNanoUsd: estimated ? undefined : costNanoUsd,
   };
 }

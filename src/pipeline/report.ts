@@ -5,7 +5,7 @@
 import { notifySafely } from "../observe/notify.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Load, Usage } from "../state/usage.ts";
-import { costNanoUsd } from "../util/cost.ts";
+import { costInNanoUsd } from "../util/cost.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { AnswerUsage } from "./routed.ts";
@@ -33,14 +33,14 @@ export function report(member: Member, answer: AnswerUsage, context: ReportConte
   const { request: { operation, body }, load } = context;
   const { quantities, tokens, isEstimated } = operation.readUsage(answer, { body, model: info, load });
   const { input, output } = quantities;
-  const costNano = costNanoUsd(quantities, info.pricing, runtime.clock.now());
-  if (isEstimated) return { input, output, tokens, costNano, estimated: true };
-  const costUsd = costNano && costNano / 1e9;
+  const costNanoUsd = costInNanoUsd(quantities, info.pricing, runtime.clock.now());
+  if (isEstimated) return { input, output, tokens, costNanoUsd, estimated: true };
+  const costUsd = costNanoUsd && costNanoUsd / 1e9;
   notifySafely(
     () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
     () =>
       hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),
   );
   const cached = quantities.cached || undefined;
-  return { input, output, cached, tokens, costNano };
+  return { input, output, cached, tokens, costNanoUsd };
 }

@@ -19,7 +19,7 @@ export interface NameList {
 /** What a request may cost at most, and the field at fault, should no model be left. */
 export interface PriceLimit {
   /** Nano-dollars. */
-  readonly nano: number;
+  readonly nanoUsd: number;
   /** `mesh.max_price` or `x-mesh-route`. */
   readonly param: string;
 }
@@ -169,7 +169,7 @@ function decimal(value: unknown): number {
 
 function priceOf(value: unknown, field: Field): PriceLimit {
   if (typeof value === "number" && value >= 0 && value <= maxPriceUsd) {
-    return { nano: Math.round(value * nanoPerUsd), param: field.param };
+    return { nanoUsd: Math.round(value * nanoPerUsd), param: field.param };
   }
   throw invalid(field, `has to be a number of USD from 0 to ${maxPriceUsd}, such as 0.01`);
 }

@@ -92,7 +92,7 @@ export function emitRecord(
   { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
   { status, outcome, answeredAt, used = {}, text }: RequestEnding,
 ): void {
-  const { input, output, costNano, estimated } = used;
+  const { input, output, costNanoUsd, estimated } = used;
   const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
   const end: End = {
     status,
@@ -100,7 +100,7 @@ export function emitRecord(
     duration_ms: Math.round(clock.monotonic() - startedAt),
     ...(input === undefined ? {} : { tokens_in: input }),
     ...(output === undefined ? {} : { tokens_out: output }),
-    ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
+    ...(costNanoUsd === undefined ? {} : { cost_usd: costNanoUsd / 1e9 }),
     ...(estimated === undefined ? {} : { estimated }),
   };
   Object.assign(record, end);
@@ -111,7 +111,7 @@ export function emitRecord(
     latencyMs,
     tokensIn: input,
     tokensOut: output,
-    costNanoUsd: costNano,
+    costNanoUsd,
     tokensCached: used.cached,
     payloads: deps.hub.logsRequests ? payloadsOf(request, text) : undefined,
   });

@@ -22,13 +22,13 @@ interface ClientContext {
 
 function budgetOf(
   name: string,
-  { dailyNano, monthlyNano, alertAt }: BudgetSettings,
+  { dailyNanoUsd, monthlyNanoUsd, alertAt }: BudgetSettings,
   { before, state }: ClientContext,
 ): Budget {
   const id = `client ${name}`;
   const isReplicated = state?.replicator.replication !== undefined;
   // a replicated budget has its sums from the replicator
-  const limits = { daily: dailyNano, monthly: monthlyNano, alertAt };
+  const limits = { daily: dailyNanoUsd, monthly: monthlyNanoUsd, alertAt };
   const budget = new Budget(limits, id, isReplicated ? undefined : before?.budget);
   state?.addBudgetScope({ id, budget });
   if (isReplicated) state!.replicator.register(budget);
@@ -71,7 +71,7 @@ export class Client implements RequestClient {
     this.pools = pools && new Set(pools);
     this.#rpm = rpm;
     if (budget !== undefined) this.#budget ??= budgetOf(this.name, budget, { before, state: this.#state });
-    this.#budget?.setLimits({ daily: budget?.dailyNano, monthly: budget?.monthlyNano });
+    this.#budget?.setLimits({ daily: budget?.dailyNanoUsd, monthly: budget?.monthlyNanoUsd });
     this.budget = budget && this.#budget;
   }
 

@@ -67,7 +67,7 @@ function isForBudget({ standby }: SavedBreaker): boolean {
 function hasOtherBudget(breaker: SavedBreaker, { before, next }: { before: Settings; next: Settings }): boolean {
   const [one, other] = [budgetsOf(breaker, before), budgetsOf(breaker, next)];
   return one.some((budget, index) =>
-    budget?.dailyNano !== other[index]?.dailyNano || budget?.monthlyNano !== other[index]?.monthlyNano
+    budget?.dailyNanoUsd !== other[index]?.dailyNanoUsd || budget?.monthlyNanoUsd !== other[index]?.monthlyNanoUsd
   );
 }
 

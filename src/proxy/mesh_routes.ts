@@ -102,12 +102,12 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
 
 /** Every budget once for each of its limits; a client sees its own. */
 function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
-  const wall = clock.now();
+  const wallTimeMs = clock.now();
   const scopes = [...state.members.flatMap(({ state }) => state.tracker.budgetScopes), ...state.budgetScopes];
   return [...new Map(scopes.map(({ id, budget }) => [id, budget]))].flatMap(([key, budget]) => {
     const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
     if (own !== undefined && (scope !== "client" || id !== own.name)) return [];
-    return budget.windows(wall).map(({ window, spent, limit, reserved, end }) => ({
+    return budget.windows(wallTimeMs).map(({ window, spent, limit, reserved, end }) => ({
       scope,
       id,
       window,

@@ -123,7 +123,7 @@ export class FakeClock implements Clock {
   }
 
   /** Sets the wall clock forward or back; waits and durations do not notice. */
-  jumpWall(ms: number): void {
+  jumpWallTime(ms: number): void {
     this.#wallTimeMs += ms;
   }
 

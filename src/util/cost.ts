@@ -65,7 +65,7 @@ export interface Quantities {
  * costNanoUsd({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], now); // 80_000_000
  * ```
  */
-export function costNanoUsd(
+export function costInNanoUsd(
   quantities: Quantities,
   pricing: readonly DatedPricing[] | undefined,
   now: number,

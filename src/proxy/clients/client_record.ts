@@ -2,7 +2,7 @@
  * Clients as the storage has them: settings and the hash of a token, never the token.
  * @module
  */
-import { nanoOf } from "../../config/schema/money.ts";
+import { nanoUsdOf } from "../../config/schema/money.ts";
 import type { ClientSettings } from "../../config/settings/settings.ts";
 import { ConnectorError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -60,8 +60,8 @@ export function settingsOf({ pools, budget, rpm }: ClientFacts): Omit<ClientSett
     ...(rpm !== undefined && { rpm }),
     ...(budget && {
       budget: {
-        ...(daily_limit !== undefined && { dailyNano: nanoOf(daily_limit) }),
-        ...(monthly_limit !== undefined && { monthlyNano: nanoOf(monthly_limit) }),
+        ...(daily_limit !== undefined && { dailyNanoUsd: nanoUsdOf(daily_limit) }),
+        ...(monthly_limit !== undefined && { monthlyNanoUsd: nanoUsdOf(monthly_limit) }),
       },
     }),
   };

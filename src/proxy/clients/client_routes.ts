@@ -182,8 +182,8 @@ function dayIn(parameters: URLSearchParams, name: string): string | undefined {
 }
 
 /** UTC, the oldest first. */
-function keptDays(wall: number): string[] {
-  return Array.from({ length: usageDays }, (_, index) => dayOf(wall - (usageDays - 1 - index) * dayMs));
+function keptDays(wallTimeMs: number): string[] {
+  return Array.from({ length: usageDays }, (_, index) => dayOf(wallTimeMs - (usageDays - 1 - index) * dayMs));
 }
 
 /** RFC 4180. */

@@ -19,7 +19,7 @@ const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
 const readsAtOnce = 10;
 
 /** Requests, tokens read, tokens written, nano-dollars. */
-type Amounts = [requests: number, tokensIn: number, tokensOut: number, costNano: number];
+type Amounts = [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
 
 /** By client id, then by pool. */
 type DayUsage = Record<string, Record<string, Amounts>>;
@@ -118,11 +118,11 @@ export class ClientUsage {
 
   /** Once a day and process. */
   async #purge(storage: Storage): Promise<void> {
-    const wall = this.#clock.now();
-    if (this.#purgedOn === dayOf(wall)) return;
-    const oldest = prefix + dayOf(wall - (usageDays - 1) * dayMs);
+    const wallTimeMs = this.#clock.now();
+    if (this.#purgedOn === dayOf(wallTimeMs)) return;
+    const oldest = prefix + dayOf(wallTimeMs - (usageDays - 1) * dayMs);
     for (const key of await storage.list(prefix)) if (key < oldest) await storage.delete(key);
-    this.#purgedOn = dayOf(wall);
+    this.#purgedOn = dayOf(wallTimeMs);
   }
 }
 
@@ -132,8 +132,8 @@ async function load(storage: Storage, day: string): Promise<DayUsage> {
 }
 
 function rowsIn(usage: DayUsage, day: string, id: string): UsageRow[] {
-  return Object.entries(usage[id] ?? {}).map(([pool, [requests, tokens_in, tokens_out, costNano]]) => (
-    { day, pool, requests, tokens_in, tokens_out, cost_usd: costNano / 1e9 }
+  return Object.entries(usage[id] ?? {}).map(([pool, [requests, tokens_in, tokens_out, costNanoUsd]]) => (
+    { day, pool, requests, tokens_in, tokens_out, cost_usd: costNanoUsd / 1e9 }
   ));
 }
 

@@ -57,8 +57,8 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).slots(`${name} ${index}`));
   }
 
-  slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[] {
-    return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wall);
+  slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
+    return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wallTimeMs);
   }
 
   takeSlot(reservation: RateReservation): void {

@@ -45,7 +45,7 @@ export type ModelRateLimiter =
     /** Returns the limits of concurrent requests that several processes share. */
     slots(key: string): CounterSource[];
     /** Returns the request for a concurrency slot, if concurrency is limited. */
-    slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[];
+    slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[];
     /** Takes a concurrency slot. */
     takeSlot(reservation: RateReservation): void;
     /** Returns the rates that the shared store decides, when several processes admit requests. */
@@ -124,8 +124,8 @@ export class RateLimiter {
   }
 
   /** Returns the request for a concurrency slot, if concurrency is limited. */
-  slotRequests(_reservation: RateReservation, wall: number): readonly CounterRequest[] {
-    return this.#slots === undefined ? [] : [this.#slots.request(wall)];
+  slotRequests(_reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
+    return this.#slots === undefined ? [] : [this.#slots.request(wallTimeMs)];
   }
 
   /** Takes a concurrency slot. */

@@ -78,7 +78,7 @@ interface WindowCounterParts {
   /** The limit; undefined for none. */
   readonly limit: number | undefined;
   /** Returns the window of a wall-clock time in ms. */
-  readonly windowAt: (wall: number) => Window;
+  readonly windowAt: (wallTimeMs: number) => Window;
   /** The same quantity under an earlier limit; both share their sums. */
   readonly before?: WindowCounter | undefined;
 }
@@ -92,7 +92,7 @@ export class WindowCounter {
   limit: number;
   /** Windows, the most recently used one last. */
   readonly windows: WindowSums[];
-  readonly #windowAt: (wall: number) => Window;
+  readonly #windowAt: (wallTimeMs: number) => Window;
 
   constructor({ limit = Infinity, windowAt, before }: WindowCounterParts) {
     this.limit = limit;
@@ -101,10 +101,10 @@ export class WindowCounter {
   }
 
   /** Returns the window of a wall-clock time in ms. */
-  at(wall: number): WindowSums {
+  at(wallTimeMs: number): WindowSums {
     const latest = this.windows.at(-1);
-    if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
-    const wanted = this.#windowAt(wall);
+    if (latest !== undefined && wallTimeMs >= latest.start && wallTimeMs < latest.end) return latest;
+    const wanted = this.#windowAt(wallTimeMs);
     const index = this.windows.findIndex(({ start }) => start === wanted.start);
     const [window = new WindowSums(wanted)] = index < 0 ? [] : this.windows.splice(index, 1);
     this.windows.push(window);
@@ -113,8 +113,8 @@ export class WindowCounter {
   }
 
   /** Returns the most recently used window or a later one. When the wall clock goes backwards, the window stays. */
-  latest(wall: number): WindowSums {
-    return this.at(Math.max(wall, this.windows.at(-1)?.start ?? wall));
+  latest(wallTimeMs: number): WindowSums {
+    return this.at(Math.max(wallTimeMs, this.windows.at(-1)?.start ?? wallTimeMs));
   }
 
   /** Whether the settled amount has reached the limit. */

@@ -78,21 +78,21 @@ export class SnapshotMapper implements StateRestorer {
     const isElsewhere = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
     return {
       version: 1,
-      saved_at: now.wall,
+      saved_at: now.wallTimeMs,
       breakers: breakers.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
       failures: [...this.#state.members.flatMap(writeFailures), ...this.#known?.failures.filter(isElsewhere) ?? []],
       ...(keys.length === 0 ? {} : { keys }),
       ...(this.#hasUsage && {
         usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isElsewhere) ?? []],
-        spending: this.#spending(now.wall),
+        spending: this.#spending(now.wallTimeMs),
       }),
     };
   }
 
-  #spending(wall: number): readonly SavedSpending[] {
+  #spending(wallTimeMs: number): readonly SavedSpending[] {
     const budgets = this.#budgets();
     const isKept = ({ budget, months }: SavedSpending) =>
-      !budgets.has(budget) && months.some(({ start }) => start > wall - spendingKeptMs);
+      !budgets.has(budget) && months.some(({ start }) => start > wallTimeMs - spendingKeptMs);
     return [
       ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
       ...this.#known?.spending?.filter(isKept) ?? [],
@@ -142,7 +142,7 @@ export class SnapshotMapper implements StateRestorer {
       const facts = readBreaker(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
       const own = known.get(recordKey(saved)) ?? this.#owner.#pending.breakerOf(saved);
-      if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
+      if (until > now.monotonicMs && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
     const { keyPools } = this.#state;
     for (const [provider, keys] of byProvider(savedKeys)) {
@@ -151,7 +151,7 @@ export class SnapshotMapper implements StateRestorer {
     }
     for (const member of this.#state.members) {
       this.#owner.#pending.restoreOverrides(member);
-      member.state.refresh(now.monotonic);
+      member.state.refresh(now.monotonicMs);
     }
   }
 
@@ -201,7 +201,7 @@ export class SnapshotMapper implements StateRestorer {
       if (standby === undefined) return [];
       const { key } = breaker;
       const until = endOf(saved.get(key));
-      const isSame = standby.until === until || Math.abs(this.#wallOf(standby) - until) <= toleranceMs;
+      const isSame = standby.until === until || Math.abs(this.#wallTimeOf(standby) - until) <= toleranceMs;
       return isSame ? [[key, standby] as const] : [];
     }));
   }
@@ -270,7 +270,7 @@ export class SnapshotMapper implements StateRestorer {
     return new Map([...scopes, ...this.#state.budgetScopes].map(({ id, budget }) => [id, budget]));
   }
 
-  #wallOf({ until }: Standby): number {
+  #wallTimeOf({ until }: Standby): number {
     return this.#clock.now() + until - this.#clock.monotonic();
   }
 }

@@ -117,11 +117,11 @@ export class BreakerEvents {
   }
 
   #message(begun: readonly CircuitBreaker[], closed: readonly CircuitBreaker[], requestsAll: boolean): string {
-    const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
+    const now = { wallTimeMs: this.#clock.now(), monotonicMs: this.#clock.monotonic() };
     const message: Message = {
       version: 1,
       from: this.#id,
-      saved_at: now.wall,
+      saved_at: now.wallTimeMs,
       breakers: begun.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
       failures: [],
       closed: closed.map((breaker) => ({
@@ -140,7 +140,7 @@ export class BreakerEvents {
   /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
   #merge(saved: SavedBreaker, saidAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
-    const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wall: saidAt, monotonic: now });
+    const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wallTimeMs: saidAt, monotonicMs: now });
     const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // each process counts the shared total against its own limits

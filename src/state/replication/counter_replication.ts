@@ -122,8 +122,10 @@ export class CounterReplication implements Replication {
 
   async #sync(sources: readonly CounterSource[]): Promise<void> {
     const { shared, clock } = this.#target;
-    const wall = clock.now();
-    const parts = sources.flatMap((source) => [...source.counters(wall)]).filter((part) => this.#hasChanged(part));
+    const wallTimeMs = clock.now();
+    const parts = sources.flatMap((source) => [...source.counters(wallTimeMs)]).filter((part) =>
+      this.#hasChanged(part)
+    );
     const deltas = parts.map((part) => {
       const account = this.#acknowledgedOf(part);
       const { amount, leased, pending } = account;
@@ -275,9 +277,9 @@ export class CounterReplication implements Replication {
   #forget(parts: readonly ReplicatedCounter[]): void {
     if (this.#replicator.acknowledged.size <= 2 * parts.length + 100) return;
     const inUse = new Set(parts.map(({ key }) => key));
-    const wall = this.#target.clock.now();
+    const wallTimeMs = this.#target.clock.now();
     const kept = new Set(
-      this.#replicator.sources.flatMap((source) => [...source.counters(wall)].map(({ key }) => key)),
+      this.#replicator.sources.flatMap((source) => [...source.counters(wallTimeMs)].map(({ key }) => key)),
     );
     for (const key of this.#replicator.acknowledged.keys()) {
       if (!inUse.has(key) && !kept.has(key)) this.#replicator.acknowledged.delete(key);

@@ -40,7 +40,7 @@ export interface CounterRequest {
 /** A source of replicated counters. */
 export interface CounterSource {
   /** Returns its counters. */
-  counters(wall: number): Iterable<ReplicatedCounter>;
+  counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
   /**
    * Begins replication. Values restored from an earlier process are already in the store.
    *

@@ -22,10 +22,10 @@ export class RateReplica implements CounterSource {
   }
 
   /** Returns the slices that may still change; initially all slices of the window. */
-  *counters(wall: number): Iterable<ReplicatedCounter> {
+  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
     const { key, sliceMs, slices, isWanted, counted } = this.#parts;
     if (!isWanted()) return;
-    const present = Math.floor(wall / sliceMs);
+    const present = Math.floor(wallTimeMs / sliceMs);
     const isFirst = this.#counted === undefined;
     const taken = counted();
     this.#slice(present).own += taken - (this.#counted ?? taken); // usage before replication is not reported
