@@ -270,8 +270,12 @@ function checked(body: unknown): BatchRequest {
     if (value === undefined || value === null) throw missing(name);
     if (typeof value !== "string") throw wrongType(name, "a string", value);
   }
-  checkOptional(request, { name: "metadata", what: "an object", fits: isObject });
-  checkOptional(request, { name: "completion_window", what: "a string", fits: (value) => typeof value === "string" });
+  checkOptional(request, { name: "metadata", expected: "an object", isValid: isObject });
+  checkOptional(request, {
+    name: "completion_window",
+    expected: "a string",
+    isValid: (value) => typeof value === "string",
+  });
   return request as unknown as BatchRequest;
 }
 

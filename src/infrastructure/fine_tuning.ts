@@ -152,7 +152,11 @@ function checked(body: unknown): FineTuneRequest {
     if (value === undefined || value === null) throw missing(name);
     if (typeof value !== "string") throw wrongType(name, "a string", value);
   }
-  checkOptional(request, { name: "validation_file", what: "a string", fits: (value) => typeof value === "string" });
+  checkOptional(request, {
+    name: "validation_file",
+    expected: "a string",
+    isValid: (value) => typeof value === "string",
+  });
   return request as unknown as FineTuneRequest;
 }
 

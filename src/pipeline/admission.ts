@@ -62,9 +62,9 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
   let soonest = Infinity;
   for (const [{ model }, { reason, until }] of context.denials) {
     const waitMs = until - now;
-    const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
+    const shouldWait = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
       waitMs <= retryFor(pool.routing, model.instance.entry.id).maxDelayMs;
-    if (isWorthIt) soonest = Math.min(soonest, waitMs);
+    if (shouldWait) soonest = Math.min(soonest, waitMs);
   }
   if (soonest === Infinity) return false;
   await context.wait(soonest);
@@ -89,18 +89,18 @@ export async function readmit(admitted: AdmittedModel): Promise<boolean> {
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial(context.plan.load, now) ?? context.contested.get(member);
+    const denial = member.state.denial(context.plan.load, now) ?? context.takenElsewhere.get(member);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;
   if (denials.size < candidates.length) return candidates.filter((member) => !denials.has(member));
   for (const [member, denial] of denials) context.denials.set(member, denial);
-  const wished = alone ? candidates.filter((member) => denials.get(member)!.reason === "max_rpm") : [];
-  return wished.length === 0 ? [] : [roomiest(wished)];
+  const spaced = alone ? candidates.filter((member) => denials.get(member)!.reason === "max_rpm") : [];
+  return spaced.length === 0 ? [] : [highestHeadroom(spaced)];
 }
 
 /** The one with most headroom; the first of equals. */
-function roomiest(members: readonly Member[]): Member {
+function highestHeadroom(members: readonly Member[]): Member {
   let best = members[0]!;
   let most = -1;
   for (const member of members) {

@@ -22,13 +22,13 @@ export function applyStrategy(
   hub: Hub,
 ): Member {
   const views = candidates.map(({ state }) => state);
-  const ask = (strategy: SelectionStrategy | undefined) => {
+  const selectWith = (strategy: SelectionStrategy | undefined) => {
     try {
       return strategy?.select(views, context);
     } catch {
       hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
     }
   };
-  const chosen = ask(pool.strategy) ?? ask(pool.fallback);
+  const chosen = selectWith(pool.strategy) ?? selectWith(pool.fallback);
   return candidates.find(({ state }) => state === chosen) ?? candidates[0]!;
 }

@@ -17,8 +17,8 @@ const maxNames = 16;
 interface OptionalMember {
   readonly name: string;
   /** What it has to be, such as `an array`. */
-  readonly what: string;
-  readonly fits: (value: unknown) => boolean;
+  readonly expected: string;
+  readonly isValid: (value: unknown) => boolean;
 }
 
 /**
@@ -40,12 +40,12 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
     checkSize(body);
     const { model, models } = body;
     if (model !== undefined) checkName(model, "model");
-    checkOptional(body, { name: "models", what: "an array", fits: Array.isArray });
+    checkOptional(body, { name: "models", expected: "an array", isValid: Array.isArray });
     if (Array.isArray(models)) {
       if (models.length > maxNames) throw invalid(`"models" may have up to ${maxNames} names`, "models");
       models.forEach((name, index) => checkName(name, `models[${index}]`));
     }
-    checkOptional(body, { name: "mesh", what: "an object", fits: isObject });
+    checkOptional(body, { name: "mesh", expected: "an object", isValid: isObject });
     return body as RequestBody;
   };
 }
@@ -57,9 +57,12 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
  * @param member What it may be.
  * @throws {UnsupportedRequestError} `invalid_value`.
  */
-export function checkOptional(body: Readonly<Record<string, unknown>>, { name, what, fits }: OptionalMember): void {
+export function checkOptional(
+  body: Readonly<Record<string, unknown>>,
+  { name, expected, isValid }: OptionalMember,
+): void {
   const value = body[name];
-  if (value !== undefined && value !== null && !fits(value)) throw wrongType(name, what, value);
+  if (value !== undefined && value !== null && !isValid(value)) throw wrongType(name, expected, value);
 }
 
 /** Whether a value is a whole number of at least 0. */
@@ -128,10 +131,10 @@ export function invalid(message: string, param?: string): UnsupportedRequestErro
  * A value of the wrong type.
  *
  * @param param The field.
- * @param what What it has to be.
+ * @param expected What it has to be.
  * @param value What was found; of it only the type is named.
  */
-export function wrongType(param: string, what: string, value: unknown): UnsupportedRequestError {
+export function wrongType(param: string, expected: string, value: unknown): UnsupportedRequestError {
   const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
-  return invalid(`"${param}" has to be ${what}, not ${found.replace("a object", "an object")}`, param);
+  return invalid(`"${param}" has to be ${expected}, not ${found.replace("a object", "an object")}`, param);
 }

@@ -27,12 +27,12 @@ export function checkChatRequest(value: unknown): ChatCompletionRequest {
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     throw wrongType("stream", "a boolean", stream);
   }
-  checkOptional(body, { name: "tools", what: "an array", fits: Array.isArray });
+  checkOptional(body, { name: "tools", expected: "an array", isValid: Array.isArray });
   for (const name of ["stream_options", "response_format"]) {
-    checkOptional(body, { name, what: "an object", fits: isObject });
+    checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
   for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
-    checkOptional(body, { name, what: "a number", fits: Number.isFinite });
+    checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
   return body as unknown as ChatCompletionRequest;
 }

@@ -146,8 +146,8 @@ export class Connection implements CallOptions {
     return response;
   };
 
-  #timeOut(what: string): void {
-    this.#stopper.abort(new AttemptTimeout(`The provider ${what}`));
+  #timeOut(phase: string): void {
+    this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));
   }
 }
 

@@ -71,20 +71,20 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.needsOf(body, files);
   const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
-  const speaking = original === undefined
+  const nativeSpeakers = original === undefined
     ? delivering
-    : applyFilter("features", delivering, (members) => original.speaking(members));
-  const capable = applyFilter("features", speaking, (members) => filterByRequest(members, needs));
+    : applyFilter("features", delivering, (members) => original.withDialect(members));
+  const supporting = applyFilter("features", nativeSpeakers, (members) => filterByRequest(members, needs));
   const chosen = choice === undefined
-    ? capable
-    : applyFilter("route", capable, (members) => choice.choose(members, load));
+    ? supporting
+    : applyFilter("route", supporting, (members) => choice.choose(members, load));
   original?.checkPinned(chosen);
   const prefer = choice?.preferenceAmong(delivering);
   const eligible = operation.interchangeable === undefined
     ? chosen
     : applyFilter("interchangeable", chosen, (members) => {
-      const wanted = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
-      const [first = members[0]!] = prefer?.(wanted) ?? wanted;
+      const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
+      const [first = members[0]!] = prefer?.(named) ?? named;
       return keepInterchangeable(members, first, request);
     });
   return { eligible, load, isConstrained: choice !== undefined, prefer };
@@ -96,8 +96,8 @@ function keepInterchangeable(
   first: Member,
   { operation, body }: RoutedRequest,
 ): readonly Member[] {
-  const kept = operation.interchangeable!(members, first, body);
-  if (kept.length > 0) return kept;
+  const interchangeable = operation.interchangeable!(members, first, body);
+  if (interchangeable.length > 0) return interchangeable;
   throw new UnsupportedRequestError(
     `No model that can take this request is interchangeable with "${first.model.name}", which the pool asks first`,
     { code: "unsupported_by_pool" },

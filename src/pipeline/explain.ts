@@ -66,15 +66,15 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
 /** A filter that leaves no model throws: in a dry run that is a result. */
 function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
   return (reason, members, filter) => {
-    let kept: readonly Member[];
+    let eligible: readonly Member[];
     try {
-      kept = members.length === 0 ? members : filter(members);
+      eligible = members.length === 0 ? members : filter(members);
     } catch (error) {
       if (!UnsupportedRequestError.isInstance(error) || error.code !== "unsupported_by_pool") throw error;
-      kept = [];
+      eligible = [];
     }
-    for (const member of members) if (!kept.includes(member)) excluded.push({ model: member.model.name, reason });
-    return kept;
+    for (const member of members) if (!eligible.includes(member)) excluded.push({ model: member.model.name, reason });
+    return eligible;
   };
 }
 

@@ -4,7 +4,7 @@
  */
 
 /** What is noted of it. */
-interface WatchedConnection {
+interface ConnectionMonitor {
   /** Something has moved. */
   touch(): void;
   /** Ends the call. */
@@ -16,9 +16,9 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
   /** Some of it was read: it cannot be sent again. */
   isBegun = false;
   readonly #source: AsyncIterable<Uint8Array>;
-  readonly #connection: WatchedConnection;
+  readonly #connection: ConnectionMonitor;
 
-  constructor(source: AsyncIterable<Uint8Array>, connection: WatchedConnection) {
+  constructor(source: AsyncIterable<Uint8Array>, connection: ConnectionMonitor) {
     this.#source = source;
     this.#connection = connection;
   }

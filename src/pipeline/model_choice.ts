@@ -68,17 +68,21 @@ function constrained(
   let left = members;
   if (only !== undefined) {
     const reason = "none of those it names can take this request";
-    left = keep(left, { isKept: named(only), param: only.param, reason });
+    left = retain(left, { isAllowed: named(only), param: only.param, reason });
   }
   if (ignore !== undefined) {
     const isIgnored = named(ignore);
     const reason = "it ignores all that can take this request";
-    left = keep(left, { isKept: (member) => !isIgnored(member), param: ignore.param, reason });
+    left = retain(left, { isAllowed: (member) => !isIgnored(member), param: ignore.param, reason });
   }
   if (maxPrice !== undefined) {
     const { nanoUsd, param } = maxPrice;
-    const isKept = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nanoUsd;
-    left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nanoUsd)} USD or less` });
+    const isAllowed = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nanoUsd;
+    left = retain(left, {
+      isAllowed,
+      param,
+      reason: `no model is known to serve it for ${formatUsd(nanoUsd)} USD or less`,
+    });
   }
   return left;
 }
@@ -108,9 +112,9 @@ function isNamedBy({ only, ignore }: RoutingConstraints, member: Member): boolea
 }
 
 function named({ names }: NameList): (member: Member) => boolean {
-  const wanted = new Set(names);
+  const requested = new Set(names);
   return ({ model: { name, instance } }) =>
-    wanted.has(name) || wanted.has(instance.entry.id) || wanted.has(instance.vendor);
+    requested.has(name) || requested.has(instance.entry.id) || requested.has(instance.vendor);
 }
 
 function checkNames({ names, param }: NameList, known: ReadonlySet<string>): void {
@@ -126,12 +130,12 @@ function checkNames({ names, param }: NameList, known: ReadonlySet<string>): voi
 }
 
 /** What a constraint leaves of the members; the field and the reason are for the error when that is none. */
-function keep(
+function retain(
   members: readonly Member[],
-  { isKept, param, reason }: { isKept: (member: Member) => boolean; param: string; reason: string },
+  { isAllowed, param, reason }: { isAllowed: (member: Member) => boolean; param: string; reason: string },
 ): readonly Member[] {
-  const kept = members.filter(isKept);
-  if (kept.length > 0) return kept;
+  const retained = members.filter(isAllowed);
+  if (retained.length > 0) return retained;
   throw new UnsupportedRequestError(`"${param}" leaves no model of the pool: ${reason}`, {
     code: "unsupported_by_pool",
     param,

@@ -5,11 +5,11 @@
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
-import { bearsContent } from "./content.ts";
+import { carriesContent } from "./content.ts";
 import type { Served } from "./routed.ts";
 
 /** As much as is held before the stream is passed on all the same, characters. */
-const maxHeldChars = 64 * 1024;
+const maxBufferedChars = 64 * 1024;
 
 /** A stream whose first content has arrived. */
 export interface OpenStream {
@@ -49,7 +49,7 @@ async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: StopSignal):
     held.push(value);
     usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
-    if (bearsContent(value.value) || size > maxHeldChars) {
+    if (carriesContent(value.value) || size > maxBufferedChars) {
       return { answer: { held, rest, complete: false }, empty: false };
     }
   }

@@ -112,7 +112,7 @@ interface Bridge<Body, Response> {
    *
    * @throws {UpstreamError} `invalid_response` for one without what was asked for.
    */
-  read(extra: AudioResponse, asked: AudioRequest): CompletionResponse<Response>;
+  read(extra: AudioResponse, request: AudioRequest): CompletionResponse<Response>;
 }
 
 /** How a form becomes a body. */

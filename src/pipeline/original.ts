@@ -60,11 +60,11 @@ export class OriginalRequest {
    * @param members Capable of the operation.
    * @throws {UnsupportedRequestError} When no member is left.
    */
-  speaking(members: readonly Member[]): readonly Member[] {
+  withDialect(members: readonly Member[]): readonly Member[] {
     const param = this.#native?.only;
     if (param === undefined) return members;
-    const speaking = members.filter(({ model }) => this.#isSpokenBy(model));
-    if (speaking.length > 0) return speaking;
+    const withDialect = members.filter(({ model }) => this.#isSupportedBy(model));
+    if (withDialect.length > 0) return withDialect;
     throw new UnsupportedRequestError(
       `No model of the pool has words for "${param}": leave it out, or ask a model of that API itself`,
       { code: "unsupported_by_pool", param },
@@ -81,7 +81,7 @@ export class OriginalRequest {
     const error = this.#native?.pinned;
     if (error === undefined) return;
     const { instance } = members[0]!.model;
-    if (!members.every(({ model }) => model.instance === instance && this.#isSpokenBy(model))) throw error;
+    if (!members.every(({ model }) => model.instance === instance && this.#isSupportedBy(model))) throw error;
   }
 
   /**
@@ -91,7 +91,7 @@ export class OriginalRequest {
    * @param inChat What differs for the model in our form.
    */
   nativeFor(model: ModelEntry, inChat: Rewording["edits"]): NativeText | undefined {
-    if (this.#native === undefined || !this.#isSpokenBy(model)) return undefined;
+    if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
     const { text, edits, headers } = this.#native;
     const own = edits(model.info.id, inChat);
     const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
@@ -99,7 +99,7 @@ export class OriginalRequest {
     return { request, edited: Object.keys(own) };
   }
 
-  #isSpokenBy({ instance, info }: ModelEntry): boolean {
+  #isSupportedBy({ instance, info }: ModelEntry): boolean {
     const dialects = instance.provider?.dialects;
     return (typeof dialects === "function" ? dialects(info.id) : dialects)?.includes(this.dialect) === true;
   }

@@ -16,7 +16,7 @@ import type { FailedAttempt, RequestContext } from "./request_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
 /** A model that has not begun to answer for so long when the deadline comes is taken for dead, ms. */
-const fairChanceMs = 10_000;
+const presumedDeadMs = 10_000;
 
 /** What a model answered with. */
 interface Answered<T> extends ServedTry<T> {
@@ -95,7 +95,7 @@ export function recordAbort(admitted: AdmittedModel, error: unknown): void {
   if (permit.isUsed) {
     context.addStep(member, { outcome: "aborted", ms: context.clock.monotonic() - permit.admittedAt });
   }
-  const isToBlame = DeadlineError.isInstance(error) && context.unansweredMs >= fairChanceMs;
+  const isToBlame = DeadlineError.isInstance(error) && context.unansweredMs >= presumedDeadMs;
   release(admitted, isToBlame ? "failure" : "none", {});
 }
 

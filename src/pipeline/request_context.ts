@@ -54,13 +54,13 @@ export class RequestContext {
   /** Upstream calls sent. */
   attempts = 0;
   /** Time spent in providers and back-off, ms. */
-  awayMs = 0;
+  upstreamMs = 0;
   /** How long the last try waited for a provider that did not answer at all, ms. */
   unansweredMs = 0;
   /** What denied the request to active candidates when no other was left. */
   readonly denials: Map<Member, AdmissionDenial> = new Map();
   /** What denied the request to members for which other processes had taken what was left. */
-  readonly contested: Map<Member, AdmissionDenial> = new Map();
+  readonly takenElsewhere: Map<Member, AdmissionDenial> = new Map();
   /** A call may have been billed although its answer never came. */
   possiblyBilled = false;
   readonly #deadlineAt: number;
@@ -144,7 +144,7 @@ export class RequestContext {
     try {
       await this.clock.sleep(ms, controller.signal);
     } finally {
-      this.awayMs += this.clock.monotonic() - from;
+      this.upstreamMs += this.clock.monotonic() - from;
     }
   }
 

@@ -18,7 +18,7 @@ export function errorOf(context: RequestContext): MeshError {
   const { plan: { eligible, pool }, failures, clock } = context;
   const now = clock.monotonic();
   for (const { state } of eligible) state.refresh(now);
-  const kinds = new Set(eligible.flatMap((member) => whyNot(member, context) ?? []));
+  const kinds = new Set(eligible.flatMap((member) => exclusionReason(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
   const [kind] = kinds.size === 1 ? kinds : [];
   const recovery = retryAfterMs === undefined ? "" : `; the first recovers in ${Math.ceil(retryAfterMs / 1000)} s`;
@@ -35,7 +35,7 @@ export function errorOf(context: RequestContext): MeshError {
   }
   if (failures.length > 0) return answeredError(failures);
   const reasons = eligible.map((member) =>
-    [member.state.name, member.state.reason ?? whyNot(member, context) ?? "unknown"] as const
+    [member.state.name, member.state.reason ?? exclusionReason(member, context) ?? "unknown"] as const
   );
   const list = reasons.map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
@@ -45,7 +45,7 @@ export function errorOf(context: RequestContext): MeshError {
 }
 
 /** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
-function whyNot(candidate: Member, { failures, denials }: RequestContext): string | undefined {
+function exclusionReason(candidate: Member, { failures, denials }: RequestContext): string | undefined {
   const failed = failures.find(({ member }) => member.model === candidate.model);
   return failed?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
 }

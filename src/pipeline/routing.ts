@@ -55,7 +55,7 @@ export class Routing<T> {
     let empty: SuccessfulAttempt<T> | undefined;
     try {
       for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
-        const success = await this.#ask(next);
+        const success = await this.#tryModel(next);
         if (success === undefined) continue;
         const { served } = success.answered;
         if (!served.empty) return this.#commit(success);
@@ -90,11 +90,11 @@ export class Routing<T> {
       }
       // nothing is awaited between the check and this
       const permit = member.state.admit(plan.load, clock.monotonic());
-      const asked = permit.confirm(clock);
-      const denial = asked && await asked;
+      const unconfirmed = permit.confirm(clock);
+      const denial = unconfirmed && await unconfirmed;
       if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
       permit.withdraw();
-      context.contested.set(member, denial);
+      context.takenElsewhere.set(member, denial);
     }
   }
 
@@ -135,7 +135,7 @@ export class Routing<T> {
   }
 
   /** Asks one model; undefined when it did not serve, which is recorded. */
-  async #ask(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
+  async #tryModel(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
     const { context, member, permit, alone } = next;
     context.first ??= member;
     context.tried.add(member.model.name);

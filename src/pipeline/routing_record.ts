@@ -68,7 +68,10 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
     provider: member?.model.instance.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
     fallback_chain: chain,
-    routing_latency_ms: Math.max(0, Math.round((clock.monotonic() - context.startedAt - context.awayMs) * 1000) / 1000),
+    routing_latency_ms: Math.max(
+      0,
+      Math.round((clock.monotonic() - context.startedAt - context.upstreamMs) * 1000) / 1000,
+    ),
     attempts: context.attempts,
     // at the end: what follows a spread is added to the object bit by bit
     ...(request.original && { dialect: request.original.dialect }),

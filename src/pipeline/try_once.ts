@@ -70,6 +70,6 @@ export async function tryOnce<T>(
     return { failure, reservation };
   } finally {
     context.attempts += connection.calls;
-    context.awayMs += clock.monotonic() - from;
+    context.upstreamMs += clock.monotonic() - from;
   }
 }

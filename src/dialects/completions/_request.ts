@@ -71,11 +71,11 @@ export function promptsOf(value: unknown): { readonly body: JsonObject; readonly
  */
 export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: string; index: number }): ChatForm {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
-  checkOptional(body, { name: "suffix", what: "a string", fits: (given) => typeof given === "string" });
-  checkOptional(body, { name: "echo", what: "a boolean", fits: (given) => typeof given === "boolean" });
-  checkOptional(body, { name: "best_of", what: "a whole number", fits: isWhole });
-  checkOptional(body, { name: "logprobs", what: "a whole number", fits: isWhole });
-  checkOptional(body, { name: "n", what: "a whole number", fits: isWhole });
+  checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
+  checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
+  checkOptional(body, { name: "best_of", expected: "a whole number", isValid: isWhole });
+  checkOptional(body, { name: "logprobs", expected: "a whole number", isValid: isWhole });
+  checkOptional(body, { name: "n", expected: "a whole number", isValid: isWhole });
   const count = typeof n === "number" ? n : undefined;
   const { prompt: _, ...known } = others;
   const chat = {

@@ -24,8 +24,8 @@ const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
  */
 export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["lackOf"] {
   const needs = neededFeatures(body, size);
-  const asked = askedOf(body, size);
-  return (model) => lacking(model, needs, body) ?? tooMuch(model, asked);
+  const requested = requestedSizes(body, size);
+  return (model) => lacking(model, needs, body) ?? tooMuch(model, requested);
 }
 
 function lacking(
@@ -45,7 +45,7 @@ export function refusedBy(parameters: ParameterRules | undefined, body: RequestB
 }
 
 /** What a request asks of a model's sizes. */
-interface AskedSizes {
+interface RequestedSizes {
   /** Tokens read, estimated low so that no model is left out wrongly. */
   readonly input: number;
   /** Tokens of one answer, where the request limits them. */
@@ -56,7 +56,7 @@ interface AskedSizes {
   readonly language: unknown;
 }
 
-function askedOf(body: ChatCompletionRequest, size: RequestSize): AskedSizes {
+function requestedSizes(body: ChatCompletionRequest, size: RequestSize): RequestedSizes {
   const { images, largestFileBytes } = size;
   return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: body.language };
 }
@@ -65,9 +65,9 @@ function askedOf(body: ChatCompletionRequest, size: RequestSize): AskedSizes {
  * A limit above what a model can write rules it out: vendors refuse it, and lowering it in secret would cut the
  * answer short.
  */
-function tooMuch({ constraints }: ModelInfo, asked: AskedSizes): string | undefined {
+function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string | undefined {
   if (constraints === undefined) return undefined;
-  const { input, output = 0, images, largestFileBytes, language } = asked;
+  const { input, output = 0, images, largestFileBytes, language } = requested;
   const { context_window, max_output_tokens, max_images, max_file_size } = constraints;
   if (isOver(input + output, context_window)) return `room for about ${input + output} tokens`;
   if (isOver(output, max_output_tokens)) return `answers of ${output} tokens`;
@@ -84,17 +84,17 @@ function tooMuch({ constraints }: ModelInfo, asked: AskedSizes): string | undefi
  */
 export function languageLack(constraints: ModelConstraints | undefined, language: unknown): string | undefined {
   const tag = tagOf(language);
-  if (tag === undefined || speaks(constraints?.supported_languages, tag)) return undefined;
+  if (tag === undefined || supportsLanguage(constraints?.supported_languages, tag)) return undefined;
   return `support for the language "${tag}"`;
 }
 
 /** Whether more is asked for than a model takes, where that is known. */
-export function isOver(asked: number, most: number | undefined): boolean {
-  return most !== undefined && asked > most;
+export function isOver(requested: number, maximum: number | undefined): boolean {
+  return maximum !== undefined && requested > maximum;
 }
 
 /** Languages whose list a model gives; `pt` stands for `pt-BR` and the other way round, but not `pt-PT` for `pt-BR`. */
-function speaks(languages: readonly string[] | undefined, language: string): boolean {
+function supportsLanguage(languages: readonly string[] | undefined, language: string): boolean {
   if (languages === undefined || languages.length === 0) return true;
   return languages.some((one) => {
     const known = normalTag(one);

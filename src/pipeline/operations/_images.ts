@@ -15,10 +15,16 @@ import type { AnswerUsage } from "../routed.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
-const texts = ["size", "quality", "output_format", "background", "moderation"] as const;
+const stringMembers = ["size", "quality", "output_format", "background", "moderation"] as const;
 
 /** Members of a body for images, but `model` and the like. */
-export const imageMembers: readonly string[] = [...texts, "prompt", "n", "response_format", "output_compression"];
+export const imageMembers: readonly string[] = [
+  ...stringMembers,
+  "prompt",
+  "n",
+  "response_format",
+  "output_compression",
+];
 
 const maxImages = 10;
 const forms: readonly unknown[] = ["url", "b64_json"];
@@ -46,18 +52,24 @@ export function checkImageOptions(body: RequestBody): void {
   if (prompt === undefined || prompt === null) throw missing("prompt");
   if (typeof prompt !== "string") throw wrongType("prompt", "a string", prompt);
   if (prompt.trim() === "") throw invalid('"prompt" must not be empty', "prompt");
-  for (const name of texts) checkOptional(body, { name, what: "a string", fits: (one) => typeof one === "string" });
+  for (const name of stringMembers) {
+    checkOptional(body, {
+      name,
+      expected: "a string",
+      isValid: (one) => typeof one === "string",
+    });
+  }
   checkOptional(body, {
     name: "n",
-    what: `a whole number from 1 to ${maxImages}`,
-    fits: (one) => isWhole(one) && one > 0 && one <= maxImages,
+    expected: `a whole number from 1 to ${maxImages}`,
+    isValid: (one) => isWhole(one) && one > 0 && one <= maxImages,
   });
   checkOptional(body, {
     name: "output_compression",
-    what: "a whole number from 0 to 100",
-    fits: (one) => isWhole(one) && one <= 100,
+    expected: "a whole number from 0 to 100",
+    isValid: (one) => isWhole(one) && one <= 100,
   });
-  checkOptional(body, { name: "stream", what: "a boolean", fits: (one) => typeof one === "boolean" });
+  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
   if (form !== undefined && form !== null && !forms.includes(form)) {
     throw invalid('"response_format" has to be "url" or "b64_json"', "response_format");
   }
@@ -112,7 +124,7 @@ export function rewordForImages(body: ImageOptions, model: ModelEntry): Rewordin
  *
  * @throws {UpstreamError} `invalid_response` when the provider chose another form.
  */
-export function inFormAskedFor(
+export function inRequestedForm(
   response: CompletionResponse<ImagesResponse>,
   { response_format: form }: ImageOptions,
 ): CompletionResponse<ImagesResponse> {

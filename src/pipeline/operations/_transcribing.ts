@@ -55,18 +55,18 @@ function checkTranscription(value: unknown, files: readonly UploadedFile[]): Tra
   if (file === undefined) throw missing("file");
   if (others.length > 0) throw invalid('"file" has to be one file', "file");
   if (file.bytes.length === 0) throw invalid('"file" must not be empty', "file");
-  for (const text of ["language", "prompt", "response_format"]) {
-    checkOptional(body, { name: text, what: "a string", fits: (one) => typeof one === "string" });
+  for (const name of ["language", "prompt", "response_format"]) {
+    checkOptional(body, { name, expected: "a string", isValid: (one) => typeof one === "string" });
   }
   checkOptional(body, {
     name: "temperature",
-    what: "a number from 0 to 1",
-    fits: (one) => typeof one === "number" && one >= 0 && one <= 1,
+    expected: "a number from 0 to 1",
+    isValid: (one) => typeof one === "number" && one >= 0 && one <= 1,
   });
   checkOptional(body, {
     name: "timestamp_granularities",
-    what: 'an array of "word" and "segment"',
-    fits: (one) => Array.isArray(one) && one.every((unit) => unit === "word" || unit === "segment"),
+    expected: 'an array of "word" and "segment"',
+    isValid: (one) => Array.isArray(one) && one.every((unit) => unit === "word" || unit === "segment"),
   });
   return body as TranscriptionFields;
 }
@@ -144,15 +144,17 @@ function readTranscriptionUsage(
   const { input_token_details: details } = Object(usage);
   const read = countOf(input_tokens ?? prompt_tokens);
   const written = countOf(output_tokens ?? completion_tokens);
-  const heard = [seconds, prompt_audio_seconds].find((one) => typeof one === "number" && one > 0 && one < maxSeconds);
+  const audioSeconds = [seconds, prompt_audio_seconds].find((one) =>
+    typeof one === "number" && one > 0 && one < maxSeconds
+  );
   const byTime = model.pricing?.some((price) => price.per_minute !== undefined) ?? false;
   const input = read ?? load.input;
   const output = written ?? load.output ?? 0;
   const audioInput = read === undefined ? load.units?.audioInput : countOf(Object(details).audio_tokens);
   return {
-    quantities: { input, output, audioInput, seconds: heard ?? load.units?.seconds },
+    quantities: { input, output, audioInput, seconds: audioSeconds ?? load.units?.seconds },
     tokens: input + output,
-    isEstimated: byTime ? heard === undefined : read === undefined || written === undefined,
+    isEstimated: byTime ? audioSeconds === undefined : read === undefined || written === undefined,
   };
 }
 

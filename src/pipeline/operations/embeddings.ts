@@ -29,7 +29,7 @@ export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> =
     return members.filter(({ model }) => model.info.embedding_space === space);
   },
   reword: dropRefused,
-  finish: inFormatAskedFor,
+  finish: inRequestedFormat,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
   readUsage: readInputUsage,
@@ -45,8 +45,8 @@ function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   }
   checkOptional(body, {
     name: "dimensions",
-    what: "a whole number, at least 1",
-    fits: (one) => isWhole(one) && one > 0,
+    expected: "a whole number, at least 1",
+    isValid: (one) => isWhole(one) && one > 0,
   });
   return body as unknown as EmbeddingRequest;
 }
@@ -103,14 +103,14 @@ function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): v
 }
 
 /** Vectors as the request wants them written, whichever way the vendor writes them, and a usage. */
-function inFormatAskedFor(
+function inRequestedFormat(
   response: CompletionResponse<EmbeddingResponse>,
   request: EmbeddingRequest,
 ): CompletionResponse<EmbeddingResponse> {
   const { encoding_format: format = "float" } = request;
   const isText = format === "base64";
-  const isAsAskedFor = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
-  if (isAsAskedFor && isObject(response.body.usage)) return response;
+  const isRequestedFormat = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
+  if (isRequestedFormat && isObject(response.body.usage)) return response;
   const { native, body: { data, ...body } } = response;
   return {
     body: {

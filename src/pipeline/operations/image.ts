@@ -9,7 +9,7 @@ import type { CheckedOperation } from "../operation.ts";
 import {
   checkImageOptions,
   imageMembers,
-  inFormAskedFor,
+  inRequestedForm,
   needsOfImages,
   readImageUsage,
   rewordForImages,
@@ -25,12 +25,12 @@ export const image: CheckedOperation<ImageRequest, ImagesResponse> = {
   check(value) {
     const body = checkMembers(value);
     checkImageOptions(body);
-    checkOptional(body, { name: "style", what: "a string", fits: (one) => typeof one === "string" });
+    checkOptional(body, { name: "style", expected: "a string", isValid: (one) => typeof one === "string" });
     return body as unknown as ImageRequest;
   },
   needsOf: (body) => needsOfImages(body, []),
   reword: rewordForImages,
-  finish: inFormAskedFor,
+  finish: inRequestedForm,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: usageInImages,
   readUsage: readImageUsage,

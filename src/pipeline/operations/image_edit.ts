@@ -10,7 +10,7 @@ import type { CheckedOperation } from "../operation.ts";
 import {
   checkImageOptions,
   imageMembers,
-  inFormAskedFor,
+  inRequestedForm,
   needsOfImages,
   readImageUsage,
   rewordForImages,
@@ -29,7 +29,7 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     const body = checkMembers(value);
     checkFiles(files, body);
     checkImageOptions(body);
-    checkOptional(body, { name: "input_fidelity", what: "a string", fits: (one) => typeof one === "string" });
+    checkOptional(body, { name: "input_fidelity", expected: "a string", isValid: (one) => typeof one === "string" });
     return body as unknown as ImageOptions;
   },
   needsOf(body, files) {
@@ -38,7 +38,7 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     return { ...needs, lackOf: (model) => hasMask && !takesMasks(model) ? "inpainting" : needs.lackOf(model) };
   },
   reword: rewordForImages,
-  finish: inFormAskedFor,
+  finish: inRequestedForm,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: usageInImages,
   readUsage: readImageUsage,

@@ -49,8 +49,12 @@ function checkRerankRequest(value: unknown): RerankRequest {
     const isText = typeof one === "string" || isObject(one) && typeof one.text === "string";
     if (!isText) throw wrongType(`documents[${index}]`, "a string or an object with a text", one);
   });
-  checkOptional(body, { name: "top_n", what: "a whole number, at least 1", fits: (one) => isWhole(one) && one > 0 });
-  checkOptional(body, { name: "return_documents", what: "a boolean", fits: (one) => typeof one === "boolean" });
+  checkOptional(body, {
+    name: "top_n",
+    expected: "a whole number, at least 1",
+    isValid: (one) => isWhole(one) && one > 0,
+  });
+  checkOptional(body, { name: "return_documents", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
   return body as unknown as RerankRequest;
 }
 

@@ -41,8 +41,8 @@ function checkSearchRequest(value: unknown): SearchRequest {
   if (query.trim() === "") throw invalid('"query" must not be empty', "query");
   checkOptional(body, {
     name: "max_results",
-    what: `a whole number from 1 to ${maxResults}`,
-    fits: (one) => isWhole(one) && one > 0 && one <= maxResults,
+    expected: `a whole number from 1 to ${maxResults}`,
+    isValid: (one) => isWhole(one) && one > 0 && one <= maxResults,
   });
   return body as unknown as SearchRequest;
 }

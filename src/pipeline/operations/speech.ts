@@ -52,13 +52,13 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
   const name = isObject(voice) ? voice.id : voice;
   if (typeof name !== "string") throw wrongType("voice", "a string, or an object with an id", voice);
   if (name.trim() === "") throw invalid('"voice" must not be empty', "voice");
-  for (const text of ["instructions", "response_format"]) {
-    checkOptional(body, { name: text, what: "a string", fits: (one) => typeof one === "string" });
+  for (const member of ["instructions", "response_format"]) {
+    checkOptional(body, { name: member, expected: "a string", isValid: (one) => typeof one === "string" });
   }
   checkOptional(body, {
     name: "speed",
-    what: "a number from 0.25 to 4",
-    fits: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
+    expected: "a number from 0.25 to 4",
+    isValid: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
   });
   if (form !== undefined && form !== null && form !== "audio" && form !== "sse") {
     throw invalid('"stream_format" has to be "audio" or "sse"', "stream_format");
@@ -69,12 +69,12 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
 function needsOf(body: SpeechRequest): RequestNeeds {
   const text = emptyText();
   addText(body.input, text);
-  const asked = emptyText();
-  addText(body.instructions ?? "", asked);
+  const instructions = emptyText();
+  addText(body.instructions ?? "", instructions);
   const output = Math.ceil(secondsOf(text) * tokensPerSecond / (body.speed ?? 1));
   return {
     load: {
-      input: Math.ceil(tokensOf(text) + tokensOf(asked)),
+      input: Math.ceil(tokensOf(text) + tokensOf(instructions)),
       output,
       units: { characters: body.input.length, audioOutput: output },
     },
