@@ -20,14 +20,14 @@ const limitMs = 5_000;
  * @param parts Dependencies.
  * @returns The answers, if any differs from the catalogue.
  */
-export async function askProviders(
+export async function queryProviders(
   instances: readonly ProviderInstance[],
   registry: Registry,
   parts: QueryParts,
 ): Promise<ProviderAnswers | undefined> {
-  const asked = instances.map((instance) => new ModelQueries(instance, registry, parts));
-  await Promise.all(asked.map((inquiry) => inquiry.run()));
-  if (!asked.some(({ hasChanges }) => hasChanges)) return undefined;
+  const queries = instances.map((instance) => new ModelQueries(instance, registry, parts));
+  await Promise.all(queries.map((inquiry) => inquiry.run()));
+  if (!queries.some(({ hasChanges }) => hasChanges)) return undefined;
   return new Map(instances.map(({ entry, answers = new Map() }) => [entry.id, answers]));
 }
 
@@ -72,10 +72,10 @@ class ModelQueries {
     const { tree } = this.#registry;
     const { models = [] } = this.#instance.connector ?? {};
     const provider = this.#instance.provider!;
-    const info = await this.#ask("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
-    const names = await this.#ask("getCapabilities", () => provider.getCapabilities(id));
-    const pricing = await this.#ask("getPricing", () => provider.getPricing(id));
-    const limits = limitsIn(await this.#ask("getRateLimits", () => provider.getRateLimits(id)));
+    const info = await this.#query("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
+    const names = await this.#query("getCapabilities", () => provider.getCapabilities(id));
+    const pricing = await this.#query("getPricing", () => provider.getPricing(id));
+    const limits = limitsIn(await this.#query("getRateLimits", () => provider.getRateLimits(id)));
     const described = this.#described.get(id);
     const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))
       .flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
@@ -91,10 +91,10 @@ class ModelQueries {
     };
   }
 
-  async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {
+  async #query<Answer>(question: keyof Provider, query: () => Answer): Promise<Awaited<Answer> | undefined> {
     if (typeof this.#instance.provider![question] !== "function") return undefined; // a provider of the program may lack it
     try {
-      return await ask() ?? undefined;
+      return await query() ?? undefined;
     } catch {
       this.#warn(question, "failed");
       return undefined;

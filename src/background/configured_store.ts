@@ -92,8 +92,8 @@ export class ConfiguredStore implements StateStore {
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
       const stores = { before: before.#store, next: this.#store };
       if (stores.before === undefined && stores.next === undefined) return;
-      const { takeOver } = await import("./open_store.ts");
-      await takeOver(state, { ...stores, isSame });
+      const { handOverState } = await import("./open_store.ts");
+      await handOverState(state, { ...stores, isSame });
     } catch (error) {
       const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
       hub.trace({ severity: "error", component: "storage", message });
@@ -117,6 +117,6 @@ export class ConfiguredStore implements StateStore {
     const { openStorage, storeOf } = await import("./open_store.ts");
     const mesh = this.#mesh();
     const storage = this.#storage = settings && await openStorage(settings, mesh);
-    return storeOf(mesh, { shared: this.#shared, kept: storage && { storage, settings } });
+    return storeOf(mesh, { shared: this.#shared, persisted: storage && { storage, settings } });
   }
 }

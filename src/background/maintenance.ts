@@ -37,7 +37,7 @@ export class MaintenanceSchedule {
   start(plans: readonly MaintenancePlan[], state: MeshState): void {
     this.stop();
     this.#cancels = plans.map(() => () => {});
-    plans.forEach((plan, index) => this.#look(plan, index, state));
+    plans.forEach((plan, index) => this.#check(plan, index, state));
   }
 
   /** Stops the schedule. Current standbys are kept. */
@@ -50,11 +50,11 @@ export class MaintenanceSchedule {
    * Opens overrides during a window. A model that an operator has activated stays active until the next start; `seen`
    * is the start that has been handled.
    */
-  #look(plan: MaintenancePlan, index: number, state: MeshState, seen?: number): void {
+  #check(plan: MaintenancePlan, index: number, state: MeshState, handled?: number): void {
     const { cron, durationMs, pool } = plan;
     const wallTimeMs = this.#clock.now();
     const began = lastStart(cron, wallTimeMs);
-    if (began !== undefined && began !== seen && wallTimeMs - began < durationMs) {
+    if (began !== undefined && began !== handled && wallTimeMs - began < durationMs) {
       const standbyMs = began + durationMs - wallTimeMs;
       for (const member of state.members) {
         if (member.pool !== pool) continue;
@@ -65,6 +65,6 @@ export class MaintenanceSchedule {
     const next = nextStart(cron, wallTimeMs);
     if (next === undefined) return;
     const wait = Math.min(next - wallTimeMs, maxWaitMs);
-    this.#cancels[index] = this.#clock.after(wait, () => this.#look(plan, index, state, began));
+    this.#cancels[index] = this.#clock.after(wait, () => this.#check(plan, index, state, began));
   }
 }

@@ -41,16 +41,16 @@ export interface ConfiguredMesh extends StorageUser {
 }
 
 /** A storage, and the section that describes it. */
-interface Kept {
+interface StorageParts {
   readonly storage: CodedStorage;
   readonly settings: StorageSettings;
 }
 
 /** Where a mesh keeps its state. */
-interface Places {
+interface StorePlan {
   /** What it shares with other processes of its proxy, where its storage does not. */
   readonly shared: LocalShared | undefined;
-  readonly kept: Kept | undefined;
+  readonly persisted: StorageParts | undefined;
 }
 
 /**
@@ -60,27 +60,31 @@ interface Places {
  * @param mesh Whose state.
  * @param places Where it is kept.
  */
-export function storeOf(mesh: ConfiguredMesh, { shared, kept }: Places): StateStore | undefined {
-  if (kept === undefined) return shared && storeBesideOthers(mesh, shared);
+export function storeOf(mesh: ConfiguredMesh, { shared, persisted }: StorePlan): StateStore | undefined {
+  if (persisted === undefined) return shared && storeBesideOthers(mesh, shared);
   const { hub, runtime: { clock } } = mesh;
-  const { storage, settings: { connector, onUnavailable, policy } } = kept;
-  const isKept = policy !== "in-memory";
+  const { storage, settings: { connector, onUnavailable, policy } } = persisted;
+  const isPersisted = policy !== "in-memory";
   if (storage.shared !== undefined) {
-    return replicatedStore(storage.shared, isKept ? storage : undefined, { clock, hub, onUnavailable });
+    return replicatedStore(storage.shared, isPersisted ? storage : undefined, { clock, hub, onUnavailable });
   }
-  if (shared !== undefined) return storeBesideOthers(mesh, shared, isKept ? kept : undefined);
+  if (shared !== undefined) return storeBesideOthers(mesh, shared, isPersisted ? persisted : undefined);
   if (onUnavailable === "closed") {
     const message = `storage.on_unavailable: "${connector}" is not shared by several processes: no effect`;
     hub.trace({ severity: "warning", component: "storage", message });
   }
-  return isKept ? new SnapshotStore({ ...kept, clock, hub }) : undefined;
+  return isPersisted ? new SnapshotStore({ ...persisted, clock, hub }) : undefined;
 }
 
 /** What is shared with the other processes of this proxy lasts as long as the one that owns it, unless it is kept. */
-function storeBesideOthers({ hub, runtime: { clock } }: ConfiguredMesh, shared: LocalShared, kept?: Kept): StateStore {
-  const store = replicatedStore(shared, kept?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
-  if (kept === undefined) return store;
-  const { storage, settings: { policy, intervalMs } } = kept;
+function storeBesideOthers(
+  { hub, runtime: { clock } }: ConfiguredMesh,
+  shared: LocalShared,
+  persisted?: StorageParts,
+): StateStore {
+  const store = replicatedStore(shared, persisted?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
+  if (persisted === undefined) return store;
+  const { storage, settings: { policy, intervalMs } } = persisted;
   const sums = { storage, shared, clock, hub, intervalMs: policy === "immediate" ? immediateMs : intervalMs };
   return new SavedSums(sums).around(store);
 }
@@ -91,7 +95,7 @@ function storeBesideOthers({ hub, runtime: { clock } }: ConfiguredMesh, shared: 
  * @param state The state.
  * @param stores The store that kept it, the one that does from now on, and whether both are one place.
  */
-export async function takeOver(
+export async function handOverState(
   state: MeshState,
   { before, next, isSame }: { before: StateStore | undefined; next: StateStore | undefined; isSame: boolean },
 ): Promise<void> {
@@ -125,10 +129,10 @@ async function encryptionKeyOf(
   const found = await secrets.get(storageKeyName);
   const key = found?.trim() ?? "";
   if (key.length < 16) {
-    const what = key === "" ? "is missing" : "is shorter than 16 characters";
+    const problem = key === "" ? "is missing" : "is shorter than 16 characters";
     throw new ConfigError([{
       path: "storage.persistence.encryption",
-      message: `the secret ${storageKeyName} ${what} in the store "${store}": store one, such as 32 random bytes ` +
+      message: `the secret ${storageKeyName} ${problem} in the store "${store}": store one, such as 32 random bytes ` +
         "in base64 (openssl rand -base64 32)",
     }]);
   }

@@ -61,8 +61,8 @@ export class Outages {
     const pool = kind === "pool" ? { pool: name } : {};
     this.#hub.event({ event: "outage", ...pool, provider, from, to, reason, metadata: {} });
     const message = `The ${kind} "${name}" has ${isDown ? "no active model left" : "an active model again"}`;
-    const gravest = kind === "pool" ? "critical" : "error"; // other providers of its pools may still serve
-    this.#hub.trace({ severity: isDown ? gravest : "info", component: kind, message, ...pool });
+    const severity = kind === "pool" ? "critical" : "error"; // other providers of its pools may still serve
+    this.#hub.trace({ severity: isDown ? severity : "info", component: kind, message, ...pool });
   }
 }
 

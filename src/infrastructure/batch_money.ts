@@ -50,8 +50,8 @@ export async function reserve(
   // no await between the check and the reservation
   const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })));
   const { replication } = mesh.state.replicator;
-  const wanted = replication === undefined ? [] : share.counterRequests();
-  const denied = wanted.length === 0 ? undefined : await replication!.reserve(wanted, () => share.confirm());
+  const requests = replication === undefined ? [] : share.counterRequests();
+  const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => share.confirm());
   if (denied !== undefined) {
     share.settle(0);
     throw exceeded(budgets, cost, wallTimeMs);

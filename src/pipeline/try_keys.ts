@@ -28,7 +28,7 @@ export async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
     const { failure, reservation } = end;
     const rejection = reservation?.rejectApiKey(failure);
     if (rejection === undefined) return end;
-    if (rejection.isNews) trace(rejection, failure, scope);
+    if (rejection.isNew) trace(rejection, failure, scope);
     // each key once, however short its standby
     if (rejection.refusal !== undefined || tries >= rejection.of) {
       return { failure: { ...failure, ...rejection.refusal } };

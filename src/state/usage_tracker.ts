@@ -36,7 +36,7 @@ export class UsageTracker {
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
     this.quota = new Quota(routing.deactivation, () => clock.now(), { name: `${pool} ${name}`, before });
-    if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
+    if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.countsAlways = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);

@@ -50,7 +50,7 @@ function completion(...choices: readonly unknown[]): ChatCompletion {
   return { id: "1", object: "chat.completion", created: 0, model: "m", choices } as ChatCompletion;
 }
 
-describe("bearsContent() and isEmptyCompletion()", () => {
+describe("carriesContent() and isEmptyCompletion()", () => {
   for (const [part, partSays] of parts) {
     it(`find ${partSays ? "something" : "nothing"} in ${JSON.stringify(part)}, unless it ends for a reason`, () => {
       for (const [finish_reason, endSays] of ends) {

@@ -164,6 +164,6 @@ Deno.test("ApiKeyPool keeps a key that is in the new list, and its standby", () 
   const until = ring.keys.map((key) => [key.value, ring.standbyUntil(key, "m", 0)]);
   assertEquals(until, [["canary-four", undefined], ["canary-two", 30_000]]);
   const late = ring.reject(one!, "m", refusal("auth"), { now: 0, times })!;
-  assertEquals([late.isNews, late.refusal], [false, undefined], "a call with the old key was under way");
+  assertEquals([late.isNew, late.refusal], [false, undefined], "a call with the old key was under way");
   assertEquals([rates.reserve(0, 0).apiKey?.value, rates.reserve(0, 0).apiKey?.value], ["canary-four", "canary-four"]);
 });

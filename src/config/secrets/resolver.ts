@@ -35,9 +35,9 @@ export class SecretResolver {
    * @param options `anew` bypasses the cache.
    * @throws {ConnectorError} If the store fails.
    */
-  get(name: string, { anew = false }: { readonly anew?: boolean } = {}): Promise<string | undefined> {
+  get(name: string, { isForced = false }: { readonly isForced?: boolean } = {}): Promise<string | undefined> {
     const cached = this.#cached.get(name);
-    if (!anew && cached !== undefined && this.#parts.clock.monotonic() < cached.until) {
+    if (!isForced && cached !== undefined && this.#parts.clock.monotonic() < cached.until) {
       return Promise.resolve(cached.value);
     }
     const pending = this.#pending.get(name);

@@ -5,7 +5,7 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import { dayOf, dayWindow, monthWindow } from "../../util/windows.ts";
-import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
@@ -83,7 +83,7 @@ interface BudgetWindow {
  * budget.settle(reservation, 1_250_000);
  * ```
  */
-export class Budget implements CounterSource {
+export class Budget implements CounterGroup {
   readonly #days: WindowCounter;
   readonly #months: WindowCounter;
   readonly #name: string;
@@ -143,18 +143,18 @@ export class Budget implements CounterSource {
    * Returns one replicated counter. `taken` includes what is spent, so that a store that has lost its data receives it
    * again.
    */
-  #counter(counter: WindowCounter, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
+  #counter(counter: WindowCounter, window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
     const span = counter === this.#days ? "day" : "month";
     const { start, end, spent, reserved, unconfirmed, reached } = window;
     return {
-      key: `budget ${this.#name} ${span} ${dayOf(start)} ${what}`,
+      key: `budget ${this.#name} ${span} ${dayOf(start)} ${kind}`,
       expiresAt: end + retentionMs,
       isPresent: true,
       atLeast: reached,
-      own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),
-      leased: what === "spent" ? 0 : reserved - unconfirmed,
+      own: kind === "spent" ? spent : sum(spent, reserved - unconfirmed),
+      leased: kind === "spent" ? 0 : reserved - unconfirmed,
       apply: (others, total) => {
-        if (what === "taken") {
+        if (kind === "taken") {
           window.othersTaken = others;
           return;
         }

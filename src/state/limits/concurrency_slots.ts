@@ -2,13 +2,13 @@
  * Shared limit of concurrent requests per API key and model, across processes.
  * @module
  */
-import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 
 /** How long the shared counter is kept after its last change, ms. */
 const lifeMs = 86_400_000;
 
 /** The slots of one limit. Slots are leased: when a process ends, its slots are free. */
-export class ConcurrencySlots implements CounterSource {
+export class ConcurrencySlots implements CounterGroup {
   readonly #key: string;
   readonly #limit: number;
   #own = 0;

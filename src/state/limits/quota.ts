@@ -6,7 +6,7 @@
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayOf, dayWindow, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
-import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long an unchanged counter is kept by the store, ms. */
@@ -53,7 +53,7 @@ export interface QuotaReservation extends Readonly<Record<Amount, number>> {
  * request reserves in the shared counters. Without a calendar window, counters have a generation: the first process
  * whose standby ends starts the next generation for all.
  */
-export class Quota implements CounterSource {
+export class Quota implements CounterGroup {
   readonly #settings: DeactivationSettings;
   readonly #wallTimeMs: () => number;
   readonly #name: string;
@@ -117,19 +117,19 @@ export class Quota implements CounterSource {
    * Returns one replicated counter: of used amounts (`spent`), or of used and reserved amounts (`taken`). Requests are
    * used when they are sent.
    */
-  #counter(measure: Measure, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
+  #counter(measure: Measure, window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
     const isCalendar = this.#settings.quotaWindow !== undefined;
     const generation = this.#generation;
     const { spent, reserved, unconfirmed } = window;
-    const leased = what === "spent" ? 0 : reserved - unconfirmed;
+    const leased = kind === "spent" ? 0 : reserved - unconfirmed;
     return {
-      key: `limit ${this.#name} ${isCalendar ? dayOf(window.end) : generation} ${measure} ${what}`,
+      key: `limit ${this.#name} ${isCalendar ? dayOf(window.end) : generation} ${measure} ${kind}`,
       expiresAt: isCalendar ? window.end : this.#wallTimeMs() + lifeMs,
       own: sum(spent, leased),
       leased,
       isPresent: true,
       apply: (others) => {
-        if (generation === this.#generation) window[what === "spent" ? "othersSpent" : "othersTaken"] = others;
+        if (generation === this.#generation) window[kind === "spent" ? "othersSpent" : "othersTaken"] = others;
       },
     };
   }

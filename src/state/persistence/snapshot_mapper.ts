@@ -28,7 +28,7 @@ import { readSnapshot } from "./snapshot_codec.ts";
 const toleranceMs = 1000;
 
 /** Age beyond which spending counts in no window, ms. */
-const spendingKeptMs = 62 * 24 * 60 * 60 * 1000;
+const spendingRetentionMs = 62 * 24 * 60 * 60 * 1000;
 
 /** Options of a {@linkcode SnapshotMapper}. */
 interface SnapshotMapperOptions {
@@ -75,15 +75,18 @@ export class SnapshotMapper implements StateRestorer {
     const keys = [...this.#state.keyPools.values()].flatMap((pool) => writeApiKeys(pool, now));
     const breakers = [...this.#state.breakers, ...this.#owner.pending];
     const names = new Set(this.#state.members.map(nameOf));
-    const isElsewhere = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
+    const isOfOtherProcess = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
     return {
       version: 1,
       saved_at: now.wallTimeMs,
       breakers: breakers.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
-      failures: [...this.#state.members.flatMap(writeFailures), ...this.#known?.failures.filter(isElsewhere) ?? []],
+      failures: [
+        ...this.#state.members.flatMap(writeFailures),
+        ...this.#known?.failures.filter(isOfOtherProcess) ?? [],
+      ],
       ...(keys.length === 0 ? {} : { keys }),
       ...(this.#hasUsage && {
-        usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isElsewhere) ?? []],
+        usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isOfOtherProcess) ?? []],
         spending: this.#spending(now.wallTimeMs),
       }),
     };
@@ -91,11 +94,11 @@ export class SnapshotMapper implements StateRestorer {
 
   #spending(wallTimeMs: number): readonly SavedSpending[] {
     const budgets = this.#budgets();
-    const isKept = ({ budget, months }: SavedSpending) =>
-      !budgets.has(budget) && months.some(({ start }) => start > wallTimeMs - spendingKeptMs);
+    const isRetained = ({ budget, months }: SavedSpending) =>
+      !budgets.has(budget) && months.some(({ start }) => start > wallTimeMs - spendingRetentionMs);
     return [
       ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
-      ...this.#known?.spending?.filter(isKept) ?? [],
+      ...this.#known?.spending?.filter(isRetained) ?? [],
     ];
   }
 

@@ -32,7 +32,7 @@ export interface StateStore {
 /** Where state is persisted: the `storage` option of `create`. Made by `stateIn`. */
 export interface StatePersistence {
   /** Distinguishes it from other values. */
-  readonly keeps: "states";
+  readonly persists: "states";
 }
 
 /** Shared by all copies of this package in a program; not visible to programs. */
@@ -43,7 +43,7 @@ type MakeStore = (parts: { readonly clock: Clock; readonly hub: Tracer }) => Sta
 
 /** Wraps a store factory as the value that programs pass to `create`. */
 export function statePersistence(make: MakeStore): StatePersistence {
-  const persistence = { keeps: "states", [makeKey]: make } as const;
+  const persistence = { persists: "states", [makeKey]: make } as const;
   return persistence;
 }
 

@@ -138,9 +138,9 @@ export class BreakerEvents {
   }
 
   /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
-  #merge(saved: SavedBreaker, saidAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
+  #merge(saved: SavedBreaker, sentAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
-    const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wallTimeMs: saidAt, monotonicMs: now });
+    const { standby, consecutiveTrips } = readBreaker(saved, sentAt, { wallTimeMs: sentAt, monotonicMs: now });
     const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // each process counts the shared total against its own limits

@@ -38,7 +38,7 @@ export interface CounterRequest {
 }
 
 /** A source of replicated counters. */
-export interface CounterSource {
+export interface CounterGroup {
   /** Returns its counters. */
   counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
   /**
@@ -86,33 +86,33 @@ export interface Replication {
   /** Whether the store is unavailable and requests that need it are denied. */
   readonly isFailClosed: boolean;
   /** Creates the replicated counters of a rate. */
-  replicaOf(rate: RateReplicaParts): CounterSource;
+  replicaOf(rate: RateReplicaParts): CounterGroup;
   /** Reports local counters to the store, and applies those of other processes. Never rejects. */
   sync(): Promise<void>;
   /** Reports the counters of one source without waiting for the next sync. */
-  report(source: CounterSource): void;
+  report(group: CounterGroup): void;
   /** Syncs for a request, with the timeout of a reservation. */
   refresh(): Promise<void>;
   /** Requests a grant for one request of a shared rate; undefined while the store is unavailable. */
   admit(rate: SharedRate): Promise<RateGrant | undefined>;
   /** Returns the grant of a request that was not sent. */
-  giveBack(rate: SharedRate, grant: RateGrant): void;
+  returnGrant(rate: SharedRate, grant: RateGrant): void;
   /**
-   * Whether this process is the first of all that claims something, such as the report of a fact that each of them sees.
+   * Acquires a name if no other process has, such as that of a fact that every process sees and one has to report.
    *
-   * @param name Of what is claimed.
-   * @param expiresAt From when it can be claimed again: wall clock, ms.
-   * @returns True, too, while the store is unavailable: better reported twice than never.
+   * @param name Identifies the fact.
+   * @param expiresAt When the name may be acquired again, wall-clock ms.
+   * @returns Whether this process has acquired it. True while the store is unavailable: reporting twice is preferred to not reporting.
    */
-  claim(name: string, expiresAt: number): Promise<boolean>;
-  /** Asks for room in sums, for all of it or none: undefined when there is room, else why not. */
-  reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
+  acquireOnce(name: string, expiresAt: number): Promise<boolean>;
+  /** Reserves all requested amounts or none. Returns undefined when they are granted, else the reason of the denial. */
+  reserve(requests: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
 }
 
 /** The counters of one mesh: local until a shared storage replicates them. */
 export class CounterReplicator {
   /** Sources of counters. */
-  readonly sources: CounterSource[] = [];
+  readonly groups: CounterGroup[] = [];
   /** Acknowledged parts by counter key. */
   readonly acknowledged: Map<string, Acknowledged> = new Map();
   readonly #rates: RateReplicaParts[] = [];
@@ -124,9 +124,9 @@ export class CounterReplicator {
   }
 
   /** Registers a source, to be replicated now or once replication begins. */
-  register(source: CounterSource): void {
-    this.sources.push(source);
-    if (this.#replication !== undefined) this.#start(source);
+  register(group: CounterGroup): void {
+    this.groups.push(group);
+    if (this.#replication !== undefined) this.#start(group);
   }
 
   /** Registers a rate, whose counters exist only while they are replicated. */
@@ -139,11 +139,11 @@ export class CounterReplicator {
   open(replication: Replication): void {
     const isNew = this.#replication === undefined;
     this.#replication = replication;
-    if (isNew) { for (const source of this.sources) this.#start(source); }
+    if (isNew) { for (const group of this.groups) this.#start(group); }
     for (const rate of this.#rates.splice(0)) this.register(replication.replicaOf(rate));
   }
 
-  #start(source: CounterSource): void {
-    source.startReplication?.(() => this.#replication?.report(source));
+  #start(group: CounterGroup): void {
+    group.startReplication?.(() => this.#replication?.report(group));
   }
 }

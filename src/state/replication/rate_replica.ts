@@ -3,7 +3,7 @@
  * per slice, and reads what other processes added.
  * @module
  */
-import type { CounterSource, RateReplicaParts, ReplicatedCounter } from "./counter_replicator.ts";
+import type { CounterGroup, RateReplicaParts, ReplicatedCounter } from "./counter_replicator.ts";
 
 /** Known counts of a slice. */
 interface Slice {
@@ -12,7 +12,7 @@ interface Slice {
 }
 
 /** The replicated counters of one rate. */
-export class RateReplica implements CounterSource {
+export class RateReplica implements CounterGroup {
   readonly #parts: RateReplicaParts;
   readonly #slices = new Map<number, Slice>();
   #counted: number | undefined;
