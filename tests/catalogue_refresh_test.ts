@@ -224,7 +224,7 @@ Deno.test("refresh() reads files, prints what differs, and writes it only when a
     assertEquals(await Deno.readTextFile(data), after);
     assert(after.startsWith(head.slice(0, 60)));
     await assertRejects(
-      () => refresh({ ...options, places: { ...options.places, "models-dev": data } }),
+      () => refresh({ ...options, locations: { ...options.places, "models-dev": data } }),
       Error,
       `Cannot read models.dev at ${data}: `,
     );

@@ -54,7 +54,7 @@ Exit code: 0 done, 1 failed, 2 usage error
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
       return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
     };
-    if (flags.has("watch")) await watch(show, { intervalMs, shell, runtime });
+    if (flags.has("watch")) await showRepeatedly(show, { intervalMs, shell, runtime });
     else await show(false);
     return 0;
   },
@@ -63,26 +63,26 @@ Exit code: 0 done, 1 failed, 2 usage error
 /** Shows it; false when its output is not read any more. */
 type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
 
-interface WatchParts extends Pick<CommandParts, "shell" | "runtime"> {
+interface RepeatParts extends Pick<CommandParts, "shell" | "runtime"> {
   readonly intervalMs: number;
 }
 
 /** Shows it until a signal ends it. A proxy that was there and does not answer is waited for: it may be restarting. */
-async function watch(show: Show, { intervalMs, shell, runtime: { clock } }: WatchParts): Promise<void> {
+async function showRepeatedly(show: Show, { intervalMs, shell, runtime: { clock } }: RepeatParts): Promise<void> {
   const end = new AbortController();
   const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
   if (shell.stdout.isTerminal) shell.stdout.write(clear);
-  let isAway = false;
+  let isUnreachable = false;
   try {
     for (let isAgain = false; !end.signal.aborted; isAgain = true) {
       try {
         if (!await show(isAgain, end.signal)) break;
-        isAway = false;
+        isUnreachable = false;
       } catch (error) {
         if (end.signal.aborted) break;
         if (!isAgain || !MeshError.isInstance(error) || error.code !== "unreachable") throw error;
-        if (!isAway) shell.stderr.write(`${error.message}. Waiting for it\n`);
-        isAway = true;
+        if (!isUnreachable) shell.stderr.write(`${error.message}. Waiting for it\n`);
+        isUnreachable = true;
       }
       await clock.sleep(intervalMs, end.signal).catch(() => {}); // ended
     }

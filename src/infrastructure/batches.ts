@@ -60,8 +60,8 @@ export class Batches {
     }
     const member = memberOf(facts, account, mesh);
     const share = await reserve(facts.costNanoUsd, { member, call, mesh });
-    const asked = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
-    const parts = await this.#submit(file.ids, asked, { account, call, share, facts });
+    const submitted = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
+    const parts = await this.#submit(file.ids, submitted, { account, call, share, facts });
     const owner = ownerOf(call);
     const ids = parts.map(({ id }) => id);
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
@@ -143,23 +143,26 @@ export class Batches {
     const infrastructure = infrastructureOf(account, "batch");
     const parts: Batch[] = [];
     for (const input_file_id of ids) {
-      const asked = { ...request, input_file_id } as BatchRequest;
+      const submitted = { ...request, input_file_id } as BatchRequest;
       const end = await tryProvider({
         account,
         call,
-        send: (options) => infrastructure.submitBatch(asked, options),
+        send: (options) => infrastructure.submitBatch(submitted, options),
       }, this.#mesh);
       if ("value" in end) {
         parts.push(end.value);
         continue;
       }
-      const back = { requestId: call.requestId, timeoutMs: pollMs };
+      const cancellation = { requestId: call.requestId, timeoutMs: pollMs };
       const cancels = parts.map(({ id }) =>
-        callProvider({ account, call: back, send: (options) => infrastructure.cancelBatch(id, options) }, this.#mesh)
+        callProvider(
+          { account, call: cancellation, send: (options) => infrastructure.cancelBatch(id, options) },
+          this.#mesh,
+        )
       );
-      const isBack = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
+      const isCancelled = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
       // a batch that may run may be billed: it counts as reserved
-      share?.settle(isBack && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
+      share?.settle(isCancelled && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
       emitFailure(end, { facts, account, call, attempts: parts.length + 1 }, this.#mesh);
       throw end.error;
     }

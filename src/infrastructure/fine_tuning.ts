@@ -36,7 +36,7 @@ export class FineTuningJobs {
     const request = checked(body);
     const { ref: training, account } = await locate(request.training_file, { kind: "file", call }, mesh);
     const { validation_file: validation } = request;
-    const asked: FineTuneRequest = {
+    const submitted: FineTuneRequest = {
       ...request,
       model: modelFor(request.model, account, { call, mesh }),
       training_file: oneId(training.ids, "training_file"),
@@ -47,11 +47,11 @@ export class FineTuningJobs {
       if (!isSame) {
         throw invalid('"validation_file" is stored at another provider than "training_file"', "validation_file");
       }
-      asked.validation_file = oneId(other.ref.ids, "validation_file");
+      submitted.validation_file = oneId(other.ref.ids, "validation_file");
     }
     const infrastructure = infrastructureOf(account, "fineTuning");
     const job = await callProvider(
-      { account, call, send: (options) => infrastructure.createFineTune(asked, options) },
+      { account, call, send: (options) => infrastructure.createFineTune(submitted, options) },
       mesh,
     );
     const { id, ref } = await mintId(

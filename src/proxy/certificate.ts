@@ -10,7 +10,7 @@ import { ConfigError, type ConfigProblem, MeshError } from "../errors.ts";
 import { watchText } from "../util/watch_text.ts";
 
 /** A server, and what ends the looks at its files. */
-export interface WatchedServer {
+export interface MonitoredServer {
   readonly server: RunningServer;
   readonly stopWatching: Cancel;
 }
@@ -34,7 +34,7 @@ export async function serveCertificate(
   settings: TlsSettings,
   serve: (tls: TlsKeyPair) => Promise<RunningServer>,
   { files, clock, report }: CertificateOptions,
-): Promise<WatchedServer> {
+): Promise<MonitoredServer> {
   const first = await find(settings, files);
   if ("problem" in first) throw new ConfigError([first.problem]);
   const server = await serve(first).catch((error) => {
@@ -75,16 +75,16 @@ export async function problemsOfCertificate(
 }
 
 async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {
-  const texts: Record<string, string> = {};
+  const pair: Record<string, string> = {};
   for (const part of ["cert", "key"] as const) {
     try {
-      texts[part] = await files.readText(settings[part]);
+      pair[part] = await files.readText(settings[part]);
     } catch (error) {
       const message = `"${settings[part]}" cannot be read: ${reasonOf(error)}`;
       return { problem: { path: `proxy.tls.${part}`, message } };
     }
   }
-  return texts as unknown as TlsKeyPair;
+  return pair as unknown as TlsKeyPair;
 }
 
 /** Why it could not be taken over; undefined when it was. */

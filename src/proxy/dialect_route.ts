@@ -52,9 +52,9 @@ export function performChat(
   { chat: translated, session, dropped = [], native }: Translation,
   { dialect, work: { text = "", time }, exchange, signal }: ChatPerformance,
 ): Promise<Answer<ChatCompletion>> {
-  const asked = chat.check(translated, []); // what was packed into a text is bounded here
-  if (asked.model === undefined) throw missing("model");
-  const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
+  const checked = chat.check(translated, []); // what was packed into a text is bounded here
+  if (checked.model === undefined) throw missing("model");
+  const body = checked.stream === true ? { ...checked, stream_options: { include_usage: true } } : checked;
   const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
   return performRequest(exchange, { operation: chat, body, session, original, time, signal });
 }
@@ -62,19 +62,19 @@ export function performChat(
 /**
  * Makes the route of a dialect's embeddings.
  *
- * @param spoken Translates requests and answers.
+ * @param dialect Translates requests and answers.
  */
-export function embeddingRoute(spoken: EmbeddingDialect): RouteEntry {
+export function embeddingRoute(dialect: EmbeddingDialect): RouteEntry {
   return {
     methods: ["POST"],
     isWork: true,
-    dialect: spoken.dialect,
+    dialect: dialect.dialect,
     handle: async (exchange) => {
       const { value, text = "", time } = await readWork(exchange);
-      const { request, dropped = [], native, whole } = spoken.translate(value, exchange.request);
+      const { request, dropped = [], native, whole } = dialect.translate(value, exchange.request);
       const body = embeddings.check(request, []);
       if (body.model === undefined) throw missing("model");
-      const original = new OriginalRequest({ dialect: spoken.name, dropped, native: native && { text, ...native } });
+      const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
       const answer = await performRequest(exchange, { operation: embeddings, body, original, time });
       addRoutingHeaders(exchange.headers, answer);
       return wholeResponse(answer, whole, exchange);

@@ -95,8 +95,8 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
     const active = own.filter(({ status }) => status === "active").length;
     const isDown = own.length > 0 && active === 0;
     const [next] = own.toSorted((one, other) => (one.retryAt ?? "~").localeCompare(other.retryAt ?? "~"));
-    const why = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
-    return { id, status: isDown ? "standby" : "active", ...why, active, total: own.length };
+    const standbyFacts = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
+    return { id, status: isDown ? "standby" : "active", ...standbyFacts, active, total: own.length };
   });
 }
 

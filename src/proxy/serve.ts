@@ -11,7 +11,7 @@ import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
-import type { WatchedServer } from "./certificate.ts";
+import type { MonitoredServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { handlerOf } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
@@ -115,7 +115,7 @@ interface ServerParts {
   readonly mesh: () => Engine;
 }
 
-async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: ServerParts): Promise<WatchedServer> {
+async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: ServerParts): Promise<MonitoredServer> {
   if (tls === undefined) return { server: await serve({}), stopWatching: () => {} };
   const { serveCertificate } = await import("./certificate.ts");
   return await serveCertificate(tls, (pair) => serve({ tls: pair }), {

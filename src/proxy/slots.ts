@@ -52,13 +52,13 @@ export class Slots {
   give(limit: number): void {
     this.#taken--;
     if (this.#several === undefined) return;
-    if (this.#free < spareOf(this.#several, limit)) this.#free++;
+    if (this.#free < marginOf(this.#several, limit)) this.#free++;
     else this.#return(this.#several.shared);
   }
 
   async #lease({ shared, processes }: SharedSlots, limit: number): Promise<boolean> {
-    const spare = spareOf({ processes }, limit);
-    for (const amount of spare === 0 ? [1] : [1 + spare, 1]) {
+    const margin = marginOf({ processes }, limit);
+    for (const amount of margin === 0 ? [1] : [1 + margin, 1]) {
       const { isGranted } = await shared.reserve([{ ...sum, amount, limit, isLeased: true }]);
       if (!isGranted) continue;
       this.#taken++;
@@ -80,6 +80,6 @@ export class Slots {
 }
 
 /** Slots that each process keeps. */
-function spareOf({ processes }: Pick<SharedSlots, "processes">, limit: number): number {
+function marginOf({ processes }: Pick<SharedSlots, "processes">, limit: number): number {
   return Math.floor(limit / 100 / processes);
 }

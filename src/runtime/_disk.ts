@@ -105,7 +105,7 @@ async function withDraft(
   calls: DiskCalls,
   path: string,
   data: Uint8Array,
-  putInPlace: (draft: string) => Promise<void>,
+  publish: (draft: string) => Promise<void>,
 ): Promise<void> {
   const draft = `${path}~${crypto.randomUUID()}.tmp`;
   try {
@@ -116,7 +116,7 @@ async function withDraft(
     } finally {
       await file.close();
     }
-    await putInPlace(draft);
+    await publish(draft);
   } catch (error) {
     await calls.rm(draft, { force: true }).catch(() => {});
     throw error;

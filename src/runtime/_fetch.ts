@@ -131,8 +131,8 @@ function textOf(error: unknown): string {
 }
 
 /** The runtime has undone the compression already: what says otherwise is left out. */
-function plainHeaders(headers: Headers, asked: Readonly<Record<string, string>>): Headers {
-  if ("accept-encoding" in asked || !decoded.has(headers.get("content-encoding") ?? "")) return headers;
+function plainHeaders(headers: Headers, requested: Readonly<Record<string, string>>): Headers {
+  if ("accept-encoding" in requested || !decoded.has(headers.get("content-encoding") ?? "")) return headers;
   const plain = new Headers(headers);
   plain.delete("content-encoding");
   plain.delete("content-length");

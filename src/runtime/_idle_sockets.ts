@@ -11,12 +11,12 @@ export class IdleSockets {
   #isClosing = false;
 
   constructor(server: Server) {
-    const keep = (socket: Socket) => {
+    const track = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
     };
-    server.on("connection", keep);
-    if ("setSecureContext" in server) this.#leaveHandshakes(server, keep);
+    server.on("connection", track);
+    if ("setSecureContext" in server) this.#leaveHandshakes(server, track);
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#sockets.delete(socket);
       response.on("close", () => this.#closeIfIdle(socket));
@@ -30,7 +30,7 @@ export class IdleSockets {
   }
 
   /** With TLS a connection has a second socket above its first, from the end of the handshake on: that one counts then. */
-  #leaveHandshakes(server: Server, keep: (socket: Socket) => void): void {
+  #leaveHandshakes(server: Server, track: (socket: Socket) => void): void {
     const handshakes = new Map<string, Socket>();
     const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
     server.on("connection", (socket: Socket) => {
@@ -41,7 +41,7 @@ export class IdleSockets {
     server.on("secureConnection", (socket: Socket) => {
       const first = handshakes.get(peerOf(socket));
       if (first !== undefined) this.#sockets.delete(first);
-      keep(socket);
+      track(socket);
     });
   }
 

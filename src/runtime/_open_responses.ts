@@ -14,7 +14,7 @@ import { callAfter } from "./_timers.ts";
 const lastWordMs = 50;
 
 /** Whether the client has left is asked for responses that take longer than this, ms: asking costs much on Deno. */
-const patienceMs = 20;
+const timeoutMs = 20;
 
 /** Bodies that are handed over whole: nothing is left to break off. */
 const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
@@ -129,8 +129,8 @@ export class OpenResponses {
   }
 
   #lookLater(): Cancel {
-    return callAfter(patienceMs, () => {
-      const latest = performance.now() - patienceMs;
+    return callAfter(timeoutMs, () => {
+      const latest = performance.now() - timeoutMs;
       let isNeeded = false;
       for (const open of this.#open.all) {
         if (open.since <= latest) open.followClient();

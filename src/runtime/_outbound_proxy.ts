@@ -32,12 +32,12 @@ function proxyAt(text: string, name: string): OutboundProxy {
     name,
   );
   if (protocol !== "http:" && protocol !== "https:") throw noAddress(name);
-  const who = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return {
     protocol,
     hostname: bare(hostname),
     port: Number(port || (protocol === "https:" ? 443 : 80)),
-    headers: username === "" ? {} : { "proxy-authorization": `Basic ${base64(who)}` },
+    headers: username === "" ? {} : { "proxy-authorization": `Basic ${base64(credentials)}` },
   };
 }
 
@@ -66,14 +66,14 @@ function bare(hostname: string): string {
 /** `NO_PROXY` names hosts with all below them, addresses, networks (`10.0.0.0/8`), each with a port or without, or `*`. */
 function isExempt({ hostname, port, protocol }: URL, list: string): boolean {
   const host = bare(hostname).replace(/\.$/, "");
-  const asked = port || (protocol === "https:" ? "443" : "80");
+  const effectivePort = port || (protocol === "https:" ? "443" : "80");
   return list.toLowerCase().split(/[\s,]+/).some((entry) => {
     if (entry === "") return false;
     if (entry === "*") return true;
     if (entry.includes("/")) return isInNetwork(host, entry);
     const [, name = entry, only] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
     const plain = bare(name).replace(/^\*?\./, "");
-    return (only ?? asked) === asked && (host === plain || host.endsWith(`.${plain}`));
+    return (only ?? effectivePort) === effectivePort && (host === plain || host.endsWith(`.${plain}`));
   });
 }
 

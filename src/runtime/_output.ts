@@ -21,7 +21,7 @@ interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
 export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
   let waiting = "";
   let cancel: Cancel | undefined;
-  let isWatched = false;
+  let hasExitHook = false;
   const flush = () => {
     cancel?.();
     cancel = undefined;
@@ -38,8 +38,8 @@ export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
     writeSoon(text) {
       waiting += text;
       if (isTerminal || waiting.length >= maxWaiting) return flush();
-      if (!isWatched) onExit(flush);
-      isWatched = true;
+      if (!hasExitHook) onExit(flush);
+      hasExitHook = true;
       cancel ??= callAfter(soonMs, flush);
     },
   };

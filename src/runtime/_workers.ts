@@ -33,11 +33,11 @@ function flagsOfWorker(): Record<string, string> {
 /** How this process listens: alone, or where the others of its kind do. */
 export function listenOptions(port: number, host: string): ListenOptions {
   if (!isWorker() || !bindsItself) return { port, host };
-  return { port: Number(placeOf()[2] || port), host, exclusive: true, reusePort: true };
+  return { port: Number(slotOf()[2] || port), host, exclusive: true, reusePort: true };
 }
 
 /** Slot, count and, once it is known, port. */
-function placeOf(): string[] {
+function slotOf(): string[] {
   return (nodeProcess()?.env[variable] ?? "").split("/");
 }
 
@@ -52,7 +52,7 @@ export function workersOf(): Workers {
   return {
     get supervisor() {
       if (!isWorker()) return undefined;
-      const [slot = 0, count = 1] = placeOf().map(Number);
+      const [slot = 0, count = 1] = slotOf().map(Number);
       return { slot, count, link: linkToSupervisor() };
     },
     get cores() {

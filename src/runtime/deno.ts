@@ -19,7 +19,7 @@ import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
 
 /** Room for what is read at once of a body. */
-const pieceBytes = 4096;
+const chunkBytes = 4096;
 
 /** The upstream client over Deno's `fetch`, which hides the phase of connecting: `connectTimeoutMs` has no effect. */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
@@ -30,7 +30,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
   (body) => {
     const reader = body.getReader({ mode: "byob" }); // two thirds of the time of a default one
     return {
-      read: () => reader.read(new Uint8Array(pieceBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
+      read: () => reader.read(new Uint8Array(chunkBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
       cancel: (reason) => reader.cancel(reason),
     };
   },

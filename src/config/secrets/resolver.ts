@@ -42,12 +42,12 @@ export class SecretResolver {
     }
     const pending = this.#pending.get(name);
     if (pending !== undefined) return pending;
-    const asked = this.#ask(name).finally(() => this.#pending.delete(name));
-    this.#pending.set(name, asked);
-    return asked;
+    const lookup = this.#look(name).finally(() => this.#pending.delete(name));
+    this.#pending.set(name, lookup);
+    return lookup;
   }
 
-  async #ask(name: string): Promise<string | undefined> {
+  async #look(name: string): Promise<string | undefined> {
     const { id, store, policy, clock } = this.#parts;
     let value: unknown;
     try {

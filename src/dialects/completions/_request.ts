@@ -35,7 +35,7 @@ interface ChatForm {
   readonly form: TextForm;
   readonly dropped: readonly string[];
   /** A significant member that chat cannot express. */
-  readonly unsaid: string | undefined;
+  readonly inexpressible: string | undefined;
 }
 
 /**
@@ -91,6 +91,6 @@ export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: str
     chat: chat as unknown as ChatCompletionRequest,
     form: { echo: echo === true && !wantsOwnTokens ? prompt : undefined, hasUsage, firstIndex: index * (count ?? 1) },
     dropped: typeof best === "number" && best > (count ?? 1) ? ["best_of"] : [],
-    unsaid: typeof suffix === "string" && suffix !== "" ? "suffix" : wantsOwnTokens ? "echo" : undefined,
+    inexpressible: typeof suffix === "string" && suffix !== "" ? "suffix" : wantsOwnTokens ? "echo" : undefined,
   };
 }

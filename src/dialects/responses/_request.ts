@@ -74,8 +74,8 @@ function checkPlain(body: JsonObject): void {
   checkOptional(body, { name: "instructions", expected: "a string", isValid: (given) => typeof given === "string" });
   checkOptional(body, { name: "include", expected: "an array", isValid: Array.isArray });
   for (const [name, least] of [["max_output_tokens", 1], ["top_logprobs", 0]] as const) {
-    const fits = (given: unknown) => isWhole(given) && given >= least;
-    checkOptional(body, { name, expected: `a whole number of at least ${least}`, isValid: fits });
+    const isInRange = (given: unknown) => isWhole(given) && given >= least;
+    checkOptional(body, { name, expected: `a whole number of at least ${least}`, isValid: isInRange });
   }
 }
 

@@ -42,7 +42,7 @@ export class ClientRecords {
    *
    * @throws {ConnectorError} When it cannot be read.
    */
-  async news(): Promise<ClientsDocument | undefined> {
+  async changedDocument(): Promise<ClientsDocument | undefined> {
     const stat = await this.#storage.stat(recordKey);
     const seen = stat === undefined ? "" : `${stat.modifiedAt} ${stat.size}`;
     const now = this.#clock.monotonic();

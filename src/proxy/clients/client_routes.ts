@@ -20,7 +20,7 @@ import type { RuntimeClients } from "./runtime_clients.ts";
 const bodyLimitMs = 10_000;
 
 /** A request about clients, and where they are. */
-interface Asked {
+interface ClientRequest {
   readonly exchange: Exchange;
   readonly clients: RuntimeClients;
   /** Of the client that the path names. */
@@ -28,7 +28,7 @@ interface Asked {
 }
 
 /** By method and what is below the client. */
-const answers: Readonly<Record<string, (asked: Asked) => Promise<PlainResponse>>> = {
+const answers: Readonly<Record<string, (request: ClientRequest) => Promise<PlainResponse>>> = {
   "GET": list,
   "POST": create,
   "PATCH": update,
@@ -59,12 +59,12 @@ export async function answerClients(exchange: Exchange): Promise<PlainResponse> 
   }
 }
 
-async function list({ exchange: { headers }, clients }: Asked): Promise<PlainResponse> {
+async function list({ exchange: { headers }, clients }: ClientRequest): Promise<PlainResponse> {
   const { clients: data } = await clients.refresh();
   return json({ object: "list", data: data.map(shownClient) }, { headers });
 }
 
-async function create({ exchange, clients }: Asked): Promise<PlainResponse> {
+async function create({ exchange, clients }: ClientRequest): Promise<PlainResponse> {
   const { mesh, headers } = exchange;
   const facts = readNewClient(await bodyOf(exchange), mesh);
   const token = newToken();
@@ -83,10 +83,10 @@ async function create({ exchange, clients }: Asked): Promise<PlainResponse> {
   return json({ ...shownClient(made), token }, { headers, status: 201 });
 }
 
-async function update(asked: Asked): Promise<PlainResponse> {
-  const { exchange } = asked;
+async function update(request: ClientRequest): Promise<PlainResponse> {
+  const { exchange } = request;
   const change = readChange(await bodyOf(exchange), exchange.mesh);
-  const changed = await changeOne(asked, (client) => {
+  const changed = await changeOne(request, (client) => {
     if (change.name !== undefined && change.name !== client.name) {
       throw wrong("A name cannot change: records, budgets and usage go by it. Create another client", "name");
     }
@@ -96,15 +96,15 @@ async function update(asked: Asked): Promise<PlainResponse> {
   return json(shownClient(changed), { headers: exchange.headers });
 }
 
-async function rotate(asked: Asked): Promise<PlainResponse> {
-  const { exchange } = asked;
+async function rotate(request: ClientRequest): Promise<PlainResponse> {
+  const { exchange } = request;
   const token = newToken();
-  const changed = await changeOne(asked, (client) => ({ ...client, token_sha256: sha256(token) }));
+  const changed = await changeOne(request, (client) => ({ ...client, token_sha256: sha256(token) }));
   trace(exchange, `The client "${changed.name}" (${changed.id}) has another token`);
   return json({ ...shownClient(changed), token }, { headers: exchange.headers });
 }
 
-async function revoke({ exchange, clients, id }: Asked): Promise<PlainResponse> {
+async function revoke({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
   const now = exchange.mesh.runtime.clock.now();
   let name = "";
   await clients.change((document) => {
@@ -121,7 +121,7 @@ async function revoke({ exchange, clients, id }: Asked): Promise<PlainResponse> 
 }
 
 /** What a client used; that of one revoked stays. */
-async function usage({ exchange, clients, id }: Asked): Promise<PlainResponse> {
+async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
   const { headers, request, mesh: { runtime: { clock } } } = exchange;
   const { clients: present, revoked } = await clients.refresh();
   const found = [...present, ...revoked].find((client) => client.id === id);
@@ -141,7 +141,7 @@ async function usage({ exchange, clients, id }: Asked): Promise<PlainResponse> {
 }
 
 async function changeOne(
-  { clients, id }: Asked,
+  { clients, id }: ClientRequest,
   change: (client: StoredClient) => StoredClient,
 ): Promise<StoredClient> {
   let changed: StoredClient | undefined;

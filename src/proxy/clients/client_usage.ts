@@ -73,11 +73,11 @@ export class ClientUsage {
    */
   async rowsOf(id: string, { storage, days }: { storage: Storage; days: readonly string[] }): Promise<UsageRow[]> {
     await this.flush(storage);
-    const kept = new Set(await storage.list(prefix));
-    const wanted = days.filter((day) => kept.has(prefix + day));
+    const stored = new Set(await storage.list(prefix));
+    const present = days.filter((day) => stored.has(prefix + day));
     const rows: UsageRow[] = [];
-    for (let at = 0; at < wanted.length; at += readsAtOnce) {
-      const read = wanted.slice(at, at + readsAtOnce).map(async (day) => rowsIn(await load(storage, day), day, id));
+    for (let at = 0; at < present.length; at += readsAtOnce) {
+      const read = present.slice(at, at + readsAtOnce).map(async (day) => rowsIn(await load(storage, day), day, id));
       rows.push(...(await Promise.all(read)).flat());
     }
     return rows;
@@ -92,7 +92,7 @@ export class ClientUsage {
         await this.#addToRecord(storage, day, usage);
         pending.delete(day);
       } catch (error) {
-        for (const [day, usage] of pending) this.#keep(day, usage);
+        for (const [day, usage] of pending) this.#requeue(day, usage);
         throw error;
       }
     }
@@ -110,7 +110,7 @@ export class ClientUsage {
     });
   }
 
-  #keep(day: string, usage: DayUsage): void {
+  #requeue(day: string, usage: DayUsage): void {
     const present = this.#pending.get(day);
     if (present === undefined) this.#pending.set(day, usage);
     else merge(present, usage);

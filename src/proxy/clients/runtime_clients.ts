@@ -16,7 +16,7 @@ import { ClientUsage } from "./client_usage.ts";
  * So often the storage is asked whether clients have changed, ms: another proxy's change is known within a second. Each look
  * is one `stat`, which clouds bill.
  */
-const lookMs = 800;
+const checkIntervalMs = 800;
 
 /** So often what was counted is added to the storage, ms. */
 const usageMs = 5_000;
@@ -76,10 +76,10 @@ export class RuntimeClients {
       const id = this.#idsByName.get(request.record.client ?? "");
       if (id !== undefined) this.#usage!.add(id, request);
     });
-    mesh.onClose(() => this.#leave(mesh));
+    mesh.onClose(() => this.#flush(mesh));
     this.#cancels.forEach((cancel) => cancel());
     this.#cancels = this.#timers(clock);
-    await this.#look(current);
+    await this.#check(current);
   }
 
   /** Clients of the configuration: one that is made at runtime under such a name shares its limits. */
@@ -119,8 +119,8 @@ export class RuntimeClients {
   /** The record as it is in the storage. */
   async refresh(): Promise<ClientsDocument> {
     const { records } = this.#current!;
-    const news = await records.news();
-    if (news !== undefined) this.#apply(news);
+    const changed = await records.changedDocument();
+    if (changed !== undefined) this.#apply(changed);
     return this.#document;
   }
 
@@ -131,20 +131,20 @@ export class RuntimeClients {
 
   #timers(clock: Clock): Cancel[] {
     return [
-      clock.every(lookMs, () => this.#look(this.#current!)),
-      clock.every(usageMs, () => this.#reported(() => this.#usage!.flush(this.#current!.storage))),
+      clock.every(checkIntervalMs, () => this.#check(this.#current!)),
+      clock.every(usageMs, () => this.#reportingFailure(() => this.#usage!.flush(this.#current!.storage))),
     ];
   }
 
-  async #look({ records }: Current): Promise<void> {
-    await this.#reported(async () => {
-      const news = await records.news();
-      if (news !== undefined && records === this.#current?.records) this.#apply(news);
+  async #check({ records }: Current): Promise<void> {
+    await this.#reportingFailure(async () => {
+      const changed = await records.changedDocument();
+      if (changed !== undefined && records === this.#current?.records) this.#apply(changed);
     });
   }
 
   /** A failure that lasts is traced once; what was known goes on to hold. */
-  async #reported(work: () => Promise<void>): Promise<void> {
+  async #reportingFailure(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
@@ -158,10 +158,10 @@ export class RuntimeClients {
   }
 
   /** The last mesh writes what is left. */
-  async #leave(mesh: Engine): Promise<void> {
+  async #flush(mesh: Engine): Promise<void> {
     if (mesh !== this.#current?.mesh) return;
     this.#cancels.forEach((cancel) => cancel());
-    await this.#reported(() => this.#usage!.flush(this.#current!.storage));
+    await this.#reportingFailure(() => this.#usage!.flush(this.#current!.storage));
   }
 
   #apply(document: ClientsDocument): void {

@@ -78,11 +78,11 @@ export class RecordRing implements Observability, RecordSource {
 
   async next(after: number | null, { waitMs, signal }: RecordWait): Promise<RecordPage> {
     if (after === null) return { latest: this.#latest, records: [] };
-    if (after === this.#latest && waitMs > 0) await this.#news(waitMs, signal);
+    if (after === this.#latest && waitMs > 0) await this.#nextRecord(waitMs, signal);
     return { latest: this.#latest, records: this.#since(after) };
   }
 
-  #news(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  #nextRecord(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       let cancel: Cancel = () => {};
       const wake = () => {

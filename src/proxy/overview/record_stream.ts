@@ -10,7 +10,7 @@ import type { OwnedRecord, RecordSource } from "./record_ring.ts";
 const commentMs = 15_000;
 
 /** So often a stream looks whether the proxy stops, ms. */
-const lookMs = 1_000;
+const checkIntervalMs = 1_000;
 
 /** How records are streamed. */
 interface RecordStreamOptions {
@@ -28,21 +28,21 @@ export function recordStream(
   { clock, after, isVisible, isStopping }: RecordStreamOptions,
 ): PlainStream {
   let last: number | null = after ?? null;
-  let spokenAt: number | undefined;
+  let writtenAt: number | undefined;
   const leaving = new AbortController();
   const { signal } = leaving;
   const left = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
   const read = async (): Promise<string | undefined> => {
     while (!signal.aborted && !isStopping()) {
-      const waitMs = spokenAt === undefined ? 0 : lookMs;
+      const waitMs = writtenAt === undefined ? 0 : checkIntervalMs;
       const page = await Promise.race([source.next(last, { waitMs, signal }), left]);
       if (page === undefined || isStopping()) return undefined; // what is visible may have changed meanwhile
       last = page.latest;
       const text = page.records.filter(([, record]) => isVisible(record)).map(lineOf).join("");
       const now = clock.monotonic();
-      const isFirst = spokenAt === undefined;
-      if (text === "" && !isFirst && now - spokenAt! < commentMs) continue;
-      spokenAt = now;
+      const isFirst = writtenAt === undefined;
+      if (text === "" && !isFirst && now - writtenAt! < commentMs) continue;
+      writtenAt = now;
       return isFirst || text === "" ? `${text}:\n\n` : text;
     }
     return undefined;
