@@ -1,19 +1,19 @@
 /**
- * A body that comes bit by bit, as it is sent.
+ * A request body that is received and sent in chunks.
  * @module
  */
 
-/** What is noted of it. */
+/** Receives the progress of the body. */
 interface ConnectionMonitor {
-  /** Something has moved. */
+  /** Restarts the idle timeout. */
   touch(): void;
-  /** Ends the call. */
+  /** Aborts the call. */
   abort(reason: unknown): void;
 }
 
-/** A body that comes from elsewhere: each chunk is a sign of life, and its failure is the call's. */
+/** A body from the client. Each chunk restarts the idle timeout; an error aborts the call. */
 export class IncomingBody implements AsyncIterable<Uint8Array> {
-  /** Some of it was read: it cannot be sent again. */
+  /** Whether it was read in part, and therefore cannot be resent. */
   isBegun = false;
   readonly #source: AsyncIterable<Uint8Array>;
   readonly #connection: ConnectionMonitor;

@@ -1,5 +1,5 @@
 /**
- * What routing constraints choose among the models of a pool.
+ * Applies routing constraints to the models of a pool.
  * @module
  */
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
@@ -11,14 +11,14 @@ import type { EligibilityContext, ModelChoice, Prefer } from "./eligibility.ts";
 import type { NameList, RoutingConstraints } from "./routing_constraints.ts";
 import { poolFor } from "./select_pool.ts";
 
-/** A request with routing constraints, its pool, and what exists. */
+/** A request with routing constraints, its pool, and the registry. */
 type ConstrainedContext = Pick<EligibilityContext, "request" | "pool" | "registry">;
 
 /**
- * Reads what a request's routing constraints choose.
+ * Reads the models that routing constraints choose.
  *
- * @param context The request, its pool, and what exists.
- * @returns Undefined where they choose no models.
+ * @param context The request, its pool, and the registry.
+ * @returns Undefined if they choose no models.
  */
 export function modelChoice(context: ConstrainedContext): ModelChoice | undefined {
   const { routingConstraints: constraints } = context.request;
@@ -34,12 +34,12 @@ export function modelChoice(context: ConstrainedContext): ModelChoice | undefine
   };
 }
 
-/** A deadline constrains no model. */
+/** A deadline does not constrain models. */
 function choosesModels({ only, ignore, order, maxPrice }: RoutingConstraints): boolean {
   return (only ?? ignore ?? order ?? maxPrice) !== undefined;
 }
 
-/** A name may belong to another pool of the request's list; the model asked for is part of it. */
+/** A name may belong to another pool of the request's list. The requested model is part of that list. */
 function checkConstraints({ only, ignore, order }: RoutingConstraints, context: ConstrainedContext): void {
   const { request: { model, body: { models } }, pool } = context;
   const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolNamed(name, context));
@@ -54,12 +54,12 @@ function poolNamed(name: string, { request, registry }: ConstrainedContext): Poo
   try {
     return [poolFor(name, request, registry)];
   } catch (error) {
-    if (MeshError.isInstance(error)) return []; // thrown when it is that name's turn
+    if (MeshError.isInstance(error)) return []; // reported when the list reaches that name
     throw error;
   }
 }
 
-/** `only`, then `ignore`, then the price limit; `order` leaves no model out. */
+/** Applies `only`, `ignore` and the maximum price. `order` excludes no model. */
 function constrained(
   members: readonly Member[],
   { only, ignore, maxPrice }: RoutingConstraints,
@@ -87,7 +87,7 @@ function constrained(
   return left;
 }
 
-/** The strategy comes to the others only when those of the first position are gone. */
+/** Candidates of a later position are used only when none of an earlier one is left. */
 function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
   return (candidates) => {
     const rankOf = (member: Member) => ranks.get(member) ?? Infinity;
@@ -97,7 +97,7 @@ function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
   };
 }
 
-/** The position of each member in the list; one that it does not name comes last. */
+/** The position of each member in the list; infinite if absent. */
 function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<Member, number> {
   const positions = new Map(names.map((name, position) => [name, position]));
   const positionOf = (name: string) => positions.get(name) ?? names.length;
@@ -129,7 +129,7 @@ function checkNames({ names, param }: NameList, known: ReadonlySet<string>): voi
   );
 }
 
-/** What a constraint leaves of the members; the field and the reason are for the error when that is none. */
+/** Keeps the members that a constraint allows. The field and the reason are for the error if there are none. */
 function retain(
   members: readonly Member[],
   { isAllowed, param, reason }: { isAllowed: (member: Member) => boolean; param: string; reason: string },

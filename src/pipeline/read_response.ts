@@ -1,12 +1,12 @@
 /**
- * Reading what a provider returns.
+ * Reads responses of providers.
  * @module
  */
 import type { CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Operation } from "./operation.ts";
 
-/** A response, also of a provider that answers with `extra` alone. */
+/** Returns a response; one that consists only of `extra` is converted. */
 export function readResponse<Body extends RequestBody, Response>(
   response: CompletionResponse | ExtraResponse,
   { extra: audio }: OperationRequest,

@@ -1,5 +1,5 @@
 /**
- * What an answer took: the one place where the engine takes usage from a provider.
+ * Determines the usage of responses, and reports it to providers.
  * @module
  */
 import { notifySafely } from "../observe/notify.ts";
@@ -10,22 +10,22 @@ import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { AnswerUsage } from "./routed.ts";
 
-/** What a call was made for. */
+/** A call and its estimate. */
 interface ReportContext {
   readonly request: RoutedRequest;
-  /** What it was estimated to take. */
+  /** The estimated usage. */
   readonly load: Load;
   readonly deps: RouteDeps;
 }
 
 /**
- * Takes the usage of an answer, and reports it to the provider with its cost, where that is known. What the provider
- * does not say is estimated where usage counts.
+ * Returns the usage of a response, and reports it with its cost, if known, to the provider. Usage that the provider
+ * does not report is estimated.
  *
- * @param member The model that answered.
- * @param answer What its provider says of the answer, and what the answer says.
+ * @param member The model that responded.
+ * @param answer The reported usage.
  * @param context The call.
- * @returns Numbers that can be true; left out where they are unknown.
+ * @returns Plausible numbers; undefined if unknown.
  */
 export function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
   const { model: { info, instance } } = member;
