@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited. The notice of what it contains of others is in the page.
-// Its sources: sha256-sPv1cYz+/86T7s4OQE0/cPmfqpsGpkkn3CHq1ddMVL8=
+// Its sources: sha256-0u7ur+K5DA2N71Up71FDeHhq6+8q8QJmz+1W8QJ04+4=
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {

@@ -188,7 +188,7 @@ export class ApiKeyPool {
     const standbyMs = (key.openBreaker(model, now)?.standby?.until ?? now) - now;
     const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNew: isNew };
     const breakers = this.#keys.map((one) => one.openBreaker(model, now));
-    return breakers.includes(undefined) ? facts : { ...facts, refusal: leastSevere(breakers as KeyBreaker[], now) };
+    return breakers.includes(undefined) ? facts : { ...facts, refusal: lowestSeverity(breakers as KeyBreaker[], now) };
   }
 
   /** Ends the standbys of all keys. */
@@ -217,7 +217,7 @@ function open(
 }
 
 /** Returns the combined rejection of all keys: the one that ends first; `auth` only when all keys are invalid. */
-function leastSevere(breakers: readonly KeyBreaker[], now: number): RejectedCall {
+function lowestSeverity(breakers: readonly KeyBreaker[], now: number): RejectedCall {
   const kinds = Object.keys(reasonOf) as KeyRejectionReason[];
   const kind = kinds.find((one) => breakers.some(({ rejection }) => rejection?.call.kind === one))!;
   const [soonest] = breakers.filter(({ rejection }) => rejection?.call.kind === kind)
