@@ -1,5 +1,5 @@
 /**
- * Answers `/mesh/clients` and what is below it.
+ * Handles `/mesh/clients` and the paths below it.
  * @module
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
@@ -16,18 +16,18 @@ import { usageDays, type UsageRow } from "./client_usage.ts";
 import { newId, newToken } from "./_new_token.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 
-/** Longest wait for a body that is this small, ms. */
+/** Maximum time for the body, which is small, ms. */
 const bodyLimitMs = 10_000;
 
-/** A request about clients, and where they are. */
+/** A request about clients. */
 interface ClientRequest {
   readonly exchange: Exchange;
   readonly clients: RuntimeClients;
-  /** Of the client that the path names. */
+  /** The id in the path. */
   readonly id: string;
 }
 
-/** By method and what is below the client. */
+/** Handlers by method and subpath. */
 const answers: Readonly<Record<string, (request: ClientRequest) => Promise<PlainResponse>>> = {
   "GET": list,
   "POST": create,
@@ -38,7 +38,7 @@ const answers: Readonly<Record<string, (request: ClientRequest) => Promise<Plain
 };
 
 /**
- * Answers a request of an administrator.
+ * Handles a request of an administrator.
  *
  * @throws {HttpError} 400 without a storage, 404 for an unknown client, 503 while the storage fails.
  */
@@ -120,7 +120,7 @@ async function revoke({ exchange, clients, id }: ClientRequest): Promise<PlainRe
   return json({ id, name, deleted: true }, { headers: exchange.headers });
 }
 
-/** What a client used; that of one revoked stays. */
+/** The usage of a client, also of a revoked one. */
 async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
   const { headers, request, mesh: { runtime: { clock } } } = exchange;
   const { clients: present, revoked } = await clients.refresh();
@@ -181,12 +181,12 @@ function dayIn(parameters: URLSearchParams, name: string): string | undefined {
   return day;
 }
 
-/** UTC, the oldest first. */
+/** UTC days, the oldest first. */
 function keptDays(wallTimeMs: number): string[] {
   return Array.from({ length: usageDays }, (_, index) => dayOf(wallTimeMs - (usageDays - 1 - index) * dayMs));
 }
 
-/** RFC 4180. */
+/** CSV (RFC 4180). */
 function csvOf(rows: readonly UsageRow[]): string {
   const heads = ["day", "pool", "requests", "tokens_in", "tokens_out", "cost_usd"] as const;
   const cell = (value: string | number) => {
@@ -199,7 +199,7 @@ function csvOf(rows: readonly UsageRow[]): string {
     );
 }
 
-/** Without an exponent, down to a nano-dollar. */
+/** USD without an exponent, down to one nano-dollar. */
 function plain(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, "");
 }
