@@ -1,5 +1,5 @@
 /**
- * Asks providers for metadata of their models at the start. What no provider reports stays as in the catalogue.
+ * Queries providers for metadata of their models at startup. What no provider reports is taken from the catalogue.
  * @module
  */
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
@@ -13,12 +13,12 @@ import type { QueryParts } from "./provider_queries.ts";
 const limitMs = 5_000;
 
 /**
- * Asks every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
+ * Queries every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
  *
- * @param instances Opened providers. Each is given its answers.
+ * @param instances Opened providers, which receive their responses.
  * @param registry Their models.
  * @param parts Dependencies.
- * @returns The answers, if any differs from the catalogue.
+ * @returns The responses, if any differs from the catalogue.
  */
 export async function queryProviders(
   instances: readonly ProviderInstance[],
@@ -33,7 +33,7 @@ export async function queryProviders(
 
 /** The queries to one provider. */
 class ModelQueries {
-  /** Whether any answer differs from the catalogue. */
+  /** Whether any response differs from the catalogue. */
   hasChanges = false;
   readonly #instance: ProviderInstance;
   readonly #registry: Registry;
@@ -92,7 +92,7 @@ class ModelQueries {
   }
 
   async #query<Answer>(question: keyof Provider, query: () => Answer): Promise<Awaited<Answer> | undefined> {
-    if (typeof this.#instance.provider![question] !== "function") return undefined; // a provider of the program may lack it
+    if (typeof this.#instance.provider![question] !== "function") return undefined; // custom providers may not implement it
     try {
       return await query() ?? undefined;
     } catch {

@@ -1,20 +1,20 @@
 /**
- * Files of a test.
+ * Files for tests.
  * @module
  */
 import type { FileSystem } from "../contracts/runtime.ts";
 
-/** Files that live in memory only. */
+/** Files in memory. */
 export class MemoryFiles implements FileSystem {
-  /** Path to text. */
+  /** Contents by path. */
   readonly texts: Map<string, string>;
 
-  /** @param files Path to text. */
+  /** @param files Contents by path. */
   constructor(files: Readonly<Record<string, string>> = {}) {
     this.texts = new Map(Object.entries(files));
   }
 
-  /** The text of a file. */
+  /** Reads a file. */
   readText(path: string): Promise<string> {
     const text = this.texts.get(path);
     return text === undefined ? Promise.reject(fileError("ENOENT", path)) : Promise.resolve(text);
@@ -32,7 +32,7 @@ export class MemoryFiles implements FileSystem {
     return this.writeText(path, text);
   }
 
-  /** Removes a file, if it is there. */
+  /** Removes a file, if it exists. */
   remove(path: string): Promise<void> {
     this.texts.delete(path);
     return Promise.resolve();

@@ -1,11 +1,11 @@
 /**
- * A store that is opened when it has something to keep.
+ * A store that is opened on demand.
  * @module
  */
 import type { StateStore } from "./state_store.ts";
 
 /**
- * Keeps a state in a store that is opened with the first load.
+ * Creates a store that is opened with the first load.
  *
  * @param open Opens it; undefined while there is none.
  */
