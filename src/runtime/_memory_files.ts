@@ -7,23 +7,23 @@ import type { FileSystem } from "../contracts/runtime.ts";
 /** Files in memory. */
 export class MemoryFiles implements FileSystem {
   /** Contents by path. */
-  readonly texts: Map<string, string>;
+  readonly contents: Map<string, string>;
 
   /** @param files Contents by path. */
   constructor(files: Readonly<Record<string, string>> = {}) {
-    this.texts = new Map(Object.entries(files));
+    this.contents = new Map(Object.entries(files));
   }
 
   /** Reads a file. */
   readText(path: string): Promise<string> {
-    const text = this.texts.get(path);
+    const text = this.contents.get(path);
     return text === undefined ? Promise.reject(fileError("ENOENT", path)) : Promise.resolve(text);
   }
 
   /** Writes a file. */
   writeText(path: string, text: string, options: { createNew?: boolean } = {}): Promise<void> {
-    if (options.createNew && this.texts.has(path)) return Promise.reject(fileError("EEXIST", path));
-    this.texts.set(path, text);
+    if (options.createNew && this.contents.has(path)) return Promise.reject(fileError("EEXIST", path));
+    this.contents.set(path, text);
     return Promise.resolve();
   }
 
@@ -34,7 +34,7 @@ export class MemoryFiles implements FileSystem {
 
   /** Removes a file, if it exists. */
   remove(path: string): Promise<void> {
-    this.texts.delete(path);
+    this.contents.delete(path);
     return Promise.resolve();
   }
 }

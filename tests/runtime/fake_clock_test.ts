@@ -145,5 +145,5 @@ Deno.test("testRuntime() answers by script and keeps files in memory", async () 
   assertEquals([runtime.env("KEY"), runtime.random(), await runtime.files.readText("a.yaml")], ["1", 0.5, "a: 1"]);
   await assertRejects(() => runtime.files.writeText("a.yaml", "", { createNew: true }), Error, "EEXIST");
   await runtime.files.writeText("b", "text");
-  assertEquals(runtime.files.texts.get("b"), "text");
+  assertEquals(runtime.files.contents.get("b"), "text");
 });

@@ -41,7 +41,7 @@ function chatOf(
   body: JsonObject,
   options: { prompt: string; index: number; isOne: boolean },
 ): TextTranslation["chats"][number] {
-  const { chat, form, dropped, inexpressible: unsaid } = chatRequestOf(body, options);
+  const { chat, form, dropped, inexpressible } = chatRequestOf(body, options);
   return {
     chat,
     form,
@@ -55,7 +55,7 @@ function chatOf(
         ...(body.stream === true ? { stream_options: { include_usage: true } } : {}),
       }),
       headers: {},
-      ...(unsaid === undefined ? {} : { only: unsaid }),
+      ...(inexpressible === undefined ? {} : { only: inexpressible }),
     },
     whole: (completion) => textCompletionOf(completion, form),
     events: () => new TextEvents(form),

@@ -19,12 +19,12 @@ export const gemini: Dialect = {
   name: "generateContent",
   ...geminiWords,
   translate(value, request) {
-    const { chat, includesThoughts, dropped, inexpressible: unsaid } = chatRequestOf(value, targetOf(request));
+    const { chat, includesThoughts, dropped, inexpressible } = chatRequestOf(value, targetOf(request));
     const isArray = parameterOf(request.url, "alt") !== "sse";
     return {
       chat,
       dropped,
-      native: nativeOf(value as JsonObject, unsaid),
+      native: nativeOf(value as JsonObject, inexpressible),
       whole: (completion) => responseOf(completion, includesThoughts),
       events: () => new ContentEvents({ includesThoughts, isArray }),
     };
