@@ -1,5 +1,5 @@
 /**
- * What requests for new and for edited images have in common.
+ * The common part of image generation and image editing.
  * @module
  */
 import type { GeneratedImage, ImageOptions, ImagesResponse } from "../../contracts/images.ts";
@@ -17,7 +17,7 @@ import { dropRefused } from "./_rewording.ts";
 
 const stringMembers = ["size", "quality", "output_format", "background", "moderation"] as const;
 
-/** Members of a body for images, but `model` and the like. */
+/** Members of image requests, except those common to all operations. */
 export const imageMembers: readonly string[] = [
   ...stringMembers,
   "prompt",
@@ -30,22 +30,22 @@ const maxImages = 10;
 const forms: readonly unknown[] = ["url", "b64_json"];
 
 /**
- * Tokens that models which count them write for a square of 1 024 pixels a side; any other quality is taken for the
- * highest. Other sizes are in proportion to their area: 1 056 is 1 584 for 1 024 × 1 536.
+ * Output tokens for a square of 1 024 pixels a side, by quality; other qualities count as the highest. Other sizes
+ * count in proportion to their area: 1 056 becomes 1 584 for 1 024 × 1 536.
  *
  * Source: developers.openai.com, image generation guide, table of output tokens.
  */
 const tokensPerSquare: Readonly<Record<string, number>> = { low: 272, medium: 1_056 };
 const maxTokensPerSquare = 4_160;
 const squarePixels = 1_024 * 1_024;
-/** The area where a request leaves the size to the model, in squares. */
+/** The area if the request leaves the size to the model, in squares. */
 const unknownArea = 1.5;
 
 /**
- * Checks what requests for images have in common.
+ * Validates the common members of image requests.
  *
  * @param body An object.
- * @throws {UnsupportedRequestError} Naming the field at fault.
+ * @throws {UnsupportedRequestError} With the invalid field.
  */
 export function checkImageOptions(body: RequestBody): void {
   const { prompt, response_format: form } = body;
@@ -76,10 +76,10 @@ export function checkImageOptions(body: RequestBody): void {
 }
 
 /**
- * What a request takes, estimated high.
+ * Estimates the usage of a request, high.
  *
- * @param body Checked.
- * @param files Images that it sends.
+ * @param body A validated body.
+ * @param files Images in the request.
  */
 export function needsOfImages(body: ImageOptions, files: readonly UploadedFile[]): RequestNeeds {
   const { prompt, n } = body;
@@ -112,7 +112,7 @@ function lackOf(
   return refusedBy(parameters, body);
 }
 
-/** A model with one form of its images is not asked for it: some refuse the very question. */
+/** Removes `response_format` for a model with only one form, since some reject the parameter. */
 export function rewordForImages(body: ImageOptions, model: ModelEntry): Rewording {
   const { edits, dropped } = dropRefused(body, model);
   const isOnlyForm = model.info.response_formats?.length === 1 && "response_format" in body;
@@ -120,9 +120,9 @@ export function rewordForImages(body: ImageOptions, model: ModelEntry): Rewordin
 }
 
 /**
- * Images in the form that was asked for; a data URL has the bytes that `b64_json` wants.
+ * Returns images in the requested form. A data URL contains the bytes of `b64_json`.
  *
- * @throws {UpstreamError} `invalid_response` when the provider chose another form.
+ * @throws {UpstreamError} `invalid_response` if the provider chose another form.
  */
 export function inRequestedForm(
   response: CompletionResponse<ImagesResponse>,
@@ -143,15 +143,15 @@ function wrongForm(): never {
   throw new UpstreamError("The provider's images are not in the form asked for", { kind: "invalid_response" });
 }
 
-/** How many images there are, beside the tokens that were reported. */
+/** Counts images, in addition to the reported tokens. */
 export function usageInImages({ data, usage }: ImagesResponse): AnswerUsage {
   return { usage: { images: data.length, reported: usage }, written: () => 0 };
 }
 
 /**
- * Images, and tokens where the model counts them; those are estimated only where they are what it is paid by.
+ * Returns images, and tokens if the model counts them. Tokens are estimated only if the price depends on them.
  *
- * @param answer Of {@linkcode usageInImages}.
+ * @param answer The result of {@linkcode usageInImages}.
  * @param context The call.
  */
 export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageContext<ImageOptions>): TakenUsage {
@@ -169,5 +169,5 @@ export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageCon
   };
 }
 
-/** More than ten images take. */
+/** A bound above the tokens of ten images. */
 const maxTokens = 10_000_000;

@@ -1,5 +1,5 @@
 /**
- * What transcription and translation of speech have in common.
+ * The common part of transcription and translation of speech.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -20,17 +20,17 @@ const names = ["language", "prompt", "response_format", "temperature", "timestam
 const checkMembers = bodyChecker(names);
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-/** Gemini counts 32 tokens per second of sound; others fewer. */
+/** Gemini counts 32 tokens per second of audio; others count fewer. */
 const audioTokensPerSecond = 32;
-/** Fast speech has four words a second or fewer. */
+/** Upper bound for fast speech, words per second. */
 const textTokensPerSecond = 6;
-/** More than any call takes, seconds: two months. */
+/** A bound above any audio, seconds: two months. */
 const maxSeconds = 5_000_000;
 
 /**
- * Makes an operation that takes a sound and answers with a text.
+ * Creates an operation from audio to text.
  *
- * @param name Its name: a model that has it among what it lacks is skipped.
+ * @param name Its name. A model that lists it among its lacks is skipped.
  */
 export function transcribing(
   name: "transcription" | "audio-translation",
@@ -43,7 +43,7 @@ export function transcribing(
     needsOf: (body, files) => needsOf(body, { file: fileIn(files), name }),
     reword: dropRefused,
     bridge: { extraOf: audioRequest, read: readAudio },
-    isEmpty: () => false, // silence is heard as such
+    isEmpty: () => false, // the transcript of silence is empty
     usageIn: ({ usage, duration }) => ({ usage: usage ?? { seconds: duration }, written: () => 0 }),
     readUsage: readTranscriptionUsage,
   };
@@ -71,7 +71,7 @@ function checkTranscription(value: unknown, files: readonly UploadedFile[]): Tra
   return body as TranscriptionFields;
 }
 
-/** The sound; {@linkcode checkTranscription} has seen that there is one. */
+/** The audio file, whose presence {@linkcode checkTranscription} has validated. */
 function fileIn(files: readonly UploadedFile[]): UploadedFile {
   return files.find(({ field }) => field === "file")!;
 }
@@ -133,7 +133,7 @@ function readAudio(
   return type === undefined ? { body } : { body, content: { type, bytes: encoder.encode(text) } };
 }
 
-/** By what the model is priced by: seconds, which the file says too, or tokens. */
+/** The unit of the model's price: seconds, which can also be read from the file, or tokens. */
 function readTranscriptionUsage(
   { usage }: AnswerUsage,
   { load, model }: UsageContext<TranscriptionFields>,

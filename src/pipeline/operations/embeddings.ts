@@ -1,5 +1,5 @@
 /**
- * The operation `embeddings`: vectors of texts.
+ * The operation `embeddings`: vectors of strings.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -18,7 +18,7 @@ import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["input", "encoding_format", "dimensions"]);
 
-/** Embeddings: whole answers, one vector for each input. */
+/** Embeddings: complete responses, one vector per input. */
 export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> = {
   name: "embeddings",
   serves: (leaf) => servesOperation(leaf, "embeddings"),
@@ -58,7 +58,7 @@ function checkInput(input: unknown): void {
   }
   if (!Array.isArray(input)) throw wrongType("input", "a string or an array", input);
   if (input.length === 0) throw invalid('"input" must not be empty', "input");
-  if (input.every(isWhole)) return; // the tokens of one text
+  if (input.every(isWhole)) return; // the tokens of one string
   input.forEach((one: unknown, index) => {
     const param = `input[${index}]`;
     const isTokens = Array.isArray(one) && one.every(isWhole);
@@ -90,7 +90,7 @@ function lackOf({ constraints, parameters }: ModelInfo, body: EmbeddingRequest, 
   return refusedBy(parameters, body);
 }
 
-/** Each input by itself: a text, or its tokens. */
+/** The inputs one by one, each a string or its tokens. */
 function inputsOf(input: EmbeddingRequest["input"]): readonly (string | readonly number[])[] {
   if (typeof input === "string") return [input];
   return input.every((one) => typeof one === "number") ? [input] : input as (string | number[])[];
@@ -102,7 +102,7 @@ function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): v
   sum.ideographic += ideographic;
 }
 
-/** Vectors as the request wants them written, whichever way the vendor writes them, and a usage. */
+/** Converts vectors to the requested encoding, whichever the vendor uses, and adds usage. */
 function inRequestedFormat(
   response: CompletionResponse<EmbeddingResponse>,
   request: EmbeddingRequest,
@@ -122,7 +122,7 @@ function inRequestedFormat(
   };
 }
 
-/** Clients take a usage for granted, which some vendors do not report. */
+/** Adds usage, which clients expect and some vendors do not report. */
 function estimatedUsage(request: EmbeddingRequest): EmbeddingResponse["usage"] {
   const { load: { input } } = needsOf(request);
   return { prompt_tokens: input, total_tokens: input };

@@ -1,5 +1,5 @@
 /**
- * The operation `image`: images of a text.
+ * The operation `image`: images from text.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -18,7 +18,7 @@ import {
 
 const checkMembers = bodyChecker([...imageMembers, "style"]);
 
-/** Images of a text: whole responses. */
+/** Image generation: complete responses. */
 export const image: CheckedOperation<ImageRequest, ImagesResponse> = {
   name: "image",
   serves: (leaf) => servesOperation(leaf, "image"),

@@ -1,5 +1,5 @@
 /**
- * The operation `image-edit`: images made of images.
+ * The operation `image-edit`: images from images.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -20,7 +20,7 @@ import {
 const checkMembers = bodyChecker([...imageMembers, "image", "mask", "input_fidelity"]);
 const maxFiles = 16;
 
-/** Edits of images: forms with the images, whole responses. */
+/** Image editing: forms with images, complete responses. */
 export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
   name: "image-edit",
   serves: (leaf) => servesOperation(leaf, "image-edit"),
@@ -44,12 +44,12 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
   readUsage: readImageUsage,
 };
 
-/** A mask says where to paint; what is not known of a model is no lack. */
+/** Whether a model supports masks; unknown support counts as support. */
 function takesMasks({ capabilities }: ModelInfo): boolean {
   return capabilities?.some((path) => path === "inpainting" || path.endsWith(".inpainting")) ?? true;
 }
 
-/** One image or several, and at most one mask: `image[]` is what clients call each of several. */
+/** The images, and at most one mask. Clients name each of several images `image[]`. */
 function checkFiles(files: readonly UploadedFile[], body: Readonly<Record<string, unknown>>): void {
   for (const field of ["image", "mask"]) {
     if (body[field] !== undefined) throw invalid(`"${field}" has to be a file`, field);
