@@ -14,7 +14,7 @@ import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["url"]);
 const field = "file";
-/** A bound above the pages of any document. */
+/** A bound above the tokens of any document. */
 const maxTokens = 100_000_000;
 
 /** Document parsing. A URL is passed to the provider; the mesh does not fetch it. */
