@@ -2,8 +2,7 @@
  * Persistence that is imported if the configuration requires it.
  * @module
  */
-import { type StatePersistence, statePersistence } from "../state/persistence/state_store.ts";
-import { storeOnDemand } from "../state/persistence/store_on_demand.ts";
+import { type StatePersistence, statePersistence, storeOnDemand } from "../state/persistence/state_store.ts";
 import type { ConfiguredMesh } from "./open_store.ts";
 
 /**

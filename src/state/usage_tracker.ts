@@ -12,7 +12,7 @@ import { CallReservation } from "./call_reservation.ts";
 import type { BudgetScope, Load, Outcome, RequestEnd, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "./metrics/output_tokens.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
-import { FailureWindow } from "./limits/failure_window.ts";
+import { FailureWindow } from "../util/failure_window.ts";
 import { Quota } from "./limits/quota.ts";
 
 /** Retry delay of a request denied because of requests in flight, whose end is unknown, ms. */

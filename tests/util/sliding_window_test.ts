@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { FailureWindow } from "../../src/state/limits/failure_window.ts";
+import { FailureWindow } from "../../src/util/failure_window.ts";
 import { SlidingWindow } from "../../src/util/sliding_window.ts";
 
 Deno.test("a sliding window forgets what is older than it, a slice at a time", () => {

@@ -217,12 +217,9 @@ export class SnapshotStore implements StateStore {
     const restore = (json: string) => void this.#traceInvalidEntries(mapper.restore(JSON.parse(json)));
     const reason = await this.#read(restore).catch((error) => this.#ignoreUnavailable(errorOf(error, "read")));
     if (reason === undefined) return;
-    const isRestored = await this.#readBackup(restore);
+    const end = await this.#readBackup(restore) ? "The backup is restored" : "All models start as active";
     const copied = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message);
-    this.#trace(
-      "warning",
-      `${reason}. ${copied}. ${isRestored ? "The backup is restored" : "All models start as active"}`,
-    );
+    this.#trace("warning", `${reason}. ${copied}. ${end}`);
   }
 
   /** Traces the invalid entries of a record, once. Returns whether there are any. */

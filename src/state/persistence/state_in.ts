@@ -3,9 +3,8 @@
  * @module
  */
 import type { Storage } from "../../contracts/storage.ts";
-import { type StatePersistence, statePersistence } from "./state_store.ts";
+import { type StatePersistence, statePersistence, storeOnDemand } from "./state_store.ts";
 import type { StateInOptions } from "./store_in.ts";
-import { storeOnDemand } from "./store_on_demand.ts";
 
 export type { StateInOptions };
 

@@ -1,5 +1,5 @@
 /**
- * Interfaces of state persistence.
+ * State persistence: the interface of stores, and stores that are opened on demand.
  * @module
  */
 import type { TraceEntry } from "../../contracts/events.ts";
@@ -50,4 +50,21 @@ export function statePersistence(make: MakeStore): StatePersistence {
 /** Returns the store factory; undefined for any value not made by {@linkcode statePersistence}. */
 export function storeMakerOf(persistence: StatePersistence | undefined): MakeStore | undefined {
   return (persistence as { readonly [makeKey]?: MakeStore } | undefined)?.[makeKey];
+}
+
+/**
+ * Creates a store that is opened with the first load.
+ *
+ * @param open Opens it; undefined while there is none.
+ */
+export function storeOnDemand(open: () => Promise<StateStore | undefined>): StateStore {
+  let store: StateStore | undefined;
+  return {
+    get storage() {
+      return store?.storage;
+    },
+    load: async (state) => await (store ??= await open())?.load(state),
+    mark: () => store?.mark(),
+    close: async () => await store?.close(),
+  };
 }

@@ -60,7 +60,7 @@ export class CounterReplication implements Replication {
   #isUnavailable = false;
   /** Resolvers of requests that wait for a grant. */
   readonly #undecided = new Set<(grant: undefined) => void>();
-  /** Claims that the store has not decided yet. */
+  /** Acquisitions that the store has not decided yet. */
   readonly #pendingAcquisitions = new Set<Promise<boolean>>();
   /** Shared windows by name. */
   readonly #windows = new Map<string, SharedWindow>();
@@ -68,7 +68,7 @@ export class CounterReplication implements Replication {
   #syncing: Promise<void> = Promise.resolve();
   /** The sync after it, if one is requested. */
   #next: Promise<void> | undefined;
-  /** Sources with changes to report in this turn. */
+  /** Groups with changes to report in this turn. */
   readonly #reporting = new Set<CounterGroup>();
 
   constructor(replicator: CounterReplicator, target: ReplicationTarget) {
@@ -102,7 +102,7 @@ export class CounterReplication implements Replication {
     });
   }
 
-  /** Reports the counters of one source within this turn of the event loop, since the process may exit after it. */
+  /** Reports the counters of one group within this turn of the event loop, since the process may exit after it. */
   report(group: CounterGroup): void {
     if (this.#isUnavailable) return; // the next sync reports it
     if (this.#reporting.size === 0) {
@@ -123,9 +123,11 @@ export class CounterReplication implements Replication {
   async #sync(groups: readonly CounterGroup[]): Promise<void> {
     const { shared, clock } = this.#target;
     const wallTimeMs = clock.now();
-    const parts = groups.flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) => this.#hasChanged(part));
+    const parts = groups.flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
+      this.#replicator.hasChanged(part)
+    );
     const deltas = parts.map((part) => {
-      const account = this.#acknowledgedOf(part);
+      const account = this.#replicator.acknowledgedOf(part);
       const { amount, leased, pending } = account;
       const change = {
         amount: part.own - amount - pending.amount,
@@ -143,7 +145,7 @@ export class CounterReplication implements Replication {
         applyTotal(part, account, { change, total: totals[index]! })
       );
       this.#setUnavailable(false);
-      if (groups === this.#replicator.groups) this.#forget(parts);
+      if (groups === this.#replicator.groups) this.#replicator.forgetExpired(parts, clock.now());
     } catch {
       this.#setUnavailable(true); // the next sync reports it again
     } finally {
@@ -201,7 +203,7 @@ export class CounterReplication implements Replication {
     return await isFirst.finally(() => this.#pendingAcquisitions.delete(isFirst));
   }
 
-  /** Resolves when the store has decided all pending claims. */
+  /** Resolves when the store has decided all pending acquisitions. */
   async acquisitionsDecided(): Promise<void> {
     await Promise.all(this.#pendingAcquisitions);
   }
@@ -237,7 +239,7 @@ export class CounterReplication implements Replication {
     requests: readonly CounterRequest[],
     onGrant: () => void,
   ): Promise<{ readonly denied: Reason | undefined } | undefined> {
-    const accounts = requests.map(({ counter }) => this.#acknowledgedOf(counter));
+    const accounts = requests.map(({ counter }) => this.#replicator.acknowledgedOf(counter));
     const reservations = requests.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
       ...sumOf(counter),
       amount,
@@ -257,32 +259,6 @@ export class CounterReplication implements Replication {
     } catch {
       this.#setUnavailable(true);
       return undefined;
-    }
-  }
-
-  #hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
-    const known = this.#replicator.acknowledged.get(key);
-    return isPresent || own !== (known?.amount ?? 0) || leased !== (known?.leased ?? 0);
-  }
-
-  #acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
-    const known = this.#replicator.acknowledged.get(key);
-    if (known !== undefined) return known;
-    const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };
-    this.#replicator.acknowledged.set(key, made);
-    return made;
-  }
-
-  /** Deletes acknowledgements of expired counters. */
-  #forget(parts: readonly ReplicatedCounter[]): void {
-    if (this.#replicator.acknowledged.size <= 2 * parts.length + 100) return;
-    const inUse = new Set(parts.map(({ key }) => key));
-    const wallTimeMs = this.#target.clock.now();
-    const known = new Set(
-      this.#replicator.groups.flatMap((group) => [...group.counters(wallTimeMs)].map(({ key }) => key)),
-    );
-    for (const key of this.#replicator.acknowledged.keys()) {
-      if (!inUse.has(key) && !known.has(key)) this.#replicator.acknowledged.delete(key);
     }
   }
 

@@ -37,7 +37,7 @@ export interface CounterRequest {
   readonly reason: AdmissionDenial["reason"];
 }
 
-/** A source of replicated counters. */
+/** A group of replicated counters, such as those of one budget. */
 export interface CounterGroup {
   /** Returns its counters. */
   counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
@@ -89,7 +89,7 @@ export interface Replication {
   replicaOf(rate: RateReplicaParts): CounterGroup;
   /** Reports local counters to the store, and applies those of other processes. Never rejects. */
   sync(): Promise<void>;
-  /** Reports the counters of one source without waiting for the next sync. */
+  /** Reports the counters of one group without waiting for the next sync. */
   report(group: CounterGroup): void;
   /** Syncs for a request, with the timeout of a reservation. */
   refresh(): Promise<void>;
@@ -102,7 +102,8 @@ export interface Replication {
    *
    * @param name Identifies the fact.
    * @param expiresAt When the name may be acquired again, wall-clock ms.
-   * @returns Whether this process has acquired it. True while the store is unavailable: reporting twice is preferred to not reporting.
+   * @returns Whether this process has acquired it. True while the store is unavailable, since a fact that is reported
+   * twice is preferred to one that is not reported.
    */
   acquireOnce(name: string, expiresAt: number): Promise<boolean>;
   /** Reserves all requested amounts or none. Returns undefined when they are granted, else the reason of the denial. */
@@ -111,10 +112,9 @@ export interface Replication {
 
 /** The counters of one mesh: local until a shared storage replicates them. */
 export class CounterReplicator {
-  /** Sources of counters. */
   readonly groups: CounterGroup[] = [];
   /** Acknowledged parts by counter key. */
-  readonly acknowledged: Map<string, Acknowledged> = new Map();
+  readonly #acknowledged = new Map<string, Acknowledged>();
   readonly #rates: RateReplicaParts[] = [];
   #replication: Replication | undefined;
 
@@ -123,7 +123,7 @@ export class CounterReplicator {
     return this.#replication;
   }
 
-  /** Registers a source, to be replicated now or once replication begins. */
+  /** Registers a group, to be replicated now or once replication begins. */
   register(group: CounterGroup): void {
     this.groups.push(group);
     if (this.#replication !== undefined) this.#start(group);
@@ -141,6 +141,29 @@ export class CounterReplicator {
     this.#replication = replication;
     if (isNew) { for (const group of this.groups) this.#start(group); }
     for (const rate of this.#rates.splice(0)) this.register(replication.replicaOf(rate));
+  }
+
+  /** Whether a counter has something to report. */
+  hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
+    const known = this.#acknowledged.get(key);
+    return isPresent || own !== (known?.amount ?? 0) || leased !== (known?.leased ?? 0);
+  }
+
+  /** Returns the acknowledged part of a counter, which the caller updates. */
+  acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
+    const known = this.#acknowledged.get(key);
+    if (known !== undefined) return known;
+    const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };
+    this.#acknowledged.set(key, made);
+    return made;
+  }
+
+  /** Deletes acknowledgements of expired counters, once there are many. Those of `reported` counters are kept. */
+  forgetExpired(reported: readonly ReplicatedCounter[], wallTimeMs: number): void {
+    if (this.#acknowledged.size <= 2 * reported.length + 100) return;
+    const inUse = new Set(reported.map(({ key }) => key));
+    for (const group of this.groups) for (const { key } of group.counters(wallTimeMs)) inUse.add(key);
+    for (const key of this.#acknowledged.keys()) if (!inUse.has(key)) this.#acknowledged.delete(key);
   }
 
   #start(group: CounterGroup): void {
