@@ -76,7 +76,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
   },
 };
 
-/** Looks up every secret that is named, which stores in a cloud take their time for. */
+/** Looks up all secrets, which takes time with cloud stores. */
 function lookUp(
   document: unknown,
   { settings, mesh, shell }: { readonly settings: Settings; readonly mesh: Engine; readonly shell: Shell },

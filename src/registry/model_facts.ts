@@ -6,7 +6,7 @@ import type { ModelConstraints, ModelInfo, OperationName } from "../contracts/pr
 import { isObject } from "../util/is_object.ts";
 import { isAmount, pricingIn } from "../util/pricing.ts";
 
-/** Returns the metadata of a model; invalid members are left out. */
+/** Returns the metadata of a model; invalid members are omitted. */
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
   const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;

@@ -105,7 +105,7 @@ export class Budget implements CounterGroup {
     this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
   }
 
-  /** Sets other limits. What is spent and reserved counts against them. */
+  /** Sets other limits. Settled and reserved amounts count against them. */
   setLimits({ daily = Infinity, monthly = Infinity }: BudgetLimits): void {
     this.#days.limit = daily;
     this.#months.limit = monthly;

@@ -21,7 +21,7 @@ interface Message extends MeshSnapshot {
   readonly from: string;
   /** Breakers that were closed early. */
   readonly closed: readonly SavedBreaker[];
-  /** Whether all processes are asked to publish their open breakers. */
+  /** Whether all processes must publish their open breakers. */
   readonly requests_all: boolean;
 }
 
@@ -65,7 +65,7 @@ export class BreakerEvents {
     for (const [key, published] of this.#published) this.#published.set(key, { ...published, isStale: true });
   }
 
-  /** Returns the message that asks other processes for their open breakers. */
+  /** Returns the message that requests the open breakers of other processes. */
   request(): string {
     return this.#message([], [], true);
   }
@@ -96,7 +96,7 @@ export class BreakerEvents {
   /**
    * Applies a message of another process. Other messages are ignored.
    *
-   * @returns Whether the sender asks for a reply.
+   * @returns Whether the sender requests a reply.
    */
   receive(text: string): boolean {
     const message = readMessage(text);

@@ -76,7 +76,7 @@ export class ReplicatedStore implements StateStore {
     void this.#publish();
   }
 
-  /** Reports and publishes what is left. */
+  /** Reports and publishes remaining changes. */
   async close(): Promise<void> {
     this.#cancel();
     if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#reportLast());
