@@ -11,10 +11,10 @@ export const folder: URL = new URL("../ui/", import.meta.url);
 export async function digestOfSources(): Promise<string> {
   const names: string[] = [];
   for await (const { name, isFile } of Deno.readDir(folder)) if (isFile && name !== "deno.json") names.push(name);
-  const texts = await Promise.all(
+  const contents = await Promise.all(
     names.sort().map(async (name) => `${name}\n${await Deno.readTextFile(new URL(name, folder))}`),
   );
-  return await hashOf(texts.join("\n"));
+  return await hashOf(contents.join("\n"));
 }
 
 /**

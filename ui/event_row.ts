@@ -58,21 +58,23 @@ function partsOfRefusal({ method, path, status, code, client, suppressed }: LogR
 function partsOfEvent({ event, pool = "", model, provider, from, to, reason, metadata }: MeshEvent): EventRow {
   const name = model ?? (provider || pool);
   const row = (title: string, tone: EventRow["tone"], text: string) => ({ where: pool, title, tone, text });
-  const why = words(reason);
+  const reasonText = words(reason);
   const waitMs = Number(metadata.standby_ms);
   switch (event) {
     case "deactivation":
-      return row(name, "warn", `standby${waitMs > 0 ? ` for ${span(waitMs)}` : ""} · ${why}`);
+      return row(name, "warn", `standby${waitMs > 0 ? ` for ${span(waitMs)}` : ""} · ${reasonText}`);
     case "recovery":
-      return row(name, "good", `active again · ${why}`);
+      return row(name, "good", `active again · ${reasonText}`);
     case "rotation":
-      return row(`${from ?? ""} → ${to ?? ""}`, "none", `rotation · ${why}`);
+      return row(`${from ?? ""} → ${to ?? ""}`, "none", `rotation · ${reasonText}`);
     case "outage": {
       const group = `the ${pool === "" ? "provider" : "pool"}`;
-      return to === "up" ? row(name, "good", `${group} is up again`) : row(name, "bad", `${group} is down · ${why}`);
+      return to === "up"
+        ? row(name, "good", `${group} is up again`)
+        : row(name, "bad", `${group} is down · ${reasonText}`);
     }
     case "health":
-      return row(name, to === "unhealthy" ? "bad" : "good", `${to ?? "health"} · ${why}`);
+      return row(name, to === "unhealthy" ? "bad" : "good", `${to ?? "health"} · ${reasonText}`);
     case "budget":
       return row(
         budgetOf(metadata),
@@ -80,7 +82,7 @@ function partsOfEvent({ event, pool = "", model, provider, from, to, reason, met
         `${percent(Number(metadata.step))} of the limit of this ${metadata.window}`,
       );
     default:
-      return row(name, "none", `${event} · ${why}`);
+      return row(name, "none", `${event} · ${reasonText}`);
   }
 }
 

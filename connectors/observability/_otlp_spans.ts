@@ -39,17 +39,17 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
     /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-/.exec(record.traceparent ?? "") ??
       [];
   const { operation = "chat", dialect } = record;
-  const [asked, performed] = [operationNameOf(operation, dialect), operationNameOf(operation)];
+  const [requested, performed] = [operationNameOf(operation, dialect), operationNameOf(operation)];
   const startedAt = endedAt - (record.duration_ms ?? 0);
   const root: Span = {
     traceId,
     spanId: hex(16),
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    name: `${asked} ${record.pool}`,
+    name: `${requested} ${record.pool}`,
     kind: serverKind,
     startTimeUnixNano: nanosOf(startedAt),
     endTimeUnixNano: nanosOf(endedAt),
-    attributes: requestAttributes(record, asked),
+    attributes: requestAttributes(record, requested),
     status: status >= 500 ? { code: errorStatus, message: `status ${status}` } : {},
   };
   const children = tries.map((one): Span => {

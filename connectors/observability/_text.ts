@@ -52,8 +52,8 @@ function logText({ level, method, path, status, code, client, suppressed }: LogR
 
 function routingText(record: RoutingRecord): string {
   const { pool, model, fallback_chain, routing_latency_ms, attempts } = record;
-  const road = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || model || "nobody";
-  return `routing ${pool}: ${road} (attempts ${attempts}, overhead ${routing_latency_ms.toFixed(1)} ms${
+  const path = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || model || "nobody";
+  return `routing ${pool}: ${path} (attempts ${attempts}, overhead ${routing_latency_ms.toFixed(1)} ms${
     endText(record)
   })`;
 }

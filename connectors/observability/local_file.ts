@@ -58,7 +58,7 @@ class RotatedFile {
   /** The known size of the file, bytes. */
   #size = 0;
   /** Whether the file may end with an incomplete line. */
-  #isTorn = false;
+  #endsIncomplete = false;
 
   constructor(path: string, options: RotatedFileOptions) {
     this.#path = path;
@@ -74,41 +74,41 @@ class RotatedFile {
       this.#size = known?.size ?? 0;
       await this.#unlessFailing(() => this.#removeOld());
     }
-    if (this.#day !== today) await this.#unlessFailing(() => this.#putAside());
+    if (this.#day !== today) await this.#unlessFailing(() => this.#rotate());
     this.#day = today;
     await this.#write(lines.join(""));
-    if (this.#size >= maxBytes) await this.#unlessFailing(() => this.#putAside());
+    if (this.#size >= maxBytes) await this.#unlessFailing(() => this.#rotate());
   }
 
   /** A full disk may leave an incomplete line: a line break then precedes the next line. */
   async #write(text: string): Promise<void> {
     const { disk } = this.#options;
     try {
-      this.#size = await disk.append(this.#path, new TextEncoder().encode(this.#isTorn ? `\n${text}` : text));
-      this.#isTorn = false;
+      this.#size = await disk.append(this.#path, new TextEncoder().encode(this.#endsIncomplete ? `\n${text}` : text));
+      this.#endsIncomplete = false;
     } catch (error) {
       const known = await disk.stat(this.#path).catch(() => undefined);
-      this.#isTorn ||= (known?.size ?? 0) > this.#size;
+      this.#endsIncomplete ||= (known?.size ?? 0) > this.#size;
       throw error;
     }
   }
 
   /** If the folder is read-only, or another program has the file open, records continue in the same file. */
-  async #unlessFailing(tidy: () => Promise<void>): Promise<void> {
+  async #unlessFailing(operation: () => Promise<void>): Promise<void> {
     try {
-      await tidy();
+      await operation();
     } catch {
       // retried with the next rotation
     }
   }
 
-  async #putAside(): Promise<void> {
+  async #rotate(): Promise<void> {
     const { disk, clock } = this.#options;
     const time = new Date(clock.now()).toISOString().replace(/[-:.]/g, "");
     let name = `${this.#path}.${time}`;
     for (let number = 1; await disk.stat(name) !== undefined; number++) name = `${this.#path}.${time}-${number}`;
     await disk.rename(this.#path, name);
-    [this.#size, this.#isTorn] = [0, false];
+    [this.#size, this.#endsIncomplete] = [0, false];
     await this.#removeOld();
   }
 

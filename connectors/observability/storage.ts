@@ -120,7 +120,7 @@ class DayRecords {
   /** Day and number of the last written record, and day of the last cleanup. */
   #day = "";
   #number = 1;
-  #tidiedOn = "";
+  #cleanedOn = "";
 
   constructor(mesh: MeshParts, options: DayRecordsOptions) {
     this.#mesh = mesh;
@@ -139,8 +139,8 @@ class DayRecords {
     } finally {
       await storage.release(lock).catch(() => {}); // the lock expires by itself
     }
-    if (this.#tidiedOn === day) return;
-    this.#tidiedOn = day;
+    if (this.#cleanedOn === day) return;
+    this.#cleanedOn = day;
     await this.#removeOld(storage).catch(() => {}); // retried the next day
   }
 

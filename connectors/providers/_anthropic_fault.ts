@@ -38,9 +38,9 @@ const resetMessage = /regain access on (\d{4}-\d{2}-\d{2}) at (\d{2}:\d{2}) UTC/
  * @param status HTTP status, for the fallback message.
  */
 export function readAnthropicError(body: unknown, status: number): OpenAiError {
-  const said = readOpenAiError(body, status);
-  const code = said.code ?? codeOf(said, detailOf(body));
-  return { ...said, type: code === "insufficient_quota" ? code : types[said.type] ?? said.type, code };
+  const fault = readOpenAiError(body, status);
+  const code = fault.code ?? codeOf(fault, detailOf(body));
+  return { ...fault, type: code === "insufficient_quota" ? code : types[fault.type] ?? fault.type, code };
 }
 
 /**

@@ -53,8 +53,8 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
  */
 export function isThinkingMissing(messages: readonly ChatMessage[]): boolean {
   if (messages.at(-1)?.role !== "tool") return false;
-  const asked = messages.findLast(({ role }) => role === "assistant");
-  return callsOf(asked).every((call) => thoughtsOf(call).length === 0);
+  const assistantMessage = messages.findLast(({ role }) => role === "assistant");
+  return callsOf(assistantMessage).every((call) => thoughtsOf(call).length === 0);
 }
 
 function addTo(turns: Turn[], role: Turn["role"], blocks: readonly Block[]): void {
@@ -109,20 +109,20 @@ function interleave(text: string, calls: readonly ToolCall[], uses: readonly Blo
   const blocks: Block[] = [];
   const thoughts = calls.map(thoughtsOf);
   let sent = 0;
-  const tell = (end: number) => {
+  const addTextUpTo = (end: number) => {
     const upTo = Math.max(sent, Math.min(end, text.length));
     blocks.push(...textBlock(text.slice(sent, upTo)));
     sent = upTo;
   };
   uses.forEach((use, index) => {
     for (const { block, textBefore } of thoughts[index]!) {
-      tell(textBefore);
+      addTextUpTo(textBefore);
       blocks.push(block);
     }
-    tell(thoughts.slice(index + 1).flat()[0]?.textBefore ?? text.length);
+    addTextUpTo(thoughts.slice(index + 1).flat()[0]?.textBefore ?? text.length);
     blocks.push(use);
   });
-  tell(text.length);
+  addTextUpTo(text.length);
   return blocks;
 }
 
@@ -131,15 +131,15 @@ function callsOf(message: ChatMessage | undefined): readonly ToolCall[] {
 }
 
 function toolUse(call: ToolCall, where: string): Block {
-  const { id, function: asked } = call;
-  if (typeof id !== "string" || typeof asked?.name !== "string") {
+  const { id, function: fn } = call;
+  if (typeof id !== "string" || typeof fn?.name !== "string") {
     throw requestFault(`Cannot translate ${where}: it needs an id and a function with a name`, where);
   }
   return {
     type: "tool_use",
     id: toolId(id),
-    name: asked.name,
-    input: parseArguments(asked.arguments, `${where}.function.arguments`),
+    name: fn.name,
+    input: parseArguments(fn.arguments, `${where}.function.arguments`),
   };
 }
 

@@ -37,12 +37,12 @@ export function knownModel(id: string): ModelInfo | undefined {
  * @returns Undefined if the entry has no id.
  */
 export function listedModel(entry: unknown): ModelInfo | undefined {
-  const { id, max_input_tokens, max_tokens, capabilities: able } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const { id, max_input_tokens, max_tokens, capabilities: listed } = (entry ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof id !== "string") return undefined;
   const known = knownModel(id);
   if (known !== undefined) return known;
   const can = (name: string) => {
-    const { supported } = ((able ?? {}) as Record<string, { supported?: unknown } | undefined>)[name] ?? {};
+    const { supported } = ((listed ?? {}) as Record<string, { supported?: unknown } | undefined>)[name] ?? {};
     return typeof supported === "boolean" ? supported : undefined;
   };
   const vision = can("image_input");

@@ -27,11 +27,11 @@ export interface Thought {
  */
 export function carryThoughts(thoughts: readonly Thought[]): JsonObject | undefined {
   if (thoughts.length === 0) return undefined;
-  const places = thoughts.map(({ textBefore }) => textBefore);
+  const positions = thoughts.map(({ textBefore }) => textBefore);
   return {
     anthropic: {
       thinking_blocks: thoughts.map(({ block }) => block),
-      ...(places.every((place) => place === 0) ? {} : { text_before: places }),
+      ...(positions.every((position) => position === 0) ? {} : { text_before: positions }),
     },
   };
 }
@@ -44,10 +44,10 @@ export function carryThoughts(thoughts: readonly Thought[]): JsonObject | undefi
 export function thoughtsOf({ extra_content }: ToolCall): readonly Thought[] {
   const own = extra_content?.anthropic as { thinking_blocks?: unknown; text_before?: unknown } | null | undefined;
   if (!Array.isArray(own?.thinking_blocks)) return [];
-  const places = Array.isArray(own.text_before) ? own.text_before : [];
+  const positions = Array.isArray(own.text_before) ? own.text_before : [];
   return own.thinking_blocks.flatMap((value, index) => {
     const block = thoughtBlock(value);
-    return block === undefined ? [] : [{ block, textBefore: Number(places[index] ?? 0) || 0 }];
+    return block === undefined ? [] : [{ block, textBefore: Number(positions[index] ?? 0) || 0 }];
   });
 }
 

@@ -69,19 +69,19 @@ function earlierTools(turns: readonly Turn[]): Tooling {
 }
 
 function toolOf(tool: Tool, where: string, { schemas }: Generation): JsonObject {
-  const asked = tool?.function;
-  if (tool?.type !== "function" || typeof asked?.name !== "string") {
+  const definition = tool?.function;
+  if (tool?.type !== "function" || typeof definition?.name !== "string") {
     throw requestFault(
       `Cannot translate ${where}: a tool needs the type "function" and a function with a name, not the type "${tool?.type}"`,
       where,
     );
   }
-  const strict = asked.strict === true && schemas;
-  const parameters = { type: "object", ...asked.parameters };
-  const cacheControl = readCacheControl(tool.cache_control ?? (asked as JsonObject).cache_control);
+  const strict = definition.strict === true && schemas;
+  const parameters = { type: "object", ...definition.parameters };
+  const cacheControl = readCacheControl(tool.cache_control ?? (definition as JsonObject).cache_control);
   return {
-    name: asked.name,
-    ...(asked.description === undefined ? {} : { description: asked.description }),
+    name: definition.name,
+    ...(definition.description === undefined ? {} : { description: definition.description }),
     input_schema: strict ? closedSchema(parameters) : parameters,
     ...(strict ? { strict } : {}),
     ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),

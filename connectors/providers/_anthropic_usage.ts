@@ -66,10 +66,10 @@ export function toUsage(usage: unknown): CompletionUsage | undefined {
  * Merges the counts of a later stream event. Counts are cumulative; omitted ones keep their value.
  *
  * @param known The counts so far.
- * @param news The counts of the later event.
+ * @param update The counts of the later event.
  */
-export function mergeUsage(known: JsonObject | undefined, news: unknown): JsonObject | undefined {
-  if (typeof news !== "object" || news === null) return known;
-  const reported = Object.entries(news).filter(([, value]) => value !== null && value !== undefined);
+export function mergeUsage(known: JsonObject | undefined, update: unknown): JsonObject | undefined {
+  if (typeof update !== "object" || update === null) return known;
+  const reported = Object.entries(update).filter(([, value]) => value !== null && value !== undefined);
   return { ...known, ...Object.fromEntries(reported) };
 }

@@ -14,7 +14,7 @@ import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "response_format", "timestamp_granularities", "stream"],
 ]);
 /** Polling interval, ms. */
@@ -36,7 +36,7 @@ interface Order {
 export function assemblyAiTranscription(post: Post, { clock }: { readonly clock: Clock }): OperationCall {
   return async (request, options) => {
     const { body } = request;
-    const left = undeclaredParams(body, carried);
+    const left = undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const order = { post, request, options };
     const transcript = await finished(await ordered(order), { ...order, clock });
@@ -82,8 +82,8 @@ function failureOf({ error }: JsonObject): UpstreamError {
 async function answerOf(transcript: JsonObject, order: Order): Promise<OperationResponse> {
   const { id, text, audio_duration: seconds } = transcript;
   if (typeof text !== "string") throw broken("no transcript");
-  const { response_format: asked } = order.request.body;
-  const format = typeof asked === "string" && asked !== "" ? asked : "json";
+  const { response_format: requested } = order.request.body;
+  const format = typeof requested === "string" && requested !== "" ? requested : "json";
   const type = transcriptTypeOf(format);
   const body = { text, usage: { type: "duration", seconds } };
   const path = `transcript/${encodeURIComponent(String(id))}`;

@@ -53,10 +53,10 @@ const missing: readonly (string | null)[] = ["DeploymentNotFound", "OperationNot
  * @param status HTTP status.
  */
 export function readAzureError(body: unknown, status: number): OpenAiError {
-  const said = readOpenAiError(body, status);
-  if (missing.includes(said.code)) return { ...said, type: "invalid_request_error", code: "model_not_found" };
-  if (said.code === "content_filter") return { ...said, type: "invalid_request_error" };
-  return said.code === String(status) ? { ...said, code: null } : said;
+  const fault = readOpenAiError(body, status);
+  if (missing.includes(fault.code)) return { ...fault, type: "invalid_request_error", code: "model_not_found" };
+  if (fault.code === "content_filter") return { ...fault, type: "invalid_request_error" };
+  return fault.code === String(status) ? { ...fault, code: null } : fault;
 }
 
 function isDated(version: string | undefined): boolean {

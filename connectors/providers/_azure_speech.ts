@@ -18,7 +18,7 @@ const formats: Readonly<Record<string, string>> = {
   wav: "riff-24khz-16bit-mono-pcm",
   pcm: "raw-24khz-16bit-mono-pcm",
 };
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "response_format", "speed", "stream_format"],
 ]);
 const rates = { min: 0.5, max: 2 };
@@ -34,7 +34,7 @@ export function azureSpeechCall(post: Post): OperationCall {
     const { body } = request;
     const speed = typeof body.speed === "number" ? body.speed : 1;
     const rate = Math.min(rates.max, Math.max(rates.min, speed));
-    const left = [...undeclaredParams(body, carried), ...(rate === speed ? [] : ["speed"])];
+    const left = [...undeclaredParams(body, translated), ...(rate === speed ? [] : ["speed"])];
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const headers = { "x-microsoft-outputformat": formats[format] ?? format, "user-agent": "modelmesh" };

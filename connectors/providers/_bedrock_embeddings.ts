@@ -9,7 +9,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { upstreamError } from "./_http.ts";
-import type { EmbeddedTexts } from "./_cloud_embeddings.ts";
+import type { EmbeddedInputs } from "./_cloud_embeddings.ts";
 
 /** Cohere's input types, by those of other vendors. */
 const purposes: Readonly<Record<string, string>> = {
@@ -22,15 +22,15 @@ const purposes: Readonly<Record<string, string>> = {
 
 /** A model family and its request format. */
 interface Family {
-  readonly maxTexts: number;
+  readonly maxInputs: number;
   readonly own: readonly string[];
-  write(texts: readonly string[], asked: { dimensions: number | undefined; purpose: unknown }): JsonObject;
+  write(inputs: readonly string[], options: { dimensions: number | undefined; purpose: unknown }): JsonObject;
   /** Without `tokens` if only a response header reports them. */
-  read(answer: JsonObject): Pick<EmbeddedTexts, "vectors"> & Partial<EmbeddedTexts>;
+  read(answer: JsonObject): Pick<EmbeddedInputs, "vectors"> & Partial<EmbeddedInputs>;
 }
 
 const titan: Family = {
-  maxTexts: 1,
+  maxInputs: 1,
   own: [],
   write: ([inputText], { dimensions }) => dimensions === undefined ? { inputText } : { inputText, dimensions },
   read: ({ embedding, inputTextTokenCount: tokens }) => ({
@@ -40,10 +40,10 @@ const titan: Family = {
 };
 
 const cohere: Family = {
-  maxTexts: 96,
+  maxInputs: 96,
   own: ["input_type", "task"],
-  write: (texts, { dimensions, purpose }) => ({
-    texts,
+  write: (inputs, { dimensions, purpose }) => ({
+    texts: inputs,
     input_type: purposes[String(purpose)] ?? "search_document",
     ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
   }),

@@ -71,10 +71,10 @@ const tooLong = /input is too long|exceeds? .{0,40}(context|maximum number of to
  */
 export function readBedrockError(name: string, body: unknown, status: number): OpenAiError {
   const { message, Message } = Object(body) as { message?: unknown; Message?: unknown };
-  const said = readOpenAiError({ message: message ?? Message }, status);
-  const meaning = meaningOf(name, said.message);
-  const code = meaning?.code ?? (tooLong.test(said.message) ? "context_length_exceeded" : null);
-  return { ...said, type: meaning?.type ?? "", code };
+  const fault = readOpenAiError({ message: message ?? Message }, status);
+  const meaning = meaningOf(name, fault.message);
+  const code = meaning?.code ?? (tooLong.test(fault.message) ? "context_length_exceeded" : null);
+  return { ...fault, type: meaning?.type ?? "", code };
 }
 
 /**

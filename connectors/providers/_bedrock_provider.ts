@@ -53,15 +53,15 @@ class BedrockProvider extends BaseProvider {
   protected override get calls(): OperationTable {
     return {
       embeddings: cloudEmbeddings((request, options) => {
-        const { maxTexts, own, write, read } = familyOf(request);
+        const { maxInputs, own, write, read } = familyOf(request);
         const purpose = request.body.input_type ?? request.body.task;
         return {
-          maxTexts,
+          maxInputs,
           own,
-          embed: async (texts, dimensions) => {
+          embed: async (inputs, dimensions) => {
             const response = await this.#call(
               "invoke",
-              { request, content: write(texts, { dimensions, purpose }) },
+              { request, content: write(inputs, { dimensions, purpose }) },
               options,
             );
             const counted = Number(response.headers.get("x-amzn-bedrock-input-token-count") ?? NaN);
@@ -97,7 +97,7 @@ class BedrockProvider extends BaseProvider {
   /** Requests the region's models, and its cross-region inference profiles. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const { modelSummaries } = await this.#get("foundation-models", options);
-    const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary) && isAsked(summary));
+    const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary) && isSupported(summary));
     const ids = models.map(({ modelId }) => modelId);
     let next: unknown;
     for (let page = 0; page < maxPages; page++) {
@@ -156,7 +156,7 @@ class BedrockProvider extends BaseProvider {
 }
 
 /** Text models, and embedding models of a known family. */
-function isAsked({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
+function isSupported({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
   return !Array.isArray(kinds) || kinds.includes("TEXT") || (kinds.includes("EMBEDDING") && embeds(String(id)));
 }
 

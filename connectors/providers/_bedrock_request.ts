@@ -150,18 +150,18 @@ function outputConfig({ output_config }: JsonObject, { response_format }: ChatCo
   const { format } = (output_config ?? {}) as { format?: { schema?: unknown } };
   if (format === undefined) return {};
   const { name, description } = response_format?.json_schema ?? {};
-  const jsonSchema = { schema: JSON.stringify(format.schema), ...textsOf({ name, description }) };
+  const jsonSchema = { schema: JSON.stringify(format.schema), ...stringsOf({ name, description }) };
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }
 
-function textsOf(values: JsonObject): JsonObject {
+function stringsOf(values: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === "string"));
 }
 
 /** Removes empty members. */
 function withoutEmpty(object: JsonObject): JsonObject {
-  const says = (value: unknown) =>
+  const isPresent = (value: unknown) =>
     value !== undefined && !(Array.isArray(value) && value.length === 0) &&
     !(typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0);
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => says(value)));
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => isPresent(value)));
 }

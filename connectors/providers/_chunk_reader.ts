@@ -80,6 +80,6 @@ export class ChunkReader {
 /** Without an index, a delta belongs to the call with its id, or to the last call; a new id starts a new call. */
 function callIndexOf({ id }: ToolCallDelta, known: readonly (string | undefined)[]): number {
   if (!id) return Math.max(0, known.length - 1);
-  const place = known.indexOf(id);
-  return place < 0 ? known.length : place;
+  const index = known.indexOf(id);
+  return index < 0 ? known.length : index;
 }

@@ -21,7 +21,7 @@ export function* chunksOf(answer: ChatCompletion): Generator<CompletionChunk> {
     const { tool_calls, ...rest } = message;
     const delta = tool_calls === undefined
       ? rest
-      : { ...rest, tool_calls: tool_calls.map((call, place) => ({ index: place, ...call })) };
+      : { ...rest, tool_calls: tool_calls.map((call, position) => ({ index: position, ...call })) };
     yield { value: { ...head, choices: [{ index, delta, finish_reason: null, logprobs: logprobs ?? null }] } };
     yield {
       value: { ...head, choices: [{ index, delta: {}, finish_reason: finish_reason ?? "stop", logprobs: null }] },

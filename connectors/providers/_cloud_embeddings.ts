@@ -5,15 +5,15 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { normalized, textsOf } from "./_embeddings.ts";
+import { inputsOf, normalized } from "./_embeddings.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 
 /** Maximum concurrent calls for one request. */
 const maxAtOnce = 8;
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
 
 /** The vectors of some inputs. */
-export interface EmbeddedTexts {
+export interface EmbeddedInputs {
   /** In input order. */
   readonly vectors: unknown;
   /** Input tokens; undefined if not reported. */
@@ -23,11 +23,11 @@ export interface EmbeddedTexts {
 /** How a model creates embeddings. */
 interface CloudEmbeddings {
   /** Maximum inputs per call. */
-  readonly maxTexts: number;
+  readonly maxInputs: number;
   /** Supported parameters besides OpenAI's. */
   readonly own?: readonly string[];
   /** Creates embeddings for up to that many inputs. */
-  readonly embed: (texts: readonly string[], dimensions: number | undefined) => Promise<EmbeddedTexts>;
+  readonly embed: (inputs: readonly string[], dimensions: number | undefined) => Promise<EmbeddedInputs>;
 }
 
 /**
@@ -39,17 +39,17 @@ export function cloudEmbeddings(
   modelOf: (request: OperationRequest, options: Parameters<OperationCall>[1]) => CloudEmbeddings,
 ): OperationCall {
   return async (request, options) => {
-    const { maxTexts, own = [], embed } = modelOf(request, options);
+    const { maxInputs, own = [], embed } = modelOf(request, options);
     const { body } = request;
-    const texts = textsOf(request);
-    const left = undeclaredParams(body, new Set([...carried, ...own]));
+    const inputs = inputsOf(request);
+    const left = undeclaredParams(body, new Set([...translated, ...own]));
     if (left.length > 0) options.reportDropped?.(left);
     const dimensions = typeof body.dimensions === "number" ? body.dimensions : undefined;
     const parts = Array.from(
-      { length: Math.ceil(texts.length / maxTexts) },
-      (_, at) => texts.slice(at * maxTexts, (at + 1) * maxTexts),
+      { length: Math.ceil(inputs.length / maxInputs) },
+      (_, at) => inputs.slice(at * maxInputs, (at + 1) * maxInputs),
     );
-    const answers: EmbeddedTexts[] = [];
+    const answers: EmbeddedInputs[] = [];
     for (let at = 0; at < parts.length; at += maxAtOnce) {
       const some = parts.slice(at, at + maxAtOnce);
       answers.push(...await Promise.all(some.map(async (part) => checked(await embed(part, dimensions), part.length))));
@@ -58,14 +58,14 @@ export function cloudEmbeddings(
   };
 }
 
-function checked(answer: EmbeddedTexts, count: number): EmbeddedTexts {
+function checked(answer: EmbeddedInputs, count: number): EmbeddedInputs {
   const isVector = (one: unknown) =>
     Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
   if (Array.isArray(answer.vectors) && answer.vectors.length === count && answer.vectors.every(isVector)) return answer;
   throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
 }
 
-function embeddingsOf(answers: readonly EmbeddedTexts[], { model, body }: OperationRequest): OperationResponse {
+function embeddingsOf(answers: readonly EmbeddedInputs[], { model, body }: OperationRequest): OperationResponse {
   const vectors = answers.flatMap((one) => one.vectors as readonly number[][]);
   const isCounted = answers.every(({ tokens }) => Number.isSafeInteger(tokens));
   const tokens = answers.reduce((sum, one) => sum + (one.tokens ?? 0), 0);

@@ -111,9 +111,9 @@ function listOf(value: unknown): JsonObject[] {
 
 function reportDroppedParams(
   body: JsonObject,
-  carried: ReadonlySet<string>,
+  translated: ReadonlySet<string>,
   report?: (names: readonly string[]) => void,
 ): void {
-  const left = undeclaredParams(body, carried);
+  const left = undeclaredParams(body, translated);
   if (left.length > 0) report?.(left);
 }

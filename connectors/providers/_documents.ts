@@ -33,7 +33,7 @@ export interface DocumentDialect {
 }
 
 /** Parameters that every dialect carries, or that the engine handles. */
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url", "stream"]);
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url", "stream"]);
 
 /**
  * Document parsing by a vendor.
@@ -47,25 +47,25 @@ export function documentsIn(
     const { body, files, model } = request;
     const document = { model: model.id, url: body.url as string | undefined, file: files?.[0] };
     const json = write?.(document);
-    const left = json === undefined ? [] : undeclaredParams(body, carried);
+    const left = json === undefined ? [] : undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const posted = json === undefined ? request : { ...request, headers, json };
     const response = await readObject(await post(path, posted, options));
     throwIfError(response);
-    const texts = textsIn(pagesIn(response));
+    const strings = pageTexts(pagesIn(response));
     return {
       body: {
         object: "document",
         model: model.id,
-        text: texts.join("\n\n"),
-        pages: texts.map((markdown, index) => ({ page: index + 1, markdown })),
+        text: strings.join("\n\n"),
+        pages: strings.map((markdown, index) => ({ page: index + 1, markdown })),
         usage: usageIn?.(response) ?? {},
       },
     };
   };
 }
 
-function textsIn(pages: unknown): readonly string[] {
+function pageTexts(pages: unknown): readonly string[] {
   if (Array.isArray(pages) && pages.every((page) => typeof page === "string")) return pages;
   throw new UpstreamError("The provider's response has no pages", { kind: "invalid_response" });
 }

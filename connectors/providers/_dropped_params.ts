@@ -14,15 +14,15 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
  * The parameters that a translation drops, for `CallOptions.reportDropped`.
  *
  * @param body The request.
- * @param carried Further parameters that this translation supports, and whether it carries each.
+ * @param supported Further parameters that this translation supports, and whether it carries each.
  *
  * @example
  * ```ts ignore
  * leftOut({ messages, temperature: 1, store: true }, { temperature: true }); // ["store"]
  * ```
  */
-export function droppedParams(body: ChatCompletionRequest, carried: Readonly<Record<string, boolean>>): string[] {
-  return undeclaredParams(body, translated).filter((name) => !(Object.hasOwn(carried, name) && carried[name]));
+export function droppedParams(body: ChatCompletionRequest, supported: Readonly<Record<string, boolean>>): string[] {
+  return undeclaredParams(body, translated).filter((name) => !(Object.hasOwn(supported, name) && supported[name]));
 }
 
 /**
@@ -32,10 +32,10 @@ export function droppedParams(body: ChatCompletionRequest, carried: Readonly<Rec
  * @param known Parameters that the translation or the engine handles.
  */
 export function undeclaredParams(body: RequestBody, known: ReadonlySet<string>): string[] {
-  return Object.keys(body).filter((name) => !known.has(name) && asksForSomething(body[name]));
+  return Object.keys(body).filter((name) => !known.has(name) && isSet(body[name]));
 }
 
-function asksForSomething(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   const isEmpty = value === "" || (Array.isArray(value) && value.length === 0);
   return value !== undefined && value !== null && value !== false && !isEmpty;
 }

@@ -17,7 +17,7 @@ import { segmentsOf, subtitlesOf, type TimedWord } from "./_subtitles.ts";
 
 /** Formats that all plans support, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "pcm_24000" };
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "response_format", "speed", "stream_format"],
 ]);
 const transcriptionParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -32,7 +32,7 @@ const transcriptionParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
 export function elevenLabsSpeech(post: Post): OperationCall {
   return async (request, options) => {
     const { body, model } = request;
-    const left = undeclaredParams(body, carried);
+    const left = undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const path = `text-to-speech/${encodeURIComponent(String(body.voice))}/stream?output_format=${

@@ -14,10 +14,10 @@ import type { Post } from "./_openai_vendor.ts";
 type Purpose = "query" | "document" | "classification" | "clustering";
 
 /** An embedding request, independent of the vendor. */
-interface AskedEmbeddings {
+interface EmbeddingsOrder {
   /** The upstream model id. */
   readonly model: string;
-  readonly texts: readonly string[];
+  readonly inputs: readonly string[];
   /** Dimensions of a vector; undefined for the model's default. */
   readonly dimensions: number | undefined;
   /** The vendor's value for the input type; undefined if not specified. */
@@ -31,7 +31,7 @@ export interface EmbeddingDialect {
   /** Path relative to the vendor's base URL; may start with `../`. */
   readonly path: string;
   /** Creates the request body, without vendor-specific parameters. */
-  readonly write: (asked: AskedEmbeddings) => JsonObject;
+  readonly write: (order: EmbeddingsOrder) => JsonObject;
   /** The vendor's values for the input type. */
   readonly purposes: { readonly [purpose in Purpose]?: string };
   /** The parameter for the input type. Unknown values are passed through. */
@@ -71,18 +71,18 @@ const purposeNames = ["input_type", "task"] as const;
 export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
-    const texts = textsOf(request);
+    const inputs = inputsOf(request);
     const purpose = purposeIn(body, dialect);
     const known = new Set([...read, ...dialect.own, ...(purpose === undefined ? [] : purposeNames)]);
     const left = undeclaredParams(body, known);
     if (left.length > 0) options.reportDropped?.(left);
     const json = {
       ...Object.fromEntries(dialect.own.flatMap((name) => body[name] === undefined ? [] : [[name, body[name]]])),
-      ...dialect.write({ model: model.id, texts, dimensions: body.dimensions as number | undefined, purpose }),
+      ...dialect.write({ model: model.id, inputs, dimensions: body.dimensions as number | undefined, purpose }),
     };
     const response = await readObject(await post(dialect.path, { ...request, json }, options));
     throwIfError(response);
-    return { body: embeddingsOf(response, { dialect, request, count: texts.length }) };
+    return { body: embeddingsOf(response, { dialect, request, count: inputs.length }) };
   };
 }
 
@@ -91,7 +91,7 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
  *
  * @throws {UpstreamError} `request` for token ids, which belong to another vendor's vocabulary.
  */
-export function textsOf({ body: { input } }: OperationRequest): readonly string[] {
+export function inputsOf({ body: { input } }: OperationRequest): readonly string[] {
   const inputs = [input].flat();
   if (inputs.every((text) => typeof text === "string")) return inputs;
   const message = "The model accepts strings, not token ids";
@@ -99,10 +99,10 @@ export function textsOf({ body: { input } }: OperationRequest): readonly string[
 }
 
 function purposeIn(body: OperationRequest["body"], { purposes, purposeName }: EmbeddingDialect): string | undefined {
-  const said = purposeNames.map((name) => body[name]).find((one) => typeof one === "string") as string | undefined;
-  if (said === undefined) return undefined;
-  const meaning = Object.hasOwn(meanings, said) ? meanings[said] : undefined;
-  return meaning === undefined ? (body[purposeName] === said ? said : undefined) : purposes[meaning];
+  const purpose = purposeNames.map((name) => body[name]).find((one) => typeof one === "string") as string | undefined;
+  if (purpose === undefined) return undefined;
+  const meaning = Object.hasOwn(meanings, purpose) ? meanings[purpose] : undefined;
+  return meaning === undefined ? (body[purposeName] === purpose ? purpose : undefined) : purposes[meaning];
 }
 
 function embeddingsOf(

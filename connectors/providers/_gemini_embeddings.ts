@@ -13,7 +13,7 @@ import { asObjects } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 
 /** Members that are translated, or have no meaning in the Gemini API. */
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "input", "dimensions", "encoding_format"]);
 
 /**
  * The body of `batchEmbedContents`.
@@ -38,7 +38,7 @@ export function toBatchEmbedContents({ model, body }: OperationRequest): JsonObj
  * @param request The request.
  */
 export function droppedEmbeddingParams({ body }: OperationRequest): string[] {
-  return Object.keys(body).filter((name) => !carried.has(name));
+  return Object.keys(body).filter((name) => !translated.has(name));
 }
 
 /**

@@ -14,7 +14,7 @@ import { aspectRatioOf, checkIsOne } from "./_image_dialect.ts";
 
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 /** Members that are translated, or have no meaning in the Gemini API. */
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "model",
   "prompt",
   "n",
@@ -49,7 +49,7 @@ export function toImageContent(request: OperationRequest): JsonObject {
  * @param request The request.
  */
 export function droppedImageParams({ body }: OperationRequest): string[] {
-  return Object.keys(body).filter((name) => !carried.has(name) && body[name] !== undefined && body[name] !== null);
+  return Object.keys(body).filter((name) => !translated.has(name) && body[name] !== undefined && body[name] !== null);
 }
 
 /**

@@ -38,8 +38,8 @@ interface Conversation {
 export function conversationOf(messages: readonly ChatMessage[], signed: boolean): Conversation {
   const turns = new Turns();
   const system: Part[] = [];
-  messages.forEach((message, place) => {
-    const param = `messages[${place}]`;
+  messages.forEach((message, index) => {
+    const param = `messages[${index}]`;
     switch (message.role) {
       case "system":
       case "developer": {
@@ -51,7 +51,7 @@ export function conversationOf(messages: readonly ChatMessage[], signed: boolean
         turns.add("user", atLeastNothing(partsOf(message.content, `${param}.content`)));
         break;
       case "assistant":
-        turns.add("model", [...spokenParts(message, param), ...turns.calls(message, signed, param)]);
+        turns.add("model", [...textPartsOf(message, param), ...turns.calls(message, signed, param)]);
         break;
       case "tool":
         turns.add("user", [turns.result(message, param)]);
@@ -83,11 +83,11 @@ class Turns {
 
   calls({ tool_calls: calls }: ChatMessage, signed: boolean, param: string): Part[] {
     if (!Array.isArray(calls)) return [];
-    return calls.map((call, place) => {
-      const functionCall = functionCallOf(call, `${param}.tool_calls[${place}]`);
+    return calls.map((call, index) => {
+      const functionCall = functionCallOf(call, `${param}.tool_calls[${index}]`);
       if (functionCall.id !== undefined) this.#names.set(functionCall.id, functionCall.name);
       // of parallel calls, only the first carries a signature
-      const signature = signatureOf(call) ?? (signed && place === 0 ? signatureStandIn : undefined);
+      const signature = signatureOf(call) ?? (signed && index === 0 ? signatureStandIn : undefined);
       return { functionCall, ...(signature === undefined ? {} : { thoughtSignature: signature }) };
     });
   }
@@ -110,7 +110,7 @@ function hasResults(parts: readonly Part[]): boolean {
   return parts.some(({ functionResponse }) => functionResponse !== undefined);
 }
 
-function spokenParts({ content, refusal }: ChatMessage, param: string): Part[] {
+function textPartsOf({ content, refusal }: ChatMessage, param: string): Part[] {
   const parts = partsOf(content, `${param}.content`);
   const refused = asText(refusal);
   return parts.length === 0 && refused !== undefined ? [{ text: refused }] : parts;

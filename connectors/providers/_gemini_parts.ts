@@ -62,8 +62,8 @@ export function textOf(content: ChatMessage["content"], param: string): string {
 }
 
 function textParts(text: unknown): Part[] {
-  const said = asText(text);
-  return said === undefined ? [] : [{ text: said }];
+  const string = asText(text);
+  return string === undefined ? [] : [{ text: string }];
 }
 
 function partOf(part: ContentPart, param: string): Part[] {

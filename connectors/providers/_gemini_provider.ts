@@ -74,11 +74,11 @@ export class GeminiProvider extends BaseProvider {
   protected override get calls(): OperationTable {
     return {
       embeddings: (request, options) => this.#embed(request, options),
-      image: (request, options) => this.#draw(request, options),
-      "image-edit": (request, options) => this.#draw(request, options),
-      speech: (request, options) => this.#speak(request, options),
-      transcription: (request, options) => this.#hear(request, options),
-      "audio-translation": (request, options) => this.#hear(request, options),
+      image: (request, options) => this.#generateImages(request, options),
+      "image-edit": (request, options) => this.#generateImages(request, options),
+      speech: (request, options) => this.#synthesize(request, options),
+      transcription: (request, options) => this.#transcribe(request, options),
+      "audio-translation": (request, options) => this.#transcribe(request, options),
     };
   }
 
@@ -144,20 +144,20 @@ export class GeminiProvider extends BaseProvider {
     return native === undefined ? { body } : { body, native: bytes };
   }
 
-  async #draw(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+  async #generateImages(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
     const content = toImageContent(request);
     options.reportDropped?.(droppedImageParams(request));
     const answer = await this.#generate(request.model.id, content, options);
     return { body: { ...toImages(answer, Math.floor(this.#runtime.clock.now() / 1000)) } };
   }
 
-  async #speak(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+  async #synthesize(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
     const { droppedAudioParams, toSpeech, toSpeechContent } = await import("./_gemini_audio.ts");
     options.reportDropped?.(droppedAudioParams(request));
     return toSpeech(await this.#generate(request.model.id, toSpeechContent(request), options), request);
   }
 
-  async #hear(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
+  async #transcribe(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
     const { droppedAudioParams, toTranscriptionContent, toTranscript } = await import("./_gemini_audio.ts");
     const content = toTranscriptionContent(request);
     options.reportDropped?.(droppedAudioParams(request));

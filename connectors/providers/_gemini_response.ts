@@ -76,7 +76,7 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
   }
   const choices = candidates.length === 0
     ? [blockedChoice()]
-    : candidates.map((candidate, place) => choiceOf(candidate, place, calls));
+    : candidates.map((candidate, index) => choiceOf(candidate, index, calls));
   const usage = usageOf(asObject(answer.usageMetadata));
   return { id, object: "chat.completion", created, model, choices, ...(usage === undefined ? {} : { usage }) };
 }
@@ -178,14 +178,14 @@ export class CallCounter {
   }
 }
 
-function choiceOf(candidate: JsonObject, place: number, calls: CallCounter): Choice {
+function choiceOf(candidate: JsonObject, index: number, calls: CallCounter): Choice {
   const parts = asObjects(asObject(candidate.content)?.parts);
-  const said = (thought: boolean) =>
+  const joinedText = (thought: boolean) =>
     parts.filter((part) => (part.thought === true) === thought).map(({ text }) => asText(text) ?? "").join("");
   const toolCalls = parts.filter(({ functionCall }) => functionCall !== undefined)
     .map((part) => calls.toolCallOf(part));
-  const text = said(false);
-  const thoughts = said(true);
+  const text = joinedText(false);
+  const thoughts = joinedText(true);
   const message: AssistantMessage = {
     role: "assistant",
     content: text === "" && toolCalls.length > 0 ? null : text,
@@ -194,7 +194,7 @@ function choiceOf(candidate: JsonObject, place: number, calls: CallCounter): Cho
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
   };
   return {
-    index: asNumber(candidate.index) ?? place,
+    index: asNumber(candidate.index) ?? index,
     message,
     finish_reason: finishReasonOf(asText(candidate.finishReason), toolCalls.length > 0),
     logprobs: null,

@@ -42,7 +42,7 @@ class SchemaCleaner {
   readonly #root: JsonObject;
   readonly #param: string;
   /** Schemas that stay referenced, by name. */
-  readonly #kept = new Map<string, JsonObject>();
+  readonly #referenced = new Map<string, JsonObject>();
   #inlined = 0;
 
   constructor(root: JsonObject, param: string) {
@@ -52,7 +52,7 @@ class SchemaCleaner {
 
   clean(): JsonObject {
     const schema = this.#node(this.#root, [], 0);
-    return this.#kept.size === 0 ? schema : { ...schema, $defs: Object.fromEntries(this.#kept) };
+    return this.#referenced.size === 0 ? schema : { ...schema, $defs: Object.fromEntries(this.#referenced) };
   }
 
   /** @param open The references that are being resolved around this node. */
@@ -74,9 +74,9 @@ class SchemaCleaner {
       return this.#node({ ...target, ...beside }, [...open, pointer], depth + 1);
     }
     const name = pointer.replace(/[^A-Za-z0-9]+/g, "_");
-    if (!this.#kept.has(name)) {
-      this.#kept.set(name, {});
-      this.#kept.set(name, this.#node(target, [pointer], depth + 1));
+    if (!this.#referenced.has(name)) {
+      this.#referenced.set(name, {});
+      this.#referenced.set(name, this.#node(target, [pointer], depth + 1));
     }
     return { $ref: `#/$defs/${name}` };
   }

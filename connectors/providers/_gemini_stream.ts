@@ -61,8 +61,8 @@ export class GeminiStream {
     const usage = asObject(event.usageMetadata);
     if (usage !== undefined) this.#usage = { ...this.#usage, ...usage };
     this.#blocked ||= isBlocked(event);
-    return asObjects(event.candidates).flatMap((candidate, place) =>
-      this.#candidate(candidate, asNumber(candidate.index) ?? place)
+    return asObjects(event.candidates).flatMap((candidate, index) =>
+      this.#candidate(candidate, asNumber(candidate.index) ?? index)
     );
   }
 

@@ -29,7 +29,7 @@ export function toolsOf(
   { tools, tool_choice: choice }: ChatCompletionRequest,
 ): Pick<GenerateContentRequest, "tools" | "toolConfig"> {
   if (!Array.isArray(tools) || tools.length === 0) return {};
-  const declarations = tools.map((tool, place) => declarationOf(tool, `tools[${place}]`));
+  const declarations = tools.map((tool, index) => declarationOf(tool, `tools[${index}]`));
   const allowed = allowedNames(choice);
   const offered = allowed === undefined ? declarations : declarations.filter(({ name }) => allowed.includes(name));
   const config = callingConfigOf(choice);

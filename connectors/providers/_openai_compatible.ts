@@ -114,8 +114,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       return await readWhole(await this.#postNative(request, options));
     }
     const bytes = await readBytes(await this.#post(request, options));
-    const { body, isAsItCame } = answerOf(parseObject(decoder.decode(bytes)));
-    return isAsItCame ? { body, wire: bytes } : { body };
+    const { body, isUnchanged } = answerOf(parseObject(decoder.decode(bytes)));
+    return isUnchanged ? { body, wire: bytes } : { body };
   }
 
   /** Requests a streaming response; the JSON of each event is kept. */
@@ -209,8 +209,8 @@ function dialectsOf(vendor: OpenAiCompatible, { baseUrl: given, config }: Provid
   const { dialects = {}, baseUrl, local } = vendor;
   // if no default URL was given, all URLs are the vendor's own
   const isOwn = local || !given || !baseUrl || given === baseUrl;
-  const said = config as Readonly<Record<string, boolean | undefined>> | undefined;
-  return Object.entries(dialects).flatMap(([name, has]) => said?.[name] ?? (has && isOwn) ? [name] : []);
+  const overrides = config as Readonly<Record<string, boolean | undefined>> | undefined;
+  return Object.entries(dialects).flatMap(([name, has]) => overrides?.[name] ?? (has && isOwn) ? [name] : []);
 }
 
 /** Reads responses of a native dialect, which is named by its path. */
@@ -235,10 +235,10 @@ function postedBody(
   return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
 }
 
-function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletion; readonly isAsItCame: boolean } {
+function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletion; readonly isUnchanged: boolean } {
   const completion = completionOf(body);
   const renamed = completion.choices.map(({ message }) => nameThoughts(Object(message)));
-  return { body: completion, isAsItCame: !renamed.includes(true) };
+  return { body: completion, isUnchanged: !renamed.includes(true) };
 }
 
 /** The models of a list response. */

@@ -50,8 +50,8 @@ function chatOf(body: JsonObject): ChatCompletion {
   return {
     ...answer,
     object: "chat.completion",
-    choices: choicesOf(choices).map(({ place, text, logprobs, reason }) => ({
-      index: place,
+    choices: choicesOf(choices).map(({ index, text, logprobs, reason }) => ({
+      index,
       message: { role: "assistant", content: text, refusal: null },
       finish_reason: reason ?? "stop",
       logprobs,
@@ -63,8 +63,8 @@ function chunkOf({ choices, ...event }: JsonObject): ChatCompletionChunk {
   return {
     ...event,
     object: "chat.completion.chunk",
-    choices: choicesOf(choices).map(({ place, text, logprobs, reason }) => ({
-      index: place,
+    choices: choicesOf(choices).map(({ index, text, logprobs, reason }) => ({
+      index,
       delta: { content: text },
       finish_reason: reason,
       logprobs,
@@ -74,7 +74,7 @@ function chunkOf({ choices, ...event }: JsonObject): ChatCompletionChunk {
 
 /** One choice. */
 interface Choice {
-  readonly place: number;
+  readonly index: number;
   readonly text: string;
   readonly logprobs: JsonObject | null;
   readonly reason: FinishReason | null;
@@ -82,7 +82,7 @@ interface Choice {
 
 function choicesOf(choices: unknown): readonly Choice[] {
   return (Array.isArray(choices) ? choices : []).filter(isObject).map((choice, position) => ({
-    place: typeof choice.index === "number" ? choice.index : position,
+    index: typeof choice.index === "number" ? choice.index : position,
     text: typeof choice.text === "string" ? choice.text : "",
     logprobs: logprobsOf(choice.logprobs),
     reason: (choice.finish_reason ?? null) as FinishReason | null,

@@ -38,7 +38,7 @@ export interface InfrastructureParts {
  * @param parts Its dependencies.
  */
 export function openAiInfrastructure({ facts, send, runtime }: InfrastructureParts): Infrastructure {
-  const ask = async <Shape extends JsonObject>(
+  const post = async <Shape extends JsonObject>(
     path: string,
     { json, ...request }: Parameters<typeof send>[1] & { readonly json?: object },
     options: CallOptions,
@@ -57,25 +57,25 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
         after: async () => Object.entries(await laterFields()),
       }, boundary);
       const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
-      return withId(await ask("files", { body, headers }, options));
+      return withId(await post("files", { body, headers }, options));
     },
-    retrieveFile: async (id, options) => withId(await ask(`files/${inPath(id)}`, get, options)),
+    retrieveFile: async (id, options) => withId(await post(`files/${inPath(id)}`, get, options)),
     async fileContent(id, options) {
       const response = await send(`files/${inPath(id)}/content`, get, options);
       const type = response.headers.get("content-type") ?? "application/octet-stream";
       return { type, bytes: bytesOf(response) };
     },
     async deleteFile(id, options) {
-      await ask(`files/${inPath(id)}`, { method: "DELETE" }, options);
+      await post(`files/${inPath(id)}`, { method: "DELETE" }, options);
     },
-    submitBatch: async (json, options) => withId(await ask("batches", { json }, options)),
-    retrieveBatch: async (id, options) => withId(await ask(`batches/${inPath(id)}`, get, options)),
-    cancelBatch: async (id, options) => withId(await ask(`batches/${inPath(id)}/cancel`, {}, options)),
-    createFineTune: async (json, options) => withId(await ask("fine_tuning/jobs", { json }, options)),
-    retrieveFineTune: async (id, options) => withId(await ask(`fine_tuning/jobs/${inPath(id)}`, get, options)),
+    submitBatch: async (json, options) => withId(await post("batches", { json }, options)),
+    retrieveBatch: async (id, options) => withId(await post(`batches/${inPath(id)}`, get, options)),
+    cancelBatch: async (id, options) => withId(await post(`batches/${inPath(id)}/cancel`, {}, options)),
+    createFineTune: async (json, options) => withId(await post("fine_tuning/jobs", { json }, options)),
+    retrieveFineTune: async (id, options) => withId(await post(`fine_tuning/jobs/${inPath(id)}`, get, options)),
     changeFineTune: async (id, action, options) =>
-      withId(await ask(`fine_tuning/jobs/${inPath(id)}/${action}`, {}, options)),
-    listOfFineTune: (path, options) => ask<ObjectPage>(`fine_tuning/jobs/${path}`, get, options),
+      withId(await post(`fine_tuning/jobs/${inPath(id)}/${action}`, {}, options)),
+    listOfFineTune: (path, options) => post<ObjectPage>(`fine_tuning/jobs/${path}`, get, options),
   };
 }
 

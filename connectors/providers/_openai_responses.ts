@@ -94,21 +94,21 @@ class EventReader {
     return { ...this.#chunk({}, choice!.finish_reason), ...(usage === undefined ? {} : { usage }) };
   }
 
-  #deltaOf({ type, delta, output_index: place, item }: JsonObject): Delta | undefined {
+  #deltaOf({ type, delta, output_index: outputIndex, item }: JsonObject): Delta | undefined {
     const field = deltaFields[type as string];
     if (field !== undefined) return typeof delta === "string" ? { [field]: delta } : undefined;
-    if (type === "response.output_item.added" && isObject(item)) return this.#begin(item, place);
-    const index = this.#calls.get(place);
+    if (type === "response.output_item.added" && isObject(item)) return this.#begin(item, outputIndex);
+    const index = this.#calls.get(outputIndex);
     const isArguments = type === "response.function_call_arguments.delta";
     if (index === undefined || !isArguments || typeof delta !== "string") return undefined;
     return { tool_calls: [{ index, function: { arguments: delta } }] };
   }
 
   /** A hosted tool call also commits the stream, since the provider has started to run it. */
-  #begin({ type, id, call_id, name }: JsonObject, place: unknown): Delta | undefined {
+  #begin({ type, id, call_id, name }: JsonObject, outputIndex: unknown): Delta | undefined {
     if (type === "message" || type === "reasoning") return undefined;
     const index = this.#calls.size;
-    this.#calls.set(place, index);
+    this.#calls.set(outputIndex, index);
     const called = { name: String(name ?? type), arguments: "" };
     return { tool_calls: [{ index, id: String(call_id ?? id ?? ""), type: "function", function: called }] };
   }

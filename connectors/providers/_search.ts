@@ -39,7 +39,7 @@ export interface SearchDialect {
 }
 
 /** Parameters that every dialect carries, or that the engine handles. */
-const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", "max_results", "stream"]);
+const translated: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", "max_results", "stream"]);
 
 /**
  * Web search by a vendor. Further parameters are dropped and reported: vendors have none in common.
@@ -49,7 +49,7 @@ const carried: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", 
 export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
-    const left = undeclaredParams(body, carried);
+    const left = undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const { path, headers = {} } = dialect;
     const posted = { ...request, headers, json: written(request, dialect) };
@@ -61,8 +61,8 @@ export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall 
 }
 
 function written({ body, model }: OperationRequest, { write, maxResults }: SearchDialect): JsonObject {
-  const asked = body.max_results as number | null | undefined;
-  const count = asked === undefined || asked === null ? undefined : Math.min(asked, maxResults);
+  const requested = body.max_results as number | null | undefined;
+  const count = requested === undefined || requested === null ? undefined : Math.min(requested, maxResults);
   return write({ query: body.query as string, count, model: model.id });
 }
 

@@ -6,7 +6,7 @@
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import type { EmbeddedTexts } from "./_cloud_embeddings.ts";
+import type { EmbeddedInputs } from "./_cloud_embeddings.ts";
 import { asObject, asObjects } from "./_gemini_wire.ts";
 
 /**
@@ -14,18 +14,18 @@ import { asObject, asObjects } from "./_gemini_wire.ts";
  *
  * @param model The model id.
  */
-export function maxTextsOf(model: string): number {
+export function maxInputsOf(model: string): number {
   return model.startsWith("gemini-embedding") ? 1 : 250;
 }
 
 /**
  * The body of `predict`.
  *
- * @param texts The inputs.
+ * @param inputs The inputs.
  * @param dimensions Dimensions of a vector; undefined for the model's default.
  */
-export function toPredict(texts: readonly string[], dimensions: number | undefined): JsonObject {
-  const instances = texts.map((content) => ({ content }));
+export function toPredict(inputs: readonly string[], dimensions: number | undefined): JsonObject {
+  const instances = inputs.map((content) => ({ content }));
   return dimensions === undefined ? { instances } : { instances, parameters: { outputDimensionality: dimensions } };
 }
 
@@ -34,7 +34,7 @@ export function toPredict(texts: readonly string[], dimensions: number | undefin
  *
  * @param answer The response of `predict`.
  */
-export function fromPredict(answer: JsonObject): EmbeddedTexts {
+export function fromPredict(answer: JsonObject): EmbeddedInputs {
   const found = asObjects(answer.predictions).map(({ embeddings }) => asObject(embeddings));
   const counts = found.map((one) => asObject(one?.statistics)?.token_count);
   const isCounted = counts.every((count): count is number => typeof count === "number");

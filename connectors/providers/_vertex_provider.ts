@@ -31,7 +31,7 @@ import { readGeminiError, readGeminiWait } from "./_gemini_fault.ts";
 import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { readFault } from "./_http.ts";
-import { fromPredict, maxTextsOf, toPredict } from "./_vertex_embeddings.ts";
+import { fromPredict, maxInputsOf, toPredict } from "./_vertex_embeddings.ts";
 import { vertex, vertexRules } from "./vertex.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
@@ -99,10 +99,10 @@ class VertexProvider extends BaseProvider {
       transcription: byGemini,
       "audio-translation": byGemini,
       embeddings: cloudEmbeddings(({ model: { id } }, options) => ({
-        maxTexts: maxTextsOf(id),
-        embed: async (texts, dimensions) => {
+        maxInputs: maxInputsOf(id),
+        embed: async (inputs, dimensions) => {
           const path = `v1/${this.#parent}/publishers/google/models/${encodeURIComponent(id)}:predict`;
-          return fromPredict(await this.#ask(path, options, toPredict(texts, dimensions)));
+          return fromPredict(await this.#request(path, options, toPredict(inputs, dimensions)));
         },
       })),
     };
@@ -143,7 +143,7 @@ class VertexProvider extends BaseProvider {
     let token: string | undefined;
     for (let page = 0; page < maxPages; page++) {
       const query = new URLSearchParams({ pageSize: "100", ...(token === undefined ? {} : { pageToken: token }) });
-      const list = await this.#ask(`v1beta1/publishers/${publisher}/models?${query}`, options);
+      const list = await this.#request(`v1beta1/publishers/${publisher}/models?${query}`, options);
       const models = asObjects(list.publisherModels);
       ids.push(...models.flatMap(({ name }) => asText(name)?.replace(/^.*\//, "") ?? []));
       token = asText(list.nextPageToken);
@@ -152,7 +152,7 @@ class VertexProvider extends BaseProvider {
     return ids;
   }
 
-  async #ask(path: string, { send, credential }: CallOptions, body?: JsonObject): Promise<JsonObject> {
+  async #request(path: string, { send, credential }: CallOptions, body?: JsonObject): Promise<JsonObject> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (credential !== undefined) headers["x-goog-api-key"] = credential;
     const call = { url: `${this.#root}/${path}`, headers };

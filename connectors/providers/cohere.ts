@@ -46,9 +46,9 @@ export const cohere: OpenAiCompatible = {
       },
       own: ["truncate", "max_tokens", "priority"],
       // the models require an input type; this is the default of the compatible API
-      write: ({ model, texts, dimensions, purpose = "search_document" }) => ({
+      write: ({ model, inputs, dimensions, purpose = "search_document" }) => ({
         model,
-        texts,
+        texts: inputs,
         input_type: purpose,
         embedding_types: ["float"],
         ...(dimensions === undefined ? {} : { output_dimension: dimensions }),

@@ -28,9 +28,9 @@ export const jina: OpenAiCompatible = {
       purposeName: "task",
       purposes: { query: "retrieval.query", document: "retrieval.passage" },
       own: ["truncate", "late_chunking"],
-      write: ({ model, texts, dimensions, purpose }) => ({
+      write: ({ model, inputs, dimensions, purpose }) => ({
         model,
-        input: texts,
+        input: inputs,
         ...(purpose === undefined ? {} : { task: purpose }),
         ...(dimensions === undefined ? {} : { dimensions }),
       }),

@@ -28,8 +28,8 @@ export const openrouter: OpenAiCompatible = {
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
 function modelOf({ context_length, top_provider, pricing, architecture, supported_parameters }: JsonObject) {
-  const parameters = textsOf(supported_parameters);
-  const inputs = textsOf(objectIn(architecture).input_modalities);
+  const parameters = stringsOf(supported_parameters);
+  const inputs = stringsOf(objectIn(architecture).input_modalities);
   const prices = objectIn(pricing);
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
@@ -49,7 +49,7 @@ function modelOf({ context_length, top_provider, pricing, architecture, supporte
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...(textsOf(objectIn(architecture).output_modalities).includes("text")
+    ...(stringsOf(objectIn(architecture).output_modalities).includes("text")
       ? { capabilities: ["chat-completion"] }
       : {}),
     ...(input === undefined || output === undefined ? {} : {
@@ -87,7 +87,7 @@ function numberIn(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-function textsOf(value: unknown): readonly string[] {
+function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 

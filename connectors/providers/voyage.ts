@@ -25,9 +25,9 @@ export const voyage: OpenAiCompatible = {
       purposeName: "input_type",
       purposes: { query: "query", document: "document" },
       own: ["truncation"],
-      write: ({ model, texts, dimensions, purpose }) => ({
+      write: ({ model, inputs, dimensions, purpose }) => ({
         model,
-        input: texts,
+        input: inputs,
         ...(purpose === undefined ? {} : { input_type: purpose }),
         ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
       }),

@@ -117,10 +117,10 @@ class Google {
     const { access, region, endpoint } = this.#options;
     const project = this.#options.project ?? await access.project(task);
     const host = endpoint ?? `https://secretmanager.${region === undefined ? "" : `${region}.rep.`}googleapis.com`;
-    const place = region === undefined ? "" : `/locations/${region}`;
+    const location = region === undefined ? "" : `/locations/${region}`;
     return await this.vendor.call({
       task,
-      url: `${host}/v1/projects/${encodeURIComponent(project)}${place}/secrets${path}`,
+      url: `${host}/v1/projects/${encodeURIComponent(project)}${location}/secrets${path}`,
       method: method ?? "POST",
       headers: {
         authorization: `Bearer ${await access.token(task)}`,

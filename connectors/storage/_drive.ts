@@ -139,7 +139,7 @@ export class DriveFolder {
   #refusal(method: string, { status, bytes }: RemoteAnswer): ConnectorError {
     const { id, folder } = this.#options;
     const reason = /"reason":\s*"([A-Za-z]{1,60})"/.exec(new TextDecoder().decode(bytes))?.[1];
-    const reported = reason === undefined ? `status ${status}` : `status ${status}, ${reason}`;
+    const detail = reason === undefined ? `status ${status}` : `status ${status}, ${reason}`;
     const isFull = reason === "storageQuotaExceeded";
     const isBusy = status === 429 || status >= 500 || reason === "rateLimitExceeded" ||
       reason === "userRateLimitExceeded";
@@ -148,7 +148,7 @@ export class DriveFolder {
       : isBusy
       ? "Try again later"
       : "Check the credentials, storage.folder, and that the folder is shared with them for editing";
-    const message = `"${id}" was denied access to the folder "${folder}" (${method}: ${reported}). ${advice}`;
+    const message = `"${id}" was denied access to the folder "${folder}" (${method}: ${detail}). ${advice}`;
     return new ConnectorError(message, undefined, isFull ? "full" : isBusy ? undefined : "forbidden");
   }
 }

@@ -122,9 +122,9 @@ export class RedisShared implements Shared {
   }
 
   /** Reserves all amounts if no counter exceeds its limit by that. */
-  async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
-    if (claims.length === 0) return { isGranted: true, sums: [] };
-    return await this.#run(reserveScript, claims, ({ amount, limit, isLeased = false }) => [
+  async reserve(reservations: readonly SharedReservation[]): Promise<SharedGrant> {
+    if (reservations.length === 0) return { isGranted: true, sums: [] };
+    return await this.#run(reserveScript, reservations, ({ amount, limit, isLeased = false }) => [
       amount,
       limit,
       isLeased ? amount : 0,

@@ -45,8 +45,8 @@ export async function callRemote(connector: string, runtime: RemoteRuntime, call
     return { status: answer.status, headers: answer.headers, bytes: await bytesOf(answer) };
   } catch (error) {
     if (!NetworkError.isInstance(error) && !controller.signal.aborted) throw error;
-    const why = controller.signal.aborted ? `it did not respond within ${timeoutMs} ms` : "the connection failed";
-    throw new ConnectorError(`"${connector}" cannot reach ${new URL(url).host}: ${why}`, error);
+    const reason = controller.signal.aborted ? `it did not respond within ${timeoutMs} ms` : "the connection failed";
+    throw new ConnectorError(`"${connector}" cannot reach ${new URL(url).host}: ${reason}`, error);
   } finally {
     cancel();
   }

@@ -76,7 +76,7 @@ export class Bucket {
   #refusal(method: string, { status, headers, bytes }: RemoteAnswer): ConnectorError {
     const { bucket, region } = this.#options;
     const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1];
-    const reported = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
+    const detail = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
     const elsewhere = headers.get("x-amz-bucket-region");
     const advice = status === 403
       ? "Check the keys and their permission to get, put, list and delete objects of this bucket"
@@ -87,7 +87,7 @@ export class Bucket {
       : "Try again later";
     const isForGood = status === 403 || status === 404 || elsewhere !== null;
     return new ConnectorError(
-      `"${this.#id}" was denied access to the bucket "${bucket}" (${method}: ${reported}). ${advice}`,
+      `"${this.#id}" was denied access to the bucket "${bucket}" (${method}: ${detail}). ${advice}`,
       undefined,
       isForGood ? "forbidden" : undefined,
     );

@@ -9,7 +9,7 @@ export interface WebStorage {
   /** Number of items. */
   readonly length: number;
   /** Key of the item at an index. */
-  key(place: number): string | null;
+  key(index: number): string | null;
   /** Value of an item. */
   getItem(name: string): string | null;
   /** Sets an item. */
@@ -70,11 +70,11 @@ export class WebArea {
     });
   }
 
-  #use<T>(doing: string, key: string, work: (area: WebStorage) => T): T {
+  #use<T>(action: string, key: string, work: (area: WebStorage) => T): T {
     try {
       return work(this.#area());
     } catch (error) {
-      throw this.#errorOf(error, `${doing} "${key}"`);
+      throw this.#errorOf(error, `${action} "${key}"`);
     }
   }
 
@@ -87,15 +87,15 @@ export class WebArea {
   }
 
   /** The browser's message is not exposed, since it may quote the value. */
-  #errorOf(error: unknown, doing: string): ConnectorError {
+  #errorOf(error: unknown, action: string): ConnectorError {
     const { name, instead } = this.#parts;
     if (ConnectorError.isInstance(error)) return error;
     if (isFull(error)) {
       const advice = `Delete what this site no longer needs there, or use ${instead}`;
-      return this.#error(`cannot ${doing}: ${name} is full. ${advice}`, error, "full");
+      return this.#error(`cannot ${action}: ${name} is full. ${advice}`, error, "full");
     }
     if (Object(error).name !== "SecurityError") {
-      return this.#error(`cannot ${doing}: the browser's ${name} failed (see the error's cause)`, error);
+      return this.#error(`cannot ${action}: the browser's ${name} failed (see the error's cause)`, error);
     }
     return this.#error(
       `cannot be used: the browser forbids this page its ${name}. Allow the site to store data (cookies count as ` +

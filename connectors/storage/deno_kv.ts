@@ -19,7 +19,7 @@ const chunkBytes = 60_000;
 interface Head extends StorageStat {
   readonly version: string;
   /** Number of chunks, under its name in stored records. */
-  readonly pieces: number;
+  readonly chunks: number;
 }
 
 /** Dependencies of the storage. */
@@ -120,11 +120,11 @@ export class DenoKvStorage implements Storage {
   async #save(store: KeyValues, key: string, bytes: Uint8Array): Promise<void> {
     const version = crypto.randomUUID();
     const chunks = Math.ceil(bytes.length / chunkBytes);
-    for (let place = 0; place < chunks; place++) {
-      const chunk = bytes.slice(place * chunkBytes, (place + 1) * chunkBytes);
-      await store.commit({ set: [chunkKey(key, version, place), chunk] });
+    for (let index = 0; index < chunks; index++) {
+      const chunk = bytes.slice(index * chunkBytes, (index + 1) * chunkBytes);
+      await store.commit({ set: [chunkKey(key, version, index), chunk] });
     }
-    const head: Head = { version, pieces: chunks, size: bytes.length, modifiedAt: this.#clock.now() };
+    const head: Head = { version, chunks, size: bytes.length, modifiedAt: this.#clock.now() };
     await store.commit({ set: [headKey(key), bytesOf(head)] });
     await removeChunks(store, key, version);
   }
@@ -149,24 +149,24 @@ export class DenoKvStorage implements Storage {
 
 const headKey = (key: string) => ["modelmesh", "head", key];
 const lockKey = (key: string) => ["modelmesh", "lock", key];
-const chunkKey = (key: string, version: string, place: number) => ["modelmesh", "piece", key, version, String(place)];
+const chunkKey = (key: string, version: string, index: number) => ["modelmesh", "chunk", key, version, String(index)];
 
 async function readChunks(
   store: KeyValues,
   key: string,
-  { version, pieces: chunks, size }: Head,
+  { version, chunks, size }: Head,
 ): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(size);
-  for (let place = 0; place < chunks; place++) {
-    const { value } = await store.get(chunkKey(key, version, place));
+  for (let index = 0; index < chunks; index++) {
+    const { value } = await store.get(chunkKey(key, version, index));
     if (value === undefined) return undefined;
-    bytes.set(value, place * chunkBytes);
+    bytes.set(value, index * chunkBytes);
   }
   return bytes;
 }
 
 async function removeChunks(store: KeyValues, key: string, kept?: string): Promise<void> {
-  for (const parts of await store.list(["modelmesh", "piece", key])) {
+  for (const parts of await store.list(["modelmesh", "chunk", key])) {
     if (parts[3] !== kept) await store.commit({ deletes: [parts] });
   }
 }

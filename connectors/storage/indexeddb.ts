@@ -98,8 +98,8 @@ export class IndexedDbStorage implements Storage {
       { connector: id, clock: this.#clock, key, options },
       (wanted: LockRecord) =>
         this.#transact("lock", key, async (store) => {
-          const held = await request(store.get(["lock", key]));
-          if (isHeldByOther(held, wanted.owner, this.#clock.now())) return false;
+          const current = await request(store.get(["lock", key]));
+          if (isHeldByOther(current, wanted.owner, this.#clock.now())) return false;
           await request(store.put(wanted, ["lock", key]));
           return true;
         }),
@@ -108,8 +108,8 @@ export class IndexedDbStorage implements Storage {
 
   release({ key, owner }: Lock): Promise<void> {
     return this.#transact("unlock", key, async (store) => {
-      const held = await request(store.get(["lock", key]));
-      if (Object(held).owner === owner) await request(store.delete(["lock", key]));
+      const current = await request(store.get(["lock", key]));
+      if (Object(current).owner === owner) await request(store.delete(["lock", key]));
     });
   }
 
@@ -130,8 +130,8 @@ export class IndexedDbStorage implements Storage {
   }
 
   /** Runs a transaction, which is atomic. */
-  async #transact<T>(doing: string, key: string, work: (store: ObjectStore) => Promise<T>): Promise<T> {
-    const mode = doing === "read" || doing === "list" ? "readonly" : "readwrite";
+  async #transact<T>(action: string, key: string, work: (store: ObjectStore) => Promise<T>): Promise<T> {
+    const mode = action === "read" || action === "list" ? "readonly" : "readwrite";
     const database = await this.#connect();
     try {
       const transaction = database.transaction(storeName, mode);
@@ -149,7 +149,7 @@ export class IndexedDbStorage implements Storage {
             "free space on the disk",
           { cause, problem: "full" },
         )
-        : broken(`cannot ${doing} "${key}": IndexedDB failed (see the error's cause)`, { cause });
+        : broken(`cannot ${action} "${key}": IndexedDB failed (see the error's cause)`, { cause });
     }
   }
 

@@ -54,7 +54,7 @@ export class LocalFileStorage implements Storage {
   readonly #path: string;
   readonly #hasBackup: boolean;
   readonly #queue = new KeyedQueue();
-  #isTidy = false;
+  #isCleaned = false;
 
   /**
    * Creates a storage; accesses no file yet.
@@ -79,7 +79,7 @@ export class LocalFileStorage implements Storage {
     const bytes = data.slice();
     return this.#queue.run(key, () =>
       this.#use("save", key, async (path) => {
-        await this.#tidy();
+        await this.#clean();
         if (this.#hasBackup) await this.#keepBackup(key, path);
         await this.#disk.replace(path, bytes, { modifiedAt: this.#clock.now() });
       }));
@@ -147,9 +147,9 @@ export class LocalFileStorage implements Storage {
   }
 
   /** Removes temporary files of killed processes. */
-  async #tidy(): Promise<void> {
-    if (this.#isTidy) return;
-    this.#isTidy = true;
+  async #clean(): Promise<void> {
+    if (this.#isCleaned) return;
+    this.#isCleaned = true;
     const at = this.#path.lastIndexOf("/") + 1;
     const [folder, name] = [this.#path.slice(0, at), this.#path.slice(at)];
     for (const entry of await this.#disk.list(folder === "" ? "." : folder)) {
@@ -160,17 +160,17 @@ export class LocalFileStorage implements Storage {
     }
   }
 
-  async #use<Result>(doing: string, key: string, work: (path: string) => Promise<Result>): Promise<Result> {
+  async #use<Result>(action: string, key: string, work: (path: string) => Promise<Result>): Promise<Result> {
     try {
       return await work(this.#fileOf(key));
     } catch (error) {
-      throw ConnectorError.isInstance(error) ? error : this.#errorOf(error, `${doing} "${key}"`);
+      throw ConnectorError.isInstance(error) ? error : this.#errorOf(error, `${action} "${key}"`);
     }
   }
 
-  #errorOf(error: unknown, doing: string): ConnectorError {
+  #errorOf(error: unknown, action: string): ConnectorError {
     const [reason, problem] = reasons[String(Object(error).code)] ?? ["the disk failed (see the error's cause)"];
-    return new ConnectorError(`"${id}" cannot ${doing} at "${this.#path}": ${reason}`, error, problem);
+    return new ConnectorError(`"${id}" cannot ${action} at "${this.#path}": ${reason}`, error, problem);
   }
 }
 
@@ -195,8 +195,8 @@ const reasons: Readonly<Record<string, readonly [reason: string, problem?: Conne
 
 /** File names are limited to 255 bytes: long names are split into folders. */
 function segmentsOf(name: string): string {
-  const pieces = name.match(new RegExp(`.{1,${maxSegmentLength}}`, "g")) ?? [];
-  return pieces.join("+/");
+  const segments = name.match(new RegExp(`.{1,${maxSegmentLength}}`, "g")) ?? [];
+  return segments.join("+/");
 }
 
 /** Storage in files. Settings: `path`, `backup`. */

@@ -47,7 +47,7 @@ export class S3Storage implements Storage {
   readonly #prefix: string;
   readonly #name: string;
   readonly #queue = new KeyedQueue();
-  #mindsConditions = false;
+  #honorsConditions = false;
 
   /**
    * Creates a storage; sends no request yet.
@@ -127,8 +127,8 @@ export class S3Storage implements Storage {
       const { record, etag } = await this.#lock(key);
       if (isHeldByOther(record, wanted.owner, this.#clock.now())) return false;
       if (!await this.#writeLock(key, wanted, etag)) return false;
-      if (!this.#mindsConditions && await this.#writeLock(key, wanted, undefined)) throw this.#noConditions();
-      this.#mindsConditions = true;
+      if (!this.#honorsConditions && await this.#writeLock(key, wanted, undefined)) throw this.#noConditions();
+      this.#honorsConditions = true;
       return true;
     });
   }

@@ -46,17 +46,17 @@ export function highestMerit(
       highest = its;
       bestIndex = undefined;
     } else if (isOrdered && its === highest) {
-      bestIndex ??= placeOf(best, models, providers);
-      const itsPlace = placeOf(candidate, models, providers);
-      if (itsPlace >= bestIndex) continue;
+      bestIndex ??= priorityIndexOf(best, models, providers);
+      const candidateIndex = priorityIndexOf(candidate, models, providers);
+      if (candidateIndex >= bestIndex) continue;
       best = candidate;
-      bestIndex = itsPlace;
+      bestIndex = candidateIndex;
     }
   }
   return best;
 }
 
-function placeOf(view: ModelView, models: Indexes, providers: Indexes): number {
+function priorityIndexOf(view: ModelView, models: Indexes, providers: Indexes): number {
   const model = models.get(view.name);
   if (model !== undefined) return model;
   const provider = providers.get(view.provider);
@@ -67,8 +67,8 @@ function indexesIn(names: readonly string[]): Indexes {
   if (names.length === 0) return nowhere;
   const read = readLists.get(names);
   if (read !== undefined) return read;
-  const places = new Map<string, number>();
-  for (const name of names) if (!places.has(name)) places.set(name, places.size);
-  readLists.set(names, places);
-  return places;
+  const indexes = new Map<string, number>();
+  for (const name of names) if (!indexes.has(name)) indexes.set(name, indexes.size);
+  readLists.set(names, indexes);
+  return indexes;
 }

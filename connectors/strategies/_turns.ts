@@ -22,7 +22,7 @@ export type Share = (candidate: ModelView) => number;
 
 /** The balance of a model, in turns. All balances add up to 0. */
 interface Account extends ModelRecord {
-  owed: number;
+  balance: number;
   share: number;
 }
 
@@ -34,10 +34,10 @@ interface Account extends ModelRecord {
  * may change between turns.
  */
 export class Turns {
-  readonly #accounts = new ModelRecords<Account>((name) => ({ name, owed: 0, share: 0 }));
+  readonly #accounts = new ModelRecords<Account>((name) => ({ name, balance: 0, share: 0 }));
   #row: readonly Account[] = [];
   readonly #merit: Merit = (_candidate, _context, index) =>
-    Math.round(this.#row[index]!.owed * precision) +
+    Math.round(this.#row[index]!.balance * precision) +
     (this.#row[index]!.share > 0 ? 0 : withoutShare * precision);
 
   /**
@@ -54,7 +54,7 @@ export class Turns {
     const chosen = highestMerit(candidates, context, this.#merit);
     for (let index = 0; index < candidates.length; index++) {
       const account = row[index]!;
-      account.owed += account.share / total - (candidates[index] === chosen ? 1 : 0);
+      account.balance += account.share / total - (candidates[index] === chosen ? 1 : 0);
     }
     return chosen;
   }
@@ -67,8 +67,8 @@ export class Turns {
    * @param hasShare Whether its share is greater than 0.
    */
   score(candidate: ModelView, context: SelectionContext, hasShare: boolean): number {
-    const owed = this.#accounts.of(candidate.name)?.owed ?? 0;
-    return Math.round(owed * precision) / precision + (hasShare ? 0 : withoutShare) +
+    const balance = this.#accounts.of(candidate.name)?.balance ?? 0;
+    return Math.round(balance * precision) / precision + (hasShare ? 0 : withoutShare) +
       tieBreak * priority(candidate, context);
   }
 

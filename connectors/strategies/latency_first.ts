@@ -41,11 +41,11 @@ export const latencyFirst: Connector<"strategy"> = {
 
 class LatencyFirst implements SelectionStrategy {
   /** Time of the last selection by model, monotonic ms. */
-  readonly #asked = new Map<string, number>();
+  readonly #selectedAt = new Map<string, number>();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     const chosen = this.#explore(candidates, context) ?? highestMerit(candidates, context, merit);
-    if (chosen !== undefined) this.#asked.set(chosen.name, context.now);
+    if (chosen !== undefined) this.#selectedAt.set(chosen.name, context.now);
     return chosen;
   }
 
@@ -63,7 +63,7 @@ class LatencyFirst implements SelectionStrategy {
         if (candidate.inFlight === 0) return undefined; // it is selected first anyway
         continue;
       }
-      const at = this.#asked.get(candidate.name) ?? -Infinity;
+      const at = this.#selectedAt.get(candidate.name) ?? -Infinity;
       if (candidate.inFlight > 0 || at > since || stalest !== undefined && at === since) continue;
       stalest = candidate;
       since = at;

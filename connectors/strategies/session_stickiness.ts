@@ -34,7 +34,7 @@ export const sessionStickiness: Connector<"strategy"> = {
 };
 
 /** State of a model, kept to detect that it is unavailable. */
-interface Home extends ModelRecord {
+interface SessionTarget extends ModelRecord {
   readonly hash: number;
   weight: number;
 }
@@ -48,15 +48,15 @@ interface Stay {
 
 class SessionStickiness implements SelectionStrategy {
   readonly #others: SelectionStrategy;
-  readonly #homes = new ModelRecords<Home>((name) => ({ name, hash: hash53(name), weight: 0 }));
+  readonly #targets = new ModelRecords<SessionTarget>((name) => ({ name, hash: hash53(name), weight: 0 }));
   /** Keyed by session hash, since session ids may be long and are private. In order of the moves. */
   readonly #stays = new Map<number, Stay>();
-  #row: readonly Home[] = [];
+  #row: readonly SessionTarget[] = [];
   #session = 0;
   readonly #merit: Merit = (candidate, _, index) => {
-    const home = this.#row[index]!;
-    home.weight = weightOf(candidate);
-    return nearness(this.#session, home.hash, home.weight);
+    const target = this.#row[index]!;
+    target.weight = weightOf(candidate);
+    return nearness(this.#session, target.hash, target.weight);
   };
 
   constructor(others: SelectionStrategy) {
@@ -69,12 +69,12 @@ class SessionStickiness implements SelectionStrategy {
     const stay = this.#stayOf(session, context);
     const host = stay && candidates.find(({ name }) => name === stay.model);
     if (host !== undefined) return host;
-    this.#row = this.#homes.recordsOf(candidates);
+    this.#row = this.#targets.recordsOf(candidates);
     this.#session = session;
     const chosen = highestMerit(candidates, context, this.#merit);
     if (context.isConstrained) return chosen;
     this.#stays.delete(session);
-    if (chosen !== undefined && this.#homes.size > candidates.length && this.#isAway(chosen)) {
+    if (chosen !== undefined && this.#targets.size > candidates.length && this.#isPreferredUnavailable(chosen)) {
       this.#remember(session, chosen, context);
     }
     return chosen;
@@ -97,11 +97,11 @@ class SessionStickiness implements SelectionStrategy {
   }
 
   /** Whether the session's home is currently unavailable. */
-  #isAway({ name }: ModelView): boolean {
-    const { hash, weight } = this.#homes.of(name)!;
+  #isPreferredUnavailable({ name }: ModelView): boolean {
+    const { hash, weight } = this.#targets.of(name)!;
     const nearest = nearness(this.#session, hash, weight);
-    for (const home of this.#homes.all()) {
-      if (nearness(this.#session, home.hash, home.weight) > nearest) return true; // and so is not a candidate
+    for (const target of this.#targets.all()) {
+      if (nearness(this.#session, target.hash, target.weight) > nearest) return true; // and so is not a candidate
     }
     return false;
   }

@@ -10,7 +10,7 @@ import { estimateTokens } from "../../src/pipeline/estimate.ts";
 import { createHandler } from "../../src/proxy/handler.ts";
 import { coarseTimers } from "../../src/runtime/_coarse_timers.ts";
 import { callAfter } from "../../src/runtime/_timers.ts";
-import { costNanoUsd } from "../../src/util/cost.ts";
+import { costInNanoUsd } from "../../src/util/cost.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
@@ -36,7 +36,7 @@ Deno.bench("estimateTokens", () => void estimateTokens(parsed));
 
 const pricing = [{ from: "2025-01-01", input: 1, output: 2 }, { from: "2026-01-01", input: 2, output: 3 }];
 const now = Date.UTC(2026, 5, 1);
-Deno.bench("costNanoUsd", () => void costNanoUsd({ input: 100, output: 20 }, pricing, now));
+Deno.bench("costNanoUsd", () => void costInNanoUsd({ input: 100, output: 20 }, pricing, now));
 
 const plain = new Headers({ "content-type": "application/json", "content-length": "1000" });
 Deno.bench("readRateHeaders, none there", () => void readRateHeaders(plain, now));

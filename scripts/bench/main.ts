@@ -85,8 +85,8 @@ async function main(args: readonly string[]): Promise<number> {
   if (options === undefined) {
     const list = figures.map(({ name, title, isQuick }) => `  ${name.padEnd(12)}${title}${isQuick ? " (quick)" : ""}`)
       .join("\n");
-    const who = all.map(({ name, title }) => `  ${name.padEnd(12)}${title}`).join("\n");
-    console.log(`${help}\nFigures:\n${list}\n\nContestants:\n${who}`);
+    const contestantList = all.map(({ name, title }) => `  ${name.padEnd(12)}${title}`).join("\n");
+    console.log(`${help}\nFigures:\n${list}\n\nContestants:\n${contestantList}`);
     return 0;
   }
   checkNames(options.only, figures.map(({ name }) => name));

@@ -108,9 +108,9 @@ function changesOf(entry: CatalogueEntry, models: ReadonlyMap<string, SourceMode
       const value = read(model);
       return value === undefined ? [] : [[source, value] as const];
     });
-    const texts = new Set(values.map(([, value]) => JSON.stringify(value)));
-    if (texts.size === 0 || (texts.size === 1 && texts.has(JSON.stringify(builtIn)))) return [];
-    const isAgreed = texts.size === 1 && isEnough(entry, values.map(([source]) => source));
+    const distinct = new Set(values.map(([, value]) => JSON.stringify(value)));
+    if (distinct.size === 0 || (distinct.size === 1 && distinct.has(JSON.stringify(builtIn)))) return [];
+    const isAgreed = distinct.size === 1 && isEnough(entry, values.map(([source]) => source));
     const found = Object.fromEntries(values);
     return [{ id: entry.id, fact, builtIn, found, ...(isAgreed ? { agreed: values[0]![1] } : {}) }];
   });

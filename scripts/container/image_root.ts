@@ -12,7 +12,7 @@ export interface InRoot extends AsyncDisposable {
   /** Its standard error so far. */
   readonly err: string;
   /** Resolves when standard error contains a text. */
-  says(text: string): Promise<void>;
+  printed(text: string): Promise<void>;
   /** Its exit code. */
   readonly code: Promise<number>;
   kill(signal: Deno.Signal): void;
@@ -90,7 +90,7 @@ function start(
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  return watched(child);
+  return monitored(child);
 }
 
 /** Launcher: changes the working directory and runs the program, as a container engine does. */
@@ -102,7 +102,7 @@ if (command !== "node") throw new Error("only node is in this root");
 if (args[0] === "-e") (0, eval)(args[1]); else require(args[0]);
 `;
 
-function watched(child: Deno.ChildProcess): InRoot {
+function monitored(child: Deno.ChildProcess): InRoot {
   let err = "";
   let isOver = false;
   const reading = (async () => {
@@ -119,7 +119,7 @@ function watched(child: Deno.ChildProcess): InRoot {
     get err() {
       return err;
     },
-    async says(text) {
+    async printed(text) {
       while (!err.includes(text)) {
         if (isOver) throw new Error(`It ended: ${err}`);
         await new Promise((go) => setTimeout(go, 10));

@@ -60,7 +60,7 @@ async function withProxy(image: ImageRoot, test: (proxy: InRoot, go: () => void)
     const { entrypoint, cmd, env } = image.image;
     const address = { MODELMESH_URL: env.MODELMESH_URL!.replace(/:\d+$/, `:${port}`), MODELMESH_TOKEN: token };
     await using proxy = image.start([...entrypoint, ...cmd], address);
-    await proxy.says("listens on");
+    await proxy.printed("listens on");
     await test(proxy, provider.go);
   } finally {
     provider.go();
@@ -112,7 +112,7 @@ export const proofs: readonly Proof[] = [
         const reader = open.body!.pipeThrough(new TextDecoderStream()).getReader();
         let text = (await reader.read()).value ?? "";
         proxy.kill("SIGTERM");
-        await proxy.says("SIGTERM");
+        await proxy.printed("SIGTERM");
         const refused = async () =>
           await fetch(`${url}/live`).then(async (one) => (await one.body?.cancel(), false), () => true);
         while (!await refused()) await new Promise((resolve) => setTimeout(resolve, 10));

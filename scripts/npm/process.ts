@@ -70,13 +70,13 @@ export function start(command: readonly string[], options: RunOptions): Running 
     detached: true,
   });
   const signalAll = (signal: "SIGTERM" | "SIGKILL") => send(-child.pid!, signal); // to its process group
-  const texts = { out: "", err: "" };
-  child.stdout!.on("data", (data) => texts.out += data);
-  child.stderr!.on("data", (data) => texts.err += data);
+  const output = { out: "", err: "" };
+  child.stdout!.on("data", (data) => output.out += data);
+  child.stderr!.on("data", (data) => output.err += data);
   const timer = setTimeout(() => signalAll("SIGKILL"), (options.limitSeconds ?? 120) * 1000);
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, ...texts }));
+    child.on("close", (code) => resolve({ code, ...output }));
   }).finally(() => {
     clearTimeout(timer);
     running.delete(started);
@@ -84,7 +84,7 @@ export function start(command: readonly string[], options: RunOptions): Running 
   const find = (pattern: RegExp) =>
     new Promise<RegExpMatchArray>((resolve, reject) => {
       const look = () => {
-        const found = texts.out.match(pattern);
+        const found = output.out.match(pattern);
         if (found !== null) resolve(found);
       };
       look();

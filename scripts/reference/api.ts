@@ -51,7 +51,7 @@ export async function apiPage(): Promise<string> {
 function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<string, string>): string {
   const seen = symbols.filter(({ declarations }) => !declarations.some(({ jsDoc }) => isInternal(jsDoc)));
   const [again, own] = [seen.filter(isIn(known)), seen.filter((symbol) => !isIn(known)(symbol))];
-  for (const symbol of own) known.set(placeOf(symbol), title);
+  for (const symbol of own) known.set(declarationOf(symbol), title);
   const lines = [`## \`${title}\``, "", firstSentence(module_doc), ""];
   for (const heading of Object.values(headings)) {
     const group = own.filter((symbol) => headingOf(symbol) === heading).toSorted(byName);
@@ -65,7 +65,7 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<
       "",
     );
   }
-  for (const [other, group] of Map.groupBy(again, (symbol) => known.get(placeOf(symbol))!)) {
+  for (const [other, group] of Map.groupBy(again, (symbol) => known.get(declarationOf(symbol))!)) {
     const names = group.map(({ name }) => name).toSorted().map((name) => `\`${name}\``);
     lines.push(`### Also exported by \`${other}\``, "", `${names.join(", ")}.`, "");
   }
@@ -73,11 +73,11 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<
 }
 
 function isIn(known: ReadonlyMap<string, string>): (symbol: DocSymbol) => boolean {
-  return (symbol) => known.has(placeOf(symbol));
+  return (symbol) => known.has(declarationOf(symbol));
 }
 
 /** Identifies a symbol by its declaration, which several entries may export. */
-function placeOf({ name, declarations }: DocSymbol): string {
+function declarationOf({ name, declarations }: DocSymbol): string {
   const { filename, line } = declarations[0]!.location;
   return `${filename}:${line} ${name}`;
 }

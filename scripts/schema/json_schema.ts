@@ -66,9 +66,9 @@ function schemaOf({ shape }: Field, path: string): JsonSchema {
     case "number":
       return { type: shape.type, ...rangeOf(shape) };
     case "duration":
-      return { ...written(durationPattern, shape), ...saying('Write a duration such as "500ms" or "1h30m"') };
+      return { ...written(durationPattern, shape), ...errorMessage('Write a duration such as "500ms" or "1h30m"') };
     case "size":
-      return { ...written(sizePattern, shape), ...saying('Write a size such as "512MB" or "64KiB"') };
+      return { ...written(sizePattern, shape), ...errorMessage('Write a size such as "512MB" or "64KiB"') };
     case "choice":
       return { enum: shape.values };
     case "list":
@@ -151,6 +151,6 @@ function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
 }
 
 /** Returns the error message for editors, instead of the pattern; other validators ignore it. */
-function saying(message: string): JsonSchema {
+function errorMessage(message: string): JsonSchema {
   return { patternErrorMessage: message };
 }

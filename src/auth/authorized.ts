@@ -26,11 +26,11 @@ export interface TokenParts {
 /** Wraps a provider so that its calls are authorized with access tokens. */
 export function authorized(provider: Provider, parts: TokenParts): Provider {
   for (const secret of secretsOf(parts.tokens)) parts.redactor.add(secret);
-  return new AuthorizedProvider(provider, new TokenCache(reported(parts), parts.runtime.clock));
+  return new AuthorizedProvider(provider, new TokenCache(loggedGrant(parts), parts.runtime.clock));
 }
 
 /** A grant that registers its tokens with the redactor and logs failures. */
-function reported({ id, tokens, runtime, hub, redactor }: TokenParts): Grant {
+function loggedGrant({ id, tokens, runtime, hub, redactor }: TokenParts): Grant {
   const grant = grantOf(tokens, runtime);
   return async () => {
     try {

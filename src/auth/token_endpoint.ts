@@ -39,7 +39,7 @@ export async function fetchToken(
     () => controller.abort(failure("server", `did not answer within ${maxWaitMs} ms`)),
   );
   try {
-    return await untilAborted(ask(url, form, runtime, controller.signal), controller.signal);
+    return await untilAborted(requestToken(url, form, runtime, controller.signal), controller.signal);
   } catch (error) {
     if (UpstreamError.isInstance(error)) throw error;
     throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its response");
@@ -49,7 +49,7 @@ export async function fetchToken(
   }
 }
 
-async function ask(
+async function requestToken(
   url: string,
   form: Readonly<Record<string, string | undefined>>,
   runtime: Runtime,

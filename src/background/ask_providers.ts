@@ -1,5 +1,5 @@
 /**
- * Asks providers for metadata of their models at the start. What no provider reports stays as in the catalogue.
+ * Queries providers for metadata of their models at startup. What no provider reports is taken from the catalogue.
  * @module
  */
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
@@ -13,27 +13,27 @@ import type { QueryParts } from "./provider_queries.ts";
 const limitMs = 5_000;
 
 /**
- * Asks every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
+ * Queries every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
  *
- * @param instances Opened providers. Each is given its answers.
+ * @param instances Opened providers, which receive their responses.
  * @param registry Their models.
  * @param parts Dependencies.
- * @returns The answers, if any differs from the catalogue.
+ * @returns The responses, if any differs from the catalogue.
  */
-export async function askProviders(
+export async function queryProviders(
   instances: readonly ProviderInstance[],
   registry: Registry,
   parts: QueryParts,
 ): Promise<ProviderAnswers | undefined> {
-  const asked = instances.map((instance) => new ModelQueries(instance, registry, parts));
-  await Promise.all(asked.map((inquiry) => inquiry.run()));
-  if (!asked.some(({ hasChanges }) => hasChanges)) return undefined;
+  const queries = instances.map((instance) => new ModelQueries(instance, registry, parts));
+  await Promise.all(queries.map((inquiry) => inquiry.run()));
+  if (!queries.some(({ hasChanges }) => hasChanges)) return undefined;
   return new Map(instances.map(({ entry, answers = new Map() }) => [entry.id, answers]));
 }
 
 /** The queries to one provider. */
 class ModelQueries {
-  /** Whether any answer differs from the catalogue. */
+  /** Whether any response differs from the catalogue. */
   hasChanges = false;
   readonly #instance: ProviderInstance;
   readonly #registry: Registry;
@@ -72,10 +72,10 @@ class ModelQueries {
     const { tree } = this.#registry;
     const { models = [] } = this.#instance.connector ?? {};
     const provider = this.#instance.provider!;
-    const info = await this.#ask("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
-    const names = await this.#ask("getCapabilities", () => provider.getCapabilities(id));
-    const pricing = await this.#ask("getPricing", () => provider.getPricing(id));
-    const limits = limitsIn(await this.#ask("getRateLimits", () => provider.getRateLimits(id)));
+    const info = await this.#query("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
+    const names = await this.#query("getCapabilities", () => provider.getCapabilities(id));
+    const pricing = await this.#query("getPricing", () => provider.getPricing(id));
+    const limits = limitsIn(await this.#query("getRateLimits", () => provider.getRateLimits(id)));
     const described = this.#described.get(id);
     const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))
       .flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
@@ -91,10 +91,10 @@ class ModelQueries {
     };
   }
 
-  async #ask<Answer>(question: keyof Provider, ask: () => Answer): Promise<Awaited<Answer> | undefined> {
-    if (typeof this.#instance.provider![question] !== "function") return undefined; // a provider of the program may lack it
+  async #query<Answer>(question: keyof Provider, query: () => Answer): Promise<Awaited<Answer> | undefined> {
+    if (typeof this.#instance.provider![question] !== "function") return undefined; // custom providers may not implement it
     try {
-      return await ask() ?? undefined;
+      return await query() ?? undefined;
     } catch {
       this.#warn(question, "failed");
       return undefined;

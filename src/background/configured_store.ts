@@ -1,5 +1,5 @@
 /**
- * Keeps states where a mesh's own configuration says, once it is read.
+ * Persists states according to a mesh's configuration, after it has been read.
  * @module
  */
 import type { StorageSettings } from "../config/settings/storage.ts";
@@ -11,8 +11,8 @@ import type { StateStore } from "../state/persistence/state_store.ts";
 import type { ConfiguredMesh } from "./open_store.ts";
 
 /**
- * Keeps the state of one mesh, or of one that takes over from another. What opens storages is imported where a
- * configuration has one.
+ * Persists the state of a mesh, or of a mesh that takes over from another one. The code that opens storages is imported
+ * if the configuration has one.
  */
 export class ConfiguredStore implements StateStore {
   readonly #mesh: () => ConfiguredMesh;
@@ -23,9 +23,10 @@ export class ConfiguredStore implements StateStore {
   #store: StateStore | undefined;
 
   /**
-   * @param mesh The mesh, which is configured by the time its state is loaded.
-   * @param others Who keeps the states that this mesh goes on with, until {@linkcode ConfiguredStore.takeOver}; and what it
-   *   shares with other processes of this proxy, where its storage does not.
+   * @param mesh The mesh, which must be configured before its state is loaded.
+   * @param others The store of the previous mesh, until {@linkcode ConfiguredStore.takeOver}; and the state shared with
+   * other
+   *   processes of this proxy, if the storage shares none.
    */
   constructor(
     mesh: () => ConfiguredMesh,
@@ -39,7 +40,7 @@ export class ConfiguredStore implements StateStore {
   async load(state: MeshState): Promise<void> {
     const { settings: { storage: settings } } = this.#mesh();
     if (settings !== this.#settings || this.#store === undefined) {
-      await this.close().catch(() => {}); // what failed was traced, and the new one may do better
+      await this.close().catch(() => {}); // failures were traced, and the new store may succeed
       this.#storage = undefined;
       this.#store = settings === undefined && this.#shared === undefined ? undefined : await this.#open(settings);
       this.#settings = settings;
@@ -65,23 +66,23 @@ export class ConfiguredStore implements StateStore {
     return this.#storage;
   }
 
-  /** Whether several processes share counts and standbys there. */
+  /** Whether counters and standbys are shared by several processes. */
   get isShared(): boolean {
     return this.#storage?.shared !== undefined || this.#shared !== undefined;
   }
 
   /**
-   * Whether another mesh goes on by what is shared, like another process.
+   * Whether another mesh shares state with this one, as another process would.
    *
-   * @param next Its settings.
+   * @param next Settings of the other mesh.
    */
   isSharedWith(next: StorageSettings | undefined): boolean {
     return this.isShared && JSON.stringify(next) === JSON.stringify(this.#settings);
   }
 
   /**
-   * Keeps the state from now on, in place of who kept it before: two at once would count what the other one wrote as
-   * another process's. What fails is traced: the mesh answers already.
+   * Persists the state from now on instead of the previous store. Both at once would count the records of the other as
+   * those of another process. Failures are traced, since the mesh is already serving.
    */
   async takeOver(state: MeshState): Promise<void> {
     const before = this.#before;
@@ -92,15 +93,15 @@ export class ConfiguredStore implements StateStore {
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
       const stores = { before: before.#store, next: this.#store };
       if (stores.before === undefined && stores.next === undefined) return;
-      const { takeOver } = await import("./open_store.ts");
-      await takeOver(state, { ...stores, isSame });
+      const { handOverState } = await import("./open_store.ts");
+      await handOverState(state, { ...stores, isSame });
     } catch (error) {
       const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
       hub.trace({ severity: "error", component: "storage", message });
     }
   }
 
-  /** The mesh starts without that record if need be. */
+  /** The mesh starts without this record if it cannot be written. */
   async #keepConfig(): Promise<void> {
     const { settings: { document }, redactor, hub } = this.#mesh();
     try {
@@ -117,6 +118,6 @@ export class ConfiguredStore implements StateStore {
     const { openStorage, storeOf } = await import("./open_store.ts");
     const mesh = this.#mesh();
     const storage = this.#storage = settings && await openStorage(settings, mesh);
-    return storeOf(mesh, { shared: this.#shared, kept: storage && { storage, settings } });
+    return storeOf(mesh, { shared: this.#shared, persisted: storage && { storage, settings } });
   }
 }

@@ -20,10 +20,10 @@ export async function discoverModels(
   parts: DiscoveryParts,
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
-  const asked = instances.filter(({ entry, connector }) =>
+  const discoverable = instances.filter(({ entry, connector }) =>
     offerOf(entry, connector, configured.has(entry.id)) === "list"
   );
-  if (asked.length === 0) return new Map();
+  if (discoverable.length === 0) return new Map();
   const { listingsOf } = await import("./listings.ts"); // imported on demand
-  return await listingsOf(asked, parts);
+  return await listingsOf(discoverable, parts);
 }

@@ -61,7 +61,7 @@ export class HealthMonitor {
    * @param intervalMs Interval, ms.
    * @param instances The providers.
    */
-  watch(intervalMs: number, instances: readonly ProviderInstance[]): void {
+  monitor(intervalMs: number, instances: readonly ProviderInstance[]): void {
     const probeAll = async () =>
       void await Promise.all(instances.map(async (instance) => {
         const health = await this.check(instance);
@@ -111,9 +111,9 @@ export class HealthMonitor {
     const { id } = instance.entry;
     const known = this.#underWay.get(id);
     if (known !== undefined) return await known;
-    const asked = this.#probe(instance);
-    this.#underWay.set(id, asked);
-    const health = await asked;
+    const pending = this.#probe(instance);
+    this.#underWay.set(id, pending);
+    const health = await pending;
     this.#underWay.delete(id);
     if (health !== undefined && health.failure === undefined) this.#succeed(instance);
     return health;
@@ -121,12 +121,12 @@ export class HealthMonitor {
 
   async #probe(instance: ProviderInstance): Promise<ProviderHealth | undefined> {
     const { monitoring, probe, hub } = this.#parts;
-    const ask = async (_id: string, timeoutMs: number) => {
+    const query = async (_id: string, timeoutMs: number) => {
       const result = await probe(instance, timeoutMs);
       return "failure" in result ? result.failure.kind : undefined;
     };
     try {
-      return await monitoring.probe(instance.entry.id, { ask });
+      return await monitoring.probe(instance.entry.id, { ask: query });
     } catch {
       const message = `The health monitor failed at the provider "${instance.entry.id}"`;
       hub.trace({ severity: "error", component: "provider", message });

@@ -65,22 +65,22 @@ export class KeyRenewal implements Observability {
     return Promise.resolve();
   }
 
-  #begin(instance: ProviderInstance, anew: boolean): void {
+  #begin(instance: ProviderInstance, isForced: boolean): void {
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
       cancel = this.#mesh.runtime.clock.after(maxWaitMs, resolve);
     });
-    instance.ready = Promise.race([this.#renew(instance, anew), late]).then(() => {
+    instance.ready = Promise.race([this.#renew(instance, isForced), late]).then(() => {
       cancel();
       delete instance.ready;
     });
   }
 
-  async #renew(instance: ProviderInstance, anew: boolean): Promise<void> {
+  async #renew(instance: ProviderInstance, isForced: boolean): Promise<void> {
     const { id } = instance.entry;
     const { secrets, state, hub } = this.#mesh;
     try {
-      const entry = await secrets?.entry(id, { anew });
+      const entry = await secrets?.entry(id, { isForced });
       if (entry === undefined) return;
       instance.credential = entry.apiKeys[0];
       state.keyPools.get(id)?.replace(entry.apiKeys);

@@ -45,7 +45,7 @@ export async function listingsOf(
 async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Promise<ModelListing> {
   const { runtime, hub, redact } = parts;
   const { entry } = instance;
-  const reported = (problem: string): ModelListing => {
+  const failed = (problem: string): ModelListing => {
     hub.trace({ severity: "warning", component: "mesh", message: `The provider "${entry.id}" ${problem}` });
     return { problem };
   };
@@ -53,10 +53,10 @@ async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Pro
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
     const models = await untilAborted(instance.provider!.listModels(connection), connection.stop);
-    return models.length > 0 ? { models } : reported("listed no model");
+    return models.length > 0 ? { models } : failed("listed no model");
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    return reported(`did not list its models: ${message}`);
+    return failed(`did not list its models: ${message}`);
   } finally {
     connection.close();
   }

@@ -37,7 +37,7 @@ export class MaintenanceSchedule {
   start(plans: readonly MaintenancePlan[], state: MeshState): void {
     this.stop();
     this.#cancels = plans.map(() => () => {});
-    plans.forEach((plan, index) => this.#look(plan, index, state));
+    plans.forEach((plan, index) => this.#check(plan, index, state));
   }
 
   /** Stops the schedule. Current standbys are kept. */
@@ -50,21 +50,21 @@ export class MaintenanceSchedule {
    * Opens overrides during a window. A model that an operator has activated stays active until the next start; `seen`
    * is the start that has been handled.
    */
-  #look(plan: MaintenancePlan, index: number, state: MeshState, seen?: number): void {
+  #check(plan: MaintenancePlan, index: number, state: MeshState, handled?: number): void {
     const { cron, durationMs, pool } = plan;
-    const wall = this.#clock.now();
-    const began = lastStart(cron, wall);
-    if (began !== undefined && began !== seen && wall - began < durationMs) {
-      const standbyMs = began + durationMs - wall;
+    const wallTimeMs = this.#clock.now();
+    const began = lastStart(cron, wallTimeMs);
+    if (began !== undefined && began !== handled && wallTimeMs - began < durationMs) {
+      const standbyMs = began + durationMs - wallTimeMs;
       for (const member of state.members) {
         if (member.pool !== pool) continue;
         const override = state.overrides.get(member.state.breaker.owner, "maintenance_window");
         state.report(override.open("maintenance_window", this.#clock.monotonic(), standbyMs));
       }
     }
-    const next = nextStart(cron, wall);
+    const next = nextStart(cron, wallTimeMs);
     if (next === undefined) return;
-    const wait = Math.min(next - wall, maxWaitMs);
-    this.#cancels[index] = this.#clock.after(wait, () => this.#look(plan, index, state, began));
+    const wait = Math.min(next - wallTimeMs, maxWaitMs);
+    this.#cancels[index] = this.#clock.after(wait, () => this.#check(plan, index, state, began));
   }
 }

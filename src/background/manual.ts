@@ -39,11 +39,11 @@ export function deactivate(target: string | OverrideTarget, parts: OverrideConte
 export function activate(target: string | OverrideTarget, parts: OverrideContext): void {
   const { state } = parts;
   const { model, provider } = ownerOf(target, parts);
-  const isMeant = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
+  const isTarget = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) state.keyPools.get(provider)?.reset();
   const reported = new Set<string>();
   // pending breakers belong to pools that have not been created, or to a model in no pool
-  for (const breaker of [...state.breakers, ...state.mapper?.pending ?? []].filter(isMeant)) {
+  for (const breaker of [...state.breakers, ...state.mapper?.pending ?? []].filter(isTarget)) {
     const transition = breaker.close("manual");
     const key = recordKey(breaker.owner);
     if (transition !== undefined && !reported.has(key)) state.report(transition); // one event for all standbys
@@ -64,6 +64,6 @@ function ownerOf(target: string | OverrideTarget, { registry }: OverrideContext)
   ];
   const known = kinds.flatMap(({ names }) => names);
   const hint = known.length === 0 ? "" : `; there are ${known.slice(0, 10).map((one) => `"${one}"`).join(", ")}`;
-  const what = kinds.map(({ kind }) => `No ${kind}`).join(" and ").replace("and No", "and no");
-  throw new ModelNotFoundError(`${what} is named ${JSON.stringify(modelName ?? id)}${hint}`);
+  const summary = kinds.map(({ kind }) => `No ${kind}`).join(" and ").replace("and No", "and no");
+  throw new ModelNotFoundError(`${summary} is named ${JSON.stringify(modelName ?? id)}${hint}`);
 }

@@ -25,7 +25,7 @@ export class Monitoring {
   async start(parts: MonitorParts): Promise<void> {
     this.stop();
     this.#parts = parts;
-    if (isAskedFor(parts)) await (await this.#begin(parts))?.isBegun;
+    if (isMonitored(parts)) await (await this.#begin(parts))?.isBegun;
   }
 
   /**
@@ -98,7 +98,7 @@ export class Monitoring {
 }
 
 /** Also where a monitor of an earlier process opened a breaker: without one that probes, none would close it. */
-function isAskedFor({ settings: { health, sync }, registry, state }: MonitorParts): boolean {
+function isMonitored({ settings: { health, sync }, registry, state }: MonitorParts): boolean {
   return health?.intervalMs !== undefined || sync?.intervalMs !== undefined ||
     registry.instances.some(({ entry }) => entry.refreshMs !== undefined) ||
     registry.pools.some(({ routing: { recovery, deactivation } }) =>

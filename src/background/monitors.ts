@@ -41,7 +41,7 @@ export class Monitors {
     this.#health = new HealthMonitor({ ...parts, clock, monitoring: connectors, probe: this.#probe });
     this.#maintenance = new MaintenanceSchedule(clock);
     this.#maintenance.start(plansOf(registry), state);
-    this.#watchHealth();
+    this.#monitorHealth();
     for (const [intervalMs, providers] of syncPlan(parts)) {
       this.#cancels.push(clock.every(intervalMs, async () => void await this.sync(providers)));
     }
@@ -85,7 +85,7 @@ export class Monitors {
     return probe(withUsableKey(instance, state, runtime.clock), { runtime, redact, timeoutMs });
   };
 
-  #watchHealth(): void {
+  #monitorHealth(): void {
     const { settings, registry, state } = this.#parts;
     const { enabled, intervalMs, providers } = settings.health ?? defaultHealth;
     const isProbed = (provider: string) =>
@@ -95,7 +95,7 @@ export class Monitors {
       if (isForProbes && !isProbed(breaker.owner.provider)) state.report(breaker.close(undefined, true));
     }
     const probed = registry.instances.filter(({ entry }) => isProbed(entry.id));
-    if (probed.length > 0) this.#health.watch(intervalMs!, probed);
+    if (probed.length > 0) this.#health.monitor(intervalMs!, probed);
     for (const { name, routing: { recovery } } of registry.pools) {
       if (recovery.probeIntervalMs !== undefined) this.#health.recover(name, recovery.probeIntervalMs);
     }

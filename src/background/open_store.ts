@@ -1,5 +1,5 @@
 /**
- * Opens storages, and makes what keeps states there.
+ * Opens storages, and creates the stores of states.
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
@@ -18,80 +18,82 @@ import { SavedSums } from "../state/replication/saved_sums.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
 
-/** What several processes count is kept so often where `immediate` asks for it, ms. */
+/** Interval at which shared counters are persisted under the policy `immediate`, ms. */
 const immediateMs = 1_000;
 
-/** Who opens a storage. */
+/** The user of a storage. */
 interface StorageUser {
-  /** Its connectors. */
   readonly catalogue: ConnectorCatalogue;
-  /** The runtime port. */
   readonly runtime: Runtime;
-  /** Gets the key, so that no record shows it. */
+  /** Receives the encryption key, so that it is redacted. */
   readonly redactor: Redactor;
-  /** Where its secrets are. */
+  /** Resolves its secrets. */
   readonly settings: Pick<Settings, "secrets">;
 }
 
-/** A mesh. */
+/** The mesh whose state is persisted. */
 export interface ConfiguredMesh extends StorageUser {
   readonly settings: Settings;
-  /** Gets what goes wrong. */
+  /** Receives traces of failures. */
   readonly hub: Hub;
 }
 
-/** A storage, and the section that describes it. */
-interface Kept {
+/** A storage and its settings. */
+interface StorageParts {
   readonly storage: CodedStorage;
   readonly settings: StorageSettings;
 }
 
-/** Where a mesh keeps its state. */
-interface Places {
-  /** What it shares with other processes of its proxy, where its storage does not. */
+/** The storage and the shared state of a mesh. */
+interface StorePlan {
+  /** State shared with other processes of its proxy, if the storage shares none. */
   readonly shared: LocalShared | undefined;
-  readonly kept: Kept | undefined;
+  readonly persisted: StorageParts | undefined;
 }
 
 /**
- * What keeps the state of a mesh; undefined where nothing outlives it. What several processes share they share under
- * every policy.
+ * Returns the store of a mesh; undefined if nothing is persisted or shared. State shared by several processes is shared
+ * under every policy.
  *
- * @param mesh Whose state.
- * @param places Where it is kept.
+ * @param mesh The mesh.
+ * @param plan Its storage and shared state.
  */
-export function storeOf(mesh: ConfiguredMesh, { shared, kept }: Places): StateStore | undefined {
-  if (kept === undefined) return shared && storeBesideOthers(mesh, shared);
+export function storeOf(mesh: ConfiguredMesh, { shared, persisted }: StorePlan): StateStore | undefined {
+  if (persisted === undefined) return shared && storeBesideOthers(mesh, shared);
   const { hub, runtime: { clock } } = mesh;
-  const { storage, settings: { connector, onUnavailable, policy } } = kept;
-  const isKept = policy !== "in-memory";
+  const { storage, settings: { connector, onUnavailable, policy } } = persisted;
+  const isPersisted = policy !== "in-memory";
   if (storage.shared !== undefined) {
-    return replicatedStore(storage.shared, isKept ? storage : undefined, { clock, hub, onUnavailable });
+    return replicatedStore(storage.shared, isPersisted ? storage : undefined, { clock, hub, onUnavailable });
   }
-  if (shared !== undefined) return storeBesideOthers(mesh, shared, isKept ? kept : undefined);
+  if (shared !== undefined) return storeBesideOthers(mesh, shared, isPersisted ? persisted : undefined);
   if (onUnavailable === "closed") {
     const message = `storage.on_unavailable: "${connector}" is not shared by several processes: no effect`;
     hub.trace({ severity: "warning", component: "storage", message });
   }
-  return isKept ? new SnapshotStore({ ...kept, clock, hub }) : undefined;
+  return isPersisted ? new SnapshotStore({ ...persisted, clock, hub }) : undefined;
 }
 
-/** What is shared with the other processes of this proxy lasts as long as the one that owns it, unless it is kept. */
-function storeBesideOthers({ hub, runtime: { clock } }: ConfiguredMesh, shared: LocalShared, kept?: Kept): StateStore {
-  const store = replicatedStore(shared, kept?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
-  if (kept === undefined) return store;
-  const { storage, settings: { policy, intervalMs } } = kept;
+/** State shared with other processes of this proxy exists as long as the owning process, unless it is persisted. */
+function storeBesideOthers(
+  { hub, runtime: { clock } }: ConfiguredMesh,
+  shared: LocalShared,
+  persisted?: StorageParts,
+): StateStore {
+  const store = replicatedStore(shared, persisted?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
+  if (persisted === undefined) return store;
+  const { storage, settings: { policy, intervalMs } } = persisted;
   const sums = { storage, shared, clock, hub, intervalMs: policy === "immediate" ? immediateMs : intervalMs };
   return new SavedSums(sums).around(store);
 }
 
 /**
- * Keeps a state in place of the store that kept it before.
+ * Replaces the store of a state.
  *
  * @param state The state.
- * @param stores The store that kept it, the one that does from now on, and whether both are one place.
+ * @param stores The previous store, the next one, and whether both use the same storage.
  */
-export async function takeOver(
+export async function handOverState(
   state: MeshState,
   { before, next, isSame }: { before: StateStore | undefined; next: StateStore | undefined; isSame: boolean },
 ): Promise<void> {
@@ -100,11 +102,11 @@ export async function takeOver(
 }
 
 /**
- * The storage that settings ask for, with its format, packing and encryption.
+ * Opens the configured storage, with its format, compression and encryption.
  *
- * @param settings Its section.
- * @param user Whose connectors, runtime and secrets are used.
- * @throws {ConfigError} When its connector refuses its attributes, or there is no key to encrypt with.
+ * @param settings The section `storage`.
+ * @param user Its connectors, runtime and secrets are used.
+ * @throws {ConfigError} If the connector rejects its attributes, or the encryption key is missing.
  */
 export async function openStorage(
   settings: StorageSettings,
@@ -125,10 +127,10 @@ async function encryptionKeyOf(
   const found = await secrets.get(storageKeyName);
   const key = found?.trim() ?? "";
   if (key.length < 16) {
-    const what = key === "" ? "is missing" : "is shorter than 16 characters";
+    const problem = key === "" ? "is missing" : "is shorter than 16 characters";
     throw new ConfigError([{
       path: "storage.persistence.encryption",
-      message: `the secret ${storageKeyName} ${what} in the store "${store}": store one, such as 32 random bytes ` +
+      message: `the secret ${storageKeyName} ${problem} in the store "${store}": store one, such as 32 random bytes ` +
         "in base64 (openssl rand -base64 32)",
     }]);
   }

@@ -15,13 +15,13 @@ interface Group {
 }
 
 /**
- * Emits `outage` when a pool or a provider loses its last active model (`down`), and when it has one again (`up`). The event
- * of a provider has no `pool`.
+ * Emits `outage` when a pool or a provider loses its last active model (`down`), and when it has one again (`up`). The
+ * event of a provider has no `pool`.
  */
 export class Outages {
   readonly #hub: Hub;
   readonly #clock: Clock;
-  /** Keys of the groups that are down. */
+  /** Keys of the groups in outage. */
   readonly #down = new Set<string>();
 
   constructor(hub: Hub, clock: Clock) {
@@ -29,14 +29,14 @@ export class Outages {
     this.#clock = clock;
   }
 
-  /** Takes states as they are: those that a process before this one, or another configuration, left behind. */
+  /** Adopts current states without events: those restored from an earlier process or configuration. */
   begin(pools: readonly Pool[]): void {
     const providers = new Set(pools.flatMap(({ members }) => members.map(providerOf)));
     const groups = [...pools.map(groupOfPool), ...[...providers].map((id) => groupOfProvider(id, pools))];
     for (const group of groups) if (this.#isDown(group)) this.#down.add(keyOf(group));
   }
 
-  /** Looks at what a transition affects, once it is complete: a breaker reports it before it is open. */
+  /** Checks the groups affected by a transition after it is complete, since a breaker reports it before it opens. */
   check(registry: Pick<Registry, "pools">, transition: Transition): void {
     Promise.resolve().then(() => this.#check(registry, transition));
   }
@@ -61,8 +61,8 @@ export class Outages {
     const pool = kind === "pool" ? { pool: name } : {};
     this.#hub.event({ event: "outage", ...pool, provider, from, to, reason, metadata: {} });
     const message = `The ${kind} "${name}" has ${isDown ? "no active model left" : "an active model again"}`;
-    const gravest = kind === "pool" ? "critical" : "error"; // other providers of its pools may still serve
-    this.#hub.trace({ severity: isDown ? gravest : "info", component: kind, message, ...pool });
+    const severity = kind === "pool" ? "critical" : "error"; // other providers of its pools may still serve
+    this.#hub.trace({ severity: isDown ? severity : "info", component: kind, message, ...pool });
   }
 }
 

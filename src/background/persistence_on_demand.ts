@@ -1,15 +1,14 @@
 /**
- * Keeps states where a configuration says. What opens storages is imported where it has one.
+ * Persistence that is imported if the configuration requires it.
  * @module
  */
-import { type StatePersistence, statePersistence } from "../state/persistence/state_store.ts";
-import { storeOnDemand } from "../state/persistence/store_on_demand.ts";
+import { type StatePersistence, statePersistence, storeOnDemand } from "../state/persistence/state_store.ts";
 import type { ConfiguredMesh } from "./open_store.ts";
 
 /**
- * The keeping that a configuration's section `storage` asks for; without one, states last as long as the process.
+ * Returns the persistence for the section `storage`. Without it, states exist as long as the process.
  *
- * @param mesh The mesh, which is configured by the time its state is loaded.
+ * @param mesh The mesh, which must be configured before its state is loaded.
  */
 export function persistenceOnDemand(mesh: () => ConfiguredMesh): StatePersistence {
   return statePersistence(() =>

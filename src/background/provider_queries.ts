@@ -37,7 +37,7 @@ export async function describedModels(
 ): Promise<ReadonlyMap<string, ModelInfo>> {
   const { details, capabilities, pricing } = instance.entry.queries ?? {};
   if (!details && !capabilities && !pricing) return new Map();
-  const described = await ask(
+  const described = await query(
     instance,
     "describeModels",
     parts,
@@ -66,7 +66,7 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
   await Promise.all(
     instances.filter(({ entry }) => entry.queries?.quota).map(async (instance) => {
       const { entry, provider } = instance;
-      const quota = await ask(instance, "checkQuota", parts, (options) => provider!.checkQuota?.(options));
+      const quota = await query(instance, "checkQuota", parts, (options) => provider!.checkQuota?.(options));
       if (typeof quota !== "object" || quota === null) return;
       report(instance, quota, parts);
       if (!isSpent(quota)) return;
@@ -99,7 +99,7 @@ function report({ entry: { id } }: ProviderInstance, { used, remaining }: Quota,
   });
 }
 
-async function ask<Answer>(
+async function query<Answer>(
   instance: ProviderInstance,
   question: "describeModels" | "checkQuota",
   { runtime, hub, redact }: QueryParts,
@@ -114,9 +114,9 @@ async function ask<Answer>(
   };
   try {
     const answer = call(connection);
-    const said = answer === undefined ? undefined : await untilAborted(answer, connection.stop);
-    if (said === undefined) warn("returned nothing: the vendor does not report it");
-    return said;
+    const result = answer === undefined ? undefined : await untilAborted(answer, connection.stop);
+    if (result === undefined) warn("returned nothing: the vendor does not report it");
+    return result;
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, provider!, redact);
     warn(`failed: ${message}`);

@@ -11,7 +11,7 @@ import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { draft, extendBy } from "../registry/extend.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { askProviders } from "./ask_providers.ts";
+import { queryProviders } from "./ask_providers.ts";
 import type { ProbeResult } from "./probe.ts";
 
 /** Timeout of a list, ms. */
@@ -63,7 +63,7 @@ export class MeshSync implements SyncHost {
     const first = draft(provider, { ...this.#parts, discovered });
     if (first.instance === undefined) return;
     Object.assign(first.instance, { provider: instance.provider, credential: instance.credential });
-    const answers = await askProviders([first.instance], first.registry, { runtime, hub, redact });
+    const answers = await queryProviders([first.instance], first.registry, { runtime, hub, redact });
     const drafted = answers === undefined ? first : draft(provider, { ...this.#parts, discovered, answers });
     instance.answers = new Map([...answers?.get(provider) ?? [], ...instance.answers ?? []]);
     for (const { name, info: { id } } of extendBy(instance, registry, { ...this.#parts, drafted })) {
@@ -85,8 +85,9 @@ export class MeshSync implements SyncHost {
     const names = new Set(this.#models(provider).filter(({ info }) => info.id === id).map(({ name }) => name));
     for (const breaker of state.breakers) {
       const { cause, owner } = breaker;
-      const isMeant = cause === "model_not_found" && owner.provider === provider && names.has(owner.model ?? "");
-      if (isMeant) state.report(breaker.close());
+      const isOfRemovedModel = cause === "model_not_found" && owner.provider === provider &&
+        names.has(owner.model ?? "");
+      if (isOfRemovedModel) state.report(breaker.close());
     }
   }
 

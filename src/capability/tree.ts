@@ -133,9 +133,9 @@ export function capabilityTree(custom: readonly CapabilityPath[] = []): Capabili
   const builtInTree = builtInOnce ??= new CapabilityTree();
   if (custom.length === 0) return builtInTree;
   const reserved = builtInTree.leaves();
-  const problems = custom.flatMap((path, place) => {
+  const problems = custom.flatMap((path, index) => {
     const message = problemOf(path, reserved);
-    return message === undefined ? [] : [{ path: `capabilities[${place}]`, message }];
+    return message === undefined ? [] : [{ path: `capabilities[${index}]`, message }];
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return new CapabilityTree(custom);

@@ -34,7 +34,7 @@ const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
 ];
 
 /** Features of chat models, and their names in the table. */
-const abilities = [
+const featureNames = [
   ["tool_calling", "tools"],
   ["structured_output", "schema"],
   ["reasoning", "reasoning"],
@@ -86,7 +86,7 @@ function servesOf({ capabilities, features = {} }: CatalogueModel): string {
   const names = capabilities.map(last);
   if (names[0] !== "chat-completion") return names.join(", ");
   const further = capabilities.filter((path) => path.startsWith("retrieval.")).map(last);
-  const can = abilities.flatMap(([name, word]) => features[name] === true ? word : []);
+  const can = featureNames.flatMap(([name, word]) => features[name] === true ? word : []);
   return [names[0], ...further].join(", ") + (can.length === 0 ? "" : ` (${can.join(", ")})`);
 }
 

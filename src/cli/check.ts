@@ -15,7 +15,7 @@ import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { probeAll, probeText } from "./probes.ts";
 import { ProgressLine } from "./progress.ts";
-import { missingRequirements, resolveSecrets, unfitSettings } from "./requirements.ts";
+import { incompatibleSettings, missingRequirements, resolveSecrets } from "./requirements.ts";
 import { counted } from "./table.ts";
 
 export const check: Command = {
@@ -57,7 +57,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
     refuse((await Promise.all([missingRequirements(settings, mesh), certificate ?? []])).flat());
     const secrets = has("secrets") ? await lookUp(document, { settings, mesh, shell }) : undefined;
-    if (secrets !== undefined) refuse(await unfitSettings(secrets.settings, mesh));
+    if (secrets !== undefined) refuse(await incompatibleSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
     const warnings = [...(secrets?.settings ?? settings).warnings, ...retired];
     const probes = has("probe") ? await probeAll(settings, mesh, shell) : undefined;
@@ -76,7 +76,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
   },
 };
 
-/** Looks up every secret that is named, which stores in a cloud take their time for. */
+/** Looks up all secrets, which takes time with cloud stores. */
 function lookUp(
   document: unknown,
   { settings, mesh, shell }: { readonly settings: Settings; readonly mesh: Engine; readonly shell: Shell },

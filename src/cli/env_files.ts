@@ -56,10 +56,10 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
   const { entries } = await readDotenv(defaultEnvFile, runtime).catch(() => ({
     entries: [] as readonly DotenvEntry[],
   }));
-  const held = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
-  if (held.length === 0) return "";
+  const present = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
+  if (present.length === 0) return "";
   return `The file "${defaultEnvFile}" here has ${
-    [...new Set(held)].join(", ")
+    [...new Set(present)].join(", ")
   }: pass it with --env-file ${defaultEnvFile}`;
 }
 

@@ -1,13 +1,13 @@
 /**
- * How far long work is.
+ * Shows the progress of long operations.
  * @module
  */
 import type { Output } from "../contracts/shell.ts";
 
-/** Erases a terminal's line, and goes back to its start. */
+/** Erases the current line of a terminal. */
 const erase = "\r\x1b[K";
 
-/** A line of a terminal that says how far work is: each text takes the place of the one before. Elsewhere there is none. */
+/** A line of a terminal with the current progress; each text replaces the previous one. Nothing is shown elsewhere. */
 export class ProgressLine {
   readonly #output: Output;
   #isShown = false;
@@ -23,7 +23,7 @@ export class ProgressLine {
     this.#output.write(erase + text);
   }
 
-  /** Leaves nothing of it. */
+  /** Erases the line. */
   end(): void {
     if (this.#isShown) this.#output.write(erase);
     this.#isShown = false;

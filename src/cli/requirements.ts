@@ -28,7 +28,7 @@ interface Used {
  */
 export async function missingRequirements(settings: Settings, engine: Engine): Promise<ConfigProblem[]> {
   const found = await Promise.all([missingPackages(settings, engine), uselessFiles(settings, engine)]);
-  return [...found.flat(), ...await unfitSettings(settings, engine)];
+  return [...found.flat(), ...await incompatibleSettings(settings, engine)];
 }
 
 /**
@@ -37,7 +37,10 @@ export async function missingRequirements(settings: Settings, engine: Engine): P
  *
  * @returns A problem for each invalid setting.
  */
-export async function unfitSettings(settings: Settings, { catalogue, runtime }: Engine): Promise<ConfigProblem[]> {
+export async function incompatibleSettings(
+  settings: Settings,
+  { catalogue, runtime }: Engine,
+): Promise<ConfigProblem[]> {
   const isKnown = (given: unknown) => referencePaths(given).size === 0;
   const mesh: MeshParts = { storage: () => undefined };
   const makings = [

@@ -98,7 +98,7 @@ interface Storing {
   readonly progress: ProgressLine;
 }
 
-/** Stores one after the other, and says how far it is. */
+/** Stores them one after the other, and shows the progress. */
 async function storeAll(found: ReadonlyMap<string, string>, { put, progress }: Storing): Promise<string[]> {
   const names: string[] = [];
   for (const [name, value] of found) {

@@ -54,35 +54,38 @@ Exit code: 0 done, 1 failed, 2 usage error
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
       return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
     };
-    if (flags.has("watch")) await watch(show, { intervalMs, shell, runtime });
+    if (flags.has("watch")) await showRepeatedly(show, { intervalMs, shell, runtime });
     else await show(false);
     return 0;
   },
 };
 
-/** Shows it; false when its output is not read any more. */
+/** Shows the status. Returns false when its output is no longer read. */
 type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
 
-interface WatchParts extends Pick<CommandParts, "shell" | "runtime"> {
+interface RepeatParts extends Pick<CommandParts, "shell" | "runtime"> {
   readonly intervalMs: number;
 }
 
-/** Shows it until a signal ends it. A proxy that was there and does not answer is waited for: it may be restarting. */
-async function watch(show: Show, { intervalMs, shell, runtime: { clock } }: WatchParts): Promise<void> {
+/**
+ * Shows the status until a signal ends it. If the proxy becomes unreachable, it is waited for, since it may be
+ * restarting.
+ */
+async function showRepeatedly(show: Show, { intervalMs, shell, runtime: { clock } }: RepeatParts): Promise<void> {
   const end = new AbortController();
   const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
   if (shell.stdout.isTerminal) shell.stdout.write(clear);
-  let isAway = false;
+  let isUnreachable = false;
   try {
     for (let isAgain = false; !end.signal.aborted; isAgain = true) {
       try {
         if (!await show(isAgain, end.signal)) break;
-        isAway = false;
+        isUnreachable = false;
       } catch (error) {
         if (end.signal.aborted) break;
         if (!isAgain || !MeshError.isInstance(error) || error.code !== "unreachable") throw error;
-        if (!isAway) shell.stderr.write(`${error.message}. Waiting for it\n`);
-        isAway = true;
+        if (!isUnreachable) shell.stderr.write(`${error.message}. Waiting for it\n`);
+        isUnreachable = true;
       }
       await clock.sleep(intervalMs, end.signal).catch(() => {}); // ended
     }
@@ -100,7 +103,7 @@ function intervalOf(flags: Flags): number {
   throw new UsageError(`The option "--interval" takes a duration such as 5s, not "${text}"`);
 }
 
-/** The last decisions and events, the oldest first. The stream has a comment after what is kept. */
+/** The latest decisions and events, the oldest first. A comment in the stream marks the end of the stored ones. */
 function recentOf(proxy: RemoteProxy, signal: AbortSignal | undefined): Promise<readonly RecentRecord[]> {
   return proxy.read("/mesh/events", { headers: { "last-event-id": "0" }, signal }, recentIn);
 }

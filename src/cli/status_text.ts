@@ -80,10 +80,12 @@ function modelText(
 ): string {
   const label = printable(name).padEnd(width);
   if (status === "active") return `${label}  ${paint.good("active ")}  ${paint.dim(printable(provider))}`;
-  const back = retryAt === undefined
+  const recovery = retryAt === undefined
     ? "until it is activated"
     : `back in ${ageOf(Math.max(0, Date.parse(retryAt) - now))} (${retryAt.slice(0, 19).replace("T", " ")} UTC)`;
-  return `${label}  ${paint.bad("standby")}  ${printable(provider)}: ${printable(reason ?? "?")}, ${printable(back)}`;
+  return `${label}  ${paint.bad("standby")}  ${printable(provider)}: ${printable(reason ?? "?")}, ${
+    printable(recovery)
+  }`;
 }
 
 function budgetsText({ budgets }: ProxyStatus, now: number): string {

@@ -20,7 +20,7 @@ export class SupervisedWorker {
   readonly overview: SharedOverview;
   readonly #send: (message: FromWorker) => void;
   /** Questions without an answer yet. */
-  readonly #asked = new Map<number, (answer: unknown) => void>();
+  readonly #pending = new Map<number, (answer: unknown) => void>();
   #questions = 0;
   #follow: (order: Order) => void = (order) => this.#early = order;
   /** An order received before a handler was registered. */
@@ -34,7 +34,7 @@ export class SupervisedWorker {
     this.overview = new SharedOverview({
       clock,
       report: (report) => this.#send({ report }),
-      ask: (question) => this.#ask(question),
+      ask: (question) => this.#query(question),
     });
     link.onMessage((message) => this.#receive(message as ToWorker));
   }
@@ -54,13 +54,13 @@ export class SupervisedWorker {
     if ("shared" in message) return this.shared.receive(message.shared);
     if ("order" in message) return this.#follow(message.order);
     if (!("answer" in message)) return; // a message of the runtime itself
-    this.#asked.get(message.id)?.(message.answer);
-    this.#asked.delete(message.id);
+    this.#pending.get(message.id)?.(message.answer);
+    this.#pending.delete(message.id);
   }
 
-  #ask(question: OverviewQuestion): Promise<unknown> {
+  #query(question: OverviewQuestion): Promise<unknown> {
     const id = ++this.#questions;
     this.#send({ question, id });
-    return new Promise((resolve) => this.#asked.set(id, resolve));
+    return new Promise((resolve) => this.#pending.set(id, resolve));
   }
 }

@@ -54,9 +54,9 @@ export async function call<Body extends RequestBody, Response, Result>(
   const middleware = context.middleware as readonly Middleware[] as readonly AnyMiddleware<Body, Result>[];
   let response: Result | undefined;
   try {
-    let asked = request as Body;
-    for (const { beforeRequest } of middleware) asked = await beforeRequest?.(asked, facts) ?? asked;
-    let latest = await send(context, { ...called, request: asked, requestId });
+    let current = request as Body;
+    for (const { beforeRequest } of middleware) current = await beforeRequest?.(current, facts) ?? current;
+    let latest = await send(context, { ...called, request: current, requestId });
     for (const { afterResponse } of middleware) {
       response = latest;
       latest = await afterResponse?.(latest, facts) ?? latest;

@@ -31,7 +31,7 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
   readonly #parts: StreamParts;
   readonly #parser: SseParser = new SseParser();
   #isNative = false;
-  #isTaken = false;
+  #isConsumed = false;
   #text = "";
 
   /**
@@ -57,8 +57,8 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
    * far.
    */
   [Symbol.asyncIterator](): AsyncGenerator<ResponseEvent, undefined> {
-    if (this.#isTaken) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
-    this.#isTaken = true;
+    if (this.#isConsumed) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
+    this.#isConsumed = true;
     return this.#events();
   }
 

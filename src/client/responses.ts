@@ -50,9 +50,9 @@ export class Responses {
   create(request: ResponseRequest & { stream?: false | null }, settings?: CallSettings): Promise<ModelResponse>;
   create(request: ResponseRequest, settings: CallSettings = {}): Promise<ModelResponse | ResponseStream> {
     let translation: Translation | undefined;
-    let asked: unknown;
+    let sourceRequest: unknown;
     const translated = (given: unknown): ChatCompletionRequest => {
-      asked = given;
+      sourceRequest = given;
       translation = responses.translate(given, { headers: new Headers(settings.headers), url: "" });
       const body = chat.check(translation.chat, []);
       return body.stream === true ? { ...body, stream_options: { include_usage: true } } : body;
@@ -61,7 +61,7 @@ export class Responses {
       operation: { ...chat, check: translated }, // a request that middleware replaced is translated as well
       request,
       settings,
-      wordsOf: () => ({ original: originalOf(asked, translation!), session: translation!.session }),
+      wordsOf: () => ({ original: originalOf(sourceRequest, translation!), session: translation!.session }),
       resultOf: (answer) => resultOf(answer, translation!),
     });
   }

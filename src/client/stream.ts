@@ -20,7 +20,7 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #stream: AnswerStream;
   readonly #requestId: string;
   #isOver = false;
-  #isTaken = false;
+  #isConsumed = false;
   #text = "";
 
   /**
@@ -46,8 +46,8 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
    * far.
    */
   [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
-    if (this.#isTaken) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
-    this.#isTaken = true;
+    if (this.#isConsumed) throw new MeshError("Cannot read a stream twice", { code: "stream_consumed" });
+    this.#isConsumed = true;
     return {
       next: () => this.#next(),
       return: () => {

@@ -155,7 +155,7 @@ export interface Workers {
   /**
    * Starts a worker with the arguments of this process, to serve a shared port. The first worker determines which one.
    */
-  start(place: { readonly slot: number; readonly count: number; readonly port?: number | undefined }): Worker;
+  start(slot: { readonly slot: number; readonly count: number; readonly port?: number | undefined }): Worker;
 }
 
 /** The system interface of the entry points. */

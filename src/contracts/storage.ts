@@ -120,7 +120,7 @@ export interface Shared {
    */
   add(changes: readonly SharedChange[]): Promise<readonly number[]>;
   /** Reserves all amounts if no counter exceeds its limit by that, otherwise none. */
-  reserve(claims: readonly SharedReservation[]): Promise<SharedGrant>;
+  reserve(reservations: readonly SharedReservation[]): Promise<SharedGrant>;
   /** Publishes a message to all current subscribers, including the sender. */
   publish(channel: string, message: string): Promise<void>;
   /**

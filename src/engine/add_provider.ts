@@ -2,7 +2,7 @@
  * Adds a provider to a running engine.
  * @module
  */
-import { askProviders } from "../background/ask_providers.ts";
+import { queryProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { openProvider } from "../background/open_provider.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
@@ -59,6 +59,6 @@ async function draftOpen(id: string, settings: Settings, engine: Engine): Promis
   const first = await open({});
   const discovered = await discoverModels(instancesOf(first), { ...engine.routeDeps, settings });
   const listed = discovered.size === 0 ? first : await open({ discovered });
-  const answers = await askProviders(instancesOf(listed), listed.registry, engine);
+  const answers = await queryProviders(instancesOf(listed), listed.registry, engine);
   return answers === undefined ? listed : await open({ discovered, answers });
 }

@@ -48,7 +48,7 @@ export function reportBudgets(steps: readonly BudgetStep[], { provider, hub, rep
     if (replication === undefined) reportBudget(step, { provider, hub });
     else {
       const name = `budget ${step.id} ${step.window} ${step.end} ${step.step}`;
-      void replication.claim(name, step.end).then((isFirst) => isFirst && reportBudget(step, { provider, hub }));
+      void replication.acquireOnce(name, step.end).then((isFirst) => isFirst && reportBudget(step, { provider, hub }));
     }
   }
 }
@@ -63,7 +63,7 @@ function reportBudget(
   const amounts = { spent: spent / 1e9, limit: limit / 1e9, window_end: new Date(end).toISOString() };
   const metadata = { scope, id: name, step, window, ...amounts };
   hub.event({ event: "budget", ...(scope === "pool" && { pool: name }), provider, reason: "alert_at", metadata });
-  const whose = scope === "all" ? "of all" : `of the ${scope} "${name}"`;
-  const message = `The budget ${whose} has spent ${Math.round(step * 100)} % of its limit of this ${window}`;
+  const scopeLabel = scope === "all" ? "of all" : `of the ${scope} "${name}"`;
+  const message = `The budget ${scopeLabel} has spent ${Math.round(step * 100)} % of its limit of this ${window}`;
   hub.trace({ severity: step < 1 ? "info" : "warning", component: "mesh", message });
 }

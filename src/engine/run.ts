@@ -2,7 +2,7 @@
  * A run of an engine: its start, and the background work apart from requests. Imported when the engine starts.
  * @module
  */
-import { askProviders } from "../background/ask_providers.ts";
+import { queryProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { Monitoring } from "../background/monitoring.ts";
 import { openProviders } from "../background/open_provider.ts";
@@ -130,7 +130,7 @@ export class EngineRun {
     const first = await open({});
     const discovered = await discoverModels(first.registry.instances, { ...first.deps, settings: plan.settings });
     const listed = discovered.size > 0 ? await open({ discovered }) : first;
-    const answers = await askProviders(listed.registry.instances, listed.registry, context);
+    const answers = await queryProviders(listed.registry.instances, listed.registry, context);
     return answers === undefined ? listed : withProvidersOf(listed, assemble(plan, context, { discovered, answers }));
   }
 

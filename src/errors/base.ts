@@ -47,7 +47,7 @@ export class MeshError extends Error {
    *
    * @param message What failed, and what to do about it.
    * @param options Error code, request id and cause.
-   * @param facts Members of the subclass; undefined members are left out.
+   * @param facts Members of the subclass; undefined members are omitted.
    */
   constructor(message: string, options: MeshErrorOptions = {}, facts: object = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

@@ -82,16 +82,16 @@ export interface Located {
  * Finds the account that stores an object.
  *
  * @param id The id as received.
- * @param asked The expected kind, and the caller: a client, or the mesh itself (`isOurs`).
+ * @param context The expected kind, and the caller: a client, or the mesh itself (`isOurs`).
  * @throws {ObjectNotFoundError} When the id is invalid, belongs to another client, or its provider or API key is no
  * longer configured.
  */
 export async function locate(
   id: string,
-  asked: { readonly kind: ObjectKind; readonly call: Pick<ObjectCall, "client">; readonly isOurs?: boolean },
+  context: { readonly kind: ObjectKind; readonly call: Pick<ObjectCall, "client">; readonly isOurs?: boolean },
   mesh: InfrastructureMesh,
 ): Promise<Located> {
-  const { kind, call, isOurs = false } = asked;
+  const { kind, call, isOurs = false } = context;
   const read = readId(id, kind);
   if (read === undefined) throw notFound(id, kind);
   const { ref } = read;

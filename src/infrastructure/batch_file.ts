@@ -51,7 +51,7 @@ export class BatchFile {
   /** Number of lines read. */
   items = 0;
   /** Estimated cost of the lines as single requests, nano-dollars; null once a price is unknown. */
-  costNano: number | null = 0;
+  costNanoUsd: number | null = 0;
   readonly #parts: BatchFileParts;
   readonly #lines: AsyncGenerator<Line>;
   readonly #customIds = new Set<string>();
@@ -178,7 +178,7 @@ export class BatchFile {
   #take({ needs }: BatchLine): void {
     this.items++;
     const cost = this.#member.state.costOf(needs.load);
-    this.costNano = cost === undefined || this.costNano === null ? null : this.costNano + cost;
+    this.costNanoUsd = cost === undefined || this.costNanoUsd === null ? null : this.costNanoUsd + cost;
   }
 }
 

@@ -7,7 +7,7 @@ import { BudgetExceededError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { AnswerUsage } from "../pipeline/routed.ts";
-import { costNanoUsd, type Quantities } from "../util/cost.ts";
+import { costInNanoUsd, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { batchLimits } from "./account.ts";
 import { batchOperationFor } from "./batch_operations.ts";
@@ -27,48 +27,54 @@ function budgetsOf({ state }: Member, { client }: Pick<ObjectCall, "client">): r
 /**
  * Reserves the estimated cost of a batch.
  *
- * @param singleNano Estimated cost of its requests as single requests, nano-dollars; null if unknown.
+ * @param singleNanoUsd Estimated cost of its requests as single requests, nano-dollars; null if unknown.
  * @returns Undefined when no budget is configured.
  * @throws {BudgetExceededError} When a budget does not suffice.
  */
 export async function reserve(
-  singleNano: number | null,
+  singleNanoUsd: number | null,
   { member, call, mesh }: { readonly member: Member; readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
 ): Promise<BudgetShare | undefined> {
   const budgets = budgetsOf(member, call);
   if (budgets.length === 0) return undefined;
   const { model } = member;
-  if (singleNano === null) {
+  if (singleNanoUsd === null) {
     throw new BudgetExceededError(
       `The model "${model.name}" has no known price, which a batch under a budget requires`,
     );
   }
-  const cost = Math.ceil(singleNano * batchLimits(model).priceFactor);
-  const wall = mesh.runtime.clock.now();
-  const full = budgets.filter((budget) => budget.resetsAt(wall, cost) !== undefined);
-  if (full.length > 0) throw exceeded(full, cost, wall);
+  const cost = Math.ceil(singleNanoUsd * batchLimits(model).priceFactor);
+  const wallTimeMs = mesh.runtime.clock.now();
+  const full = budgets.filter((budget) => budget.resetsAt(wallTimeMs, cost) !== undefined);
+  if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
   // no await between the check and the reservation
-  const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })));
+  const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })));
   const { replication } = mesh.state.replicator;
-  const wanted = replication === undefined ? [] : share.counterRequests();
-  const denied = wanted.length === 0 ? undefined : await replication!.reserve(wanted, () => share.confirm());
+  const requests = replication === undefined ? [] : share.counterRequests();
+  const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => share.confirm());
   if (denied !== undefined) {
     share.settle(0);
-    throw exceeded(budgets, cost, wall);
+    throw exceeded(budgets, cost, wallTimeMs);
   }
   share.confirm();
   return share;
 }
 
-function exceeded(budgets: readonly Budget[], cost: number, wall: number): BudgetExceededError {
-  const ends = budgets.flatMap((budget) => budget.resetsAt(wall, cost) ?? []);
-  const waitMs = ends.length === 0 ? undefined : Math.max(0, Math.max(...ends) - wall);
+function exceeded(budgets: readonly Budget[], cost: number, wallTimeMs: number): BudgetExceededError {
+  const ends = budgets.flatMap((budget) => budget.resetsAt(wallTimeMs, cost) ?? []);
+  const waitMs = ends.length === 0 ? undefined : Math.max(0, Math.max(...ends) - wallTimeMs);
   return new BudgetExceededError("The remaining budget is too small for this batch", waitMs);
 }
 
 /** Charges a cost for which this process has no reservation. */
-export function charge(costNano: number, member: Member, context: Pick<ObjectCall, "client"> & { wall: number }): void {
-  for (const budget of budgetsOf(member, context)) budget.settle(budget.reserve(costNano, context.wall), costNano);
+export function charge(
+  costNanoUsd: number,
+  member: Member,
+  context: Pick<ObjectCall, "client"> & { wallTimeMs: number },
+): void {
+  for (const budget of budgetsOf(member, context)) {
+    budget.settle(budget.reserve(costNanoUsd, context.wallTimeMs), costNanoUsd);
+  }
 }
 
 /** Usage of a batch. */
@@ -76,7 +82,7 @@ export interface BatchUsage {
   readonly input: number;
   readonly output: number;
   /** Cost at batch price, nano-dollars; undefined if unknown. */
-  readonly costNano: number | undefined;
+  readonly costNanoUsd: number | undefined;
 }
 
 /** Results of a batch, and their context. */
@@ -87,19 +93,21 @@ interface Results {
   readonly parts: readonly Batch[];
   /** Opens the content of the result files; undefined if there are none. */
   readonly content: (() => Promise<AsyncIterable<Uint8Array>>) | undefined;
-  readonly wall: number;
+  readonly wallTimeMs: number;
 }
 
 /** Returns the usage of a batch: the provider's total, else the sum over the lines of its results. */
-export async function usageOf({ member: { model }, endpoint, parts, content, wall }: Results): Promise<BatchUsage> {
+export async function usageOf(
+  { member: { model }, endpoint, parts, content, wallTimeMs }: Results,
+): Promise<BatchUsage> {
   const { priceFactor } = batchLimits(model);
-  const priced = (quantities: Quantities) => costNanoUsd(quantities, model.info.pricing, wall);
-  const total = { input: 0, output: 0, costNano: 0 as number | undefined };
+  const priced = (quantities: Quantities) => costInNanoUsd(quantities, model.info.pricing, wallTimeMs);
+  const total = { input: 0, output: 0, costNanoUsd: 0 as number | undefined };
   const add = (quantities: Quantities) => {
     total.input += quantities.input;
     total.output += quantities.output;
     const cost = quantities.input + quantities.output === 0 ? 0 : priced(quantities);
-    total.costNano = cost === undefined || total.costNano === undefined ? undefined : total.costNano + cost;
+    total.costNanoUsd = cost === undefined || total.costNanoUsd === undefined ? undefined : total.costNanoUsd + cost;
   };
   const sums = parts.map(({ usage }) => summedUsage(usage));
   const hasTiers = model.info.pricing?.some(({ above_tokens }) => above_tokens !== undefined) === true;
@@ -112,8 +120,8 @@ export async function usageOf({ member: { model }, endpoint, parts, content, wal
       if (isObject(response?.body)) add(operation.readUsage(usageIn(response.body), none).quantities);
     }
   }
-  const { costNano } = total;
-  return { ...total, costNano: costNano === undefined ? undefined : Math.round(costNano * priceFactor) };
+  const { costNanoUsd } = total;
+  return { ...total, costNanoUsd: costNanoUsd === undefined ? undefined : Math.round(costNanoUsd * priceFactor) };
 }
 
 /** Converts usage to that of chat, for any endpoint. */

@@ -31,7 +31,7 @@ export function emitRecord(
 ): void {
   const { hub, runtime: { clock } } = mesh;
   const isOk = object.status === "completed";
-  const { input, output, costNano } = used ?? {};
+  const { input, output, costNanoUsd } = used ?? {};
   hub.publish("request_started", undefined);
   hub.requestFinished({
     record: {
@@ -45,13 +45,13 @@ export function emitRecord(
       status: 200,
       duration_ms: Math.max(0, clock.now() - ref.madeAt),
       ...(input === undefined ? {} : { tokens_in: input, tokens_out: output! }),
-      ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
+      ...(costNanoUsd === undefined ? {} : { cost_usd: costNanoUsd / 1e9 }),
     },
     tries: [],
     outcome: isOk ? "success" : object.status === "failed" ? "failure" : "none",
     tokensIn: input,
     tokensOut: output,
-    costNanoUsd: costNano,
+    costNanoUsd,
   });
 }
 

@@ -59,9 +59,9 @@ export class Batches {
       throw invalid(`"endpoint" has to be "${facts.endpoint}", the "url" of the file's lines`, "endpoint");
     }
     const member = memberOf(facts, account, mesh);
-    const share = await reserve(facts.costNano, { member, call, mesh });
-    const asked = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
-    const parts = await this.#submit(file.ids, asked, { account, call, share, facts });
+    const share = await reserve(facts.costNanoUsd, { member, call, mesh });
+    const submitted = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
+    const parts = await this.#submit(file.ids, submitted, { account, call, share, facts });
     const owner = ownerOf(call);
     const ids = parts.map(({ id }) => id);
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
@@ -143,23 +143,26 @@ export class Batches {
     const infrastructure = infrastructureOf(account, "batch");
     const parts: Batch[] = [];
     for (const input_file_id of ids) {
-      const asked = { ...request, input_file_id } as BatchRequest;
+      const submitted = { ...request, input_file_id } as BatchRequest;
       const end = await tryProvider({
         account,
         call,
-        send: (options) => infrastructure.submitBatch(asked, options),
+        send: (options) => infrastructure.submitBatch(submitted, options),
       }, this.#mesh);
       if ("value" in end) {
         parts.push(end.value);
         continue;
       }
-      const back = { requestId: call.requestId, timeoutMs: pollMs };
+      const cancellation = { requestId: call.requestId, timeoutMs: pollMs };
       const cancels = parts.map(({ id }) =>
-        callProvider({ account, call: back, send: (options) => infrastructure.cancelBatch(id, options) }, this.#mesh)
+        callProvider(
+          { account, call: cancellation, send: (options) => infrastructure.cancelBatch(id, options) },
+          this.#mesh,
+        )
       );
-      const isBack = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
+      const isCancelled = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
       // a batch that may run may be billed: it counts as reserved
-      share?.settle(isBack && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
+      share?.settle(isCancelled && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
       emitFailure(end, { facts, account, call, attempts: parts.length + 1 }, this.#mesh);
       throw end.error;
     }
@@ -206,20 +209,20 @@ export class Batches {
       const known = await records.load(ref);
       const share = records.reserved.get(id);
       records.reserved.delete(id);
-      if (known?.isOver) return share?.settle(known.costNano ?? undefined); // another process has settled it
+      if (known?.isOver) return share?.settle(known.costNanoUsd ?? undefined); // another process has settled it
       const member = memberOf(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
-      const results = { member, endpoint: ref.batch!.endpoint, parts, wall: clock.now() };
+      const results = { member, endpoint: ref.batch!.endpoint, parts, wallTimeMs: clock.now() };
       const used = await usageOf({ ...results, content: ids.length === 0 ? undefined : content })
         .catch(() => undefined); // it has ended even if its results cannot be read
-      share?.settle(used?.costNano);
-      const costNano = used?.costNano ?? null;
-      if (known === undefined && costNano !== null) {
-        charge(costNano, member, { client: call.client, wall: clock.now() });
+      share?.settle(used?.costNanoUsd);
+      const costNanoUsd = used?.costNanoUsd ?? null;
+      if (known === undefined && costNanoUsd !== null) {
+        charge(costNanoUsd, member, { client: call.client, wallTimeMs: clock.now() });
       }
       const { requestId = call.requestId } = known ?? {};
-      await records.save(ref, { id, object, isOver: true, requestId, costNano });
+      await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd });
       emitRecord({ ref, object, member, requestId, used, attempts: parts.length }, mesh);
       if (member.model.batch?.isAnnounced) emitBatchEvent({ ref, object, member, requestId }, mesh);
     });
@@ -270,8 +273,12 @@ function checked(body: unknown): BatchRequest {
     if (value === undefined || value === null) throw missing(name);
     if (typeof value !== "string") throw wrongType(name, "a string", value);
   }
-  checkOptional(request, { name: "metadata", what: "an object", fits: isObject });
-  checkOptional(request, { name: "completion_window", what: "a string", fits: (value) => typeof value === "string" });
+  checkOptional(request, { name: "metadata", expected: "an object", isValid: isObject });
+  checkOptional(request, {
+    name: "completion_window",
+    expected: "a string",
+    isValid: (value) => typeof value === "string",
+  });
   return request as unknown as BatchRequest;
 }
 

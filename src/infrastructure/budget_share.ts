@@ -30,7 +30,7 @@ export class BudgetShare {
   }
 
   /** Settles the reservations; with undefined, at the reserved amount. */
-  settle(costNano: number | undefined): void {
-    for (const { budget, reservation } of this.#parts) budget.settle(reservation, costNano);
+  settle(costNanoUsd: number | undefined): void {
+    for (const { budget, reservation } of this.#parts) budget.settle(reservation, costNanoUsd);
   }
 }

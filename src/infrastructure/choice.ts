@@ -74,7 +74,7 @@ function answers(model: Member["model"], { operation: { operation }, needs }: Ba
  * Selects an active member by the pool's strategy.
  *
  * @param members At least one member.
- * @param asked The pool, and providers that could not be reached.
+ * @param target The pool, and providers that could not be reached.
  * @throws {NoActiveModelError} When none is active.
  */
 export function chooseMember(

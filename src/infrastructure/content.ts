@@ -11,7 +11,7 @@ const maxLineBytes = 32 * 1024 * 1024;
 /** A stream whose beginning can be read in advance. */
 export class PeekableContent implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
-  #held: Uint8Array[] = [];
+  #buffered: Uint8Array[] = [];
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]();
@@ -23,15 +23,15 @@ export class PeekableContent implements AsyncIterable<Uint8Array> {
     for (let isOpen = true; isOpen && size <= maxBytes;) {
       const { done, value } = await this.#source.next();
       if (done) break;
-      this.#held.push(value);
+      this.#buffered.push(value);
       size += value.length;
       isOpen = !value.includes(10);
     }
-    return concat(this.#held);
+    return concat(this.#buffered);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    while (this.#held.length > 0) yield this.#held.shift()!;
+    while (this.#buffered.length > 0) yield this.#buffered.shift()!;
     for (;;) {
       const { done, value } = await this.#source.next();
       if (done) return;

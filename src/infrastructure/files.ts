@@ -85,7 +85,7 @@ export class Files {
       after: after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref,
       limit,
       isAscending: order === "asc",
-      fits: (object) => purpose === undefined || object.purpose === purpose,
+      matches: (object) => purpose === undefined || object.purpose === purpose,
     });
     return pageOf(records.map(({ object }) => object), hasMore);
   }

@@ -36,7 +36,7 @@ export class FineTuningJobs {
     const request = checked(body);
     const { ref: training, account } = await locate(request.training_file, { kind: "file", call }, mesh);
     const { validation_file: validation } = request;
-    const asked: FineTuneRequest = {
+    const submitted: FineTuneRequest = {
       ...request,
       model: modelFor(request.model, account, { call, mesh }),
       training_file: oneId(training.ids, "training_file"),
@@ -47,11 +47,11 @@ export class FineTuningJobs {
       if (!isSame) {
         throw invalid('"validation_file" is stored at another provider than "training_file"', "validation_file");
       }
-      asked.validation_file = oneId(other.ref.ids, "validation_file");
+      submitted.validation_file = oneId(other.ref.ids, "validation_file");
     }
     const infrastructure = infrastructureOf(account, "fineTuning");
     const job = await callProvider(
-      { account, call, send: (options) => infrastructure.createFineTune(asked, options) },
+      { account, call, send: (options) => infrastructure.createFineTune(submitted, options) },
       mesh,
     );
     const { id, ref } = await mintId(
@@ -152,7 +152,11 @@ function checked(body: unknown): FineTuneRequest {
     if (value === undefined || value === null) throw missing(name);
     if (typeof value !== "string") throw wrongType(name, "a string", value);
   }
-  checkOptional(request, { name: "validation_file", what: "a string", fits: (value) => typeof value === "string" });
+  checkOptional(request, {
+    name: "validation_file",
+    expected: "a string",
+    isValid: (value) => typeof value === "string",
+  });
   return request as unknown as FineTuneRequest;
 }
 

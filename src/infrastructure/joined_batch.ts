@@ -29,8 +29,8 @@ export function joined(parts: readonly Batch[]): Batch {
   const add = (names: readonly string[], pick: (...times: number[]) => number) => {
     for (const name of names) {
       const known = parts.flatMap((part) => typeof part[name] === "number" ? part[name] as number : []);
-      const isMeant = !name.endsWith("ed_at") || name === "created_at" || name === `${status}_at`;
-      if (known.length > 0 && isMeant) times[name] = pick(...known);
+      const isReached = !name.endsWith("ed_at") || name === "created_at" || name === `${status}_at`;
+      if (known.length > 0 && isReached) times[name] = pick(...known);
     }
   };
   add(earliest, Math.min);

@@ -18,7 +18,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Splits chunks into lines. */
 export class LineSplitter {
   readonly #maxBytes: number;
-  #held: Uint8Array[] = [];
+  #buffered: Uint8Array[] = [];
   #size = 0;
   #number = 1;
 
@@ -36,9 +36,9 @@ export class LineSplitter {
     for (let from = 0; from < chunk.length;) {
       const at = chunk.indexOf(newline, from);
       const isWhole = at >= 0;
-      const piece = chunk.subarray(from, isWhole ? at : chunk.length);
-      this.#held.push(isWhole ? piece : piece.slice()); // copied, so that the chunk can be collected
-      this.#size += piece.length;
+      const part = chunk.subarray(from, isWhole ? at : chunk.length);
+      this.#buffered.push(isWhole ? part : part.slice()); // copied, so that the chunk can be collected
+      this.#size += part.length;
       if (this.#size > this.#maxBytes) throw brokenLine(this.#number, `is over ${this.#maxBytes} bytes`);
       if (!isWhole) return;
       yield* this.end();
@@ -49,8 +49,8 @@ export class LineSplitter {
 
   /** Returns the last line. */
   *end(): Generator<Line> {
-    const bytes = concat(this.#held);
-    this.#held = [];
+    const bytes = concat(this.#buffered);
+    this.#buffered = [];
     this.#size = 0;
     if (!isBlank(bytes)) yield { number: this.#number, bytes };
   }

@@ -26,7 +26,7 @@ export interface BatchFacts {
   /** Number of lines. */
   readonly items: number;
   /** Estimated cost as single requests, nano-dollars; null if unknown. */
-  readonly costNano: number | null;
+  readonly costNanoUsd: number | null;
 }
 
 /** The content of an id. */
@@ -72,8 +72,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export async function idOf(ref: ObjectRef, secret: string): Promise<string> {
   const { provider, account, owner, madeAt, ids, batch } = ref;
   const members = [provider, account, owner, madeAt, ids];
-  const { pool, model, endpoint, items, costNano } = batch ?? {};
-  if (batch !== undefined) members.push([pool, model, endpoint, items, costNano] as string[]);
+  const { pool, model, endpoint, items, costNanoUsd } = batch ?? {};
+  if (batch !== undefined) members.push([pool, model, endpoint, items, costNanoUsd] as string[]);
   const signed = prefixes[ref.kind] + url(encoder.encode(JSON.stringify(members)));
   return signed + await signatureOf(signed, secret);
 }
@@ -92,12 +92,12 @@ export function readId(id: string, kind: ObjectKind): UnprovenRef | undefined {
   try {
     const text = decoder.decode(fromBase64(signed.slice(prefix.length).replace(/-/g, "+").replace(/_/g, "/")));
     const [provider, account, owner, madeAt, ids, batch] = JSON.parse(text);
-    const texts = [provider, account, owner, ...ids];
-    if (ids.length === 0 || texts.some((one) => typeof one !== "string") || typeof madeAt !== "number") {
+    const strings = [provider, account, owner, ...ids];
+    if (ids.length === 0 || strings.some((one) => typeof one !== "string") || typeof madeAt !== "number") {
       return undefined;
     }
-    const [pool, model, endpoint, items, costNano] = batch ?? [];
-    const facts = batch === undefined ? undefined : { pool, model, endpoint, items, costNano };
+    const [pool, model, endpoint, items, costNanoUsd] = batch ?? [];
+    const facts = batch === undefined ? undefined : { pool, model, endpoint, items, costNanoUsd };
     const ref: ObjectRef = { kind, provider, account, owner, madeAt, ids, batch: facts };
     return { ref, signed, signature: id.slice(-signatureChars) };
   } catch {

@@ -22,7 +22,7 @@ interface ObjectRecord {
   /** Of a batch: id of the request that created it. */
   readonly requestId?: string;
   /** Of a batch that has ended: its cost, nano-dollars; null if unknown. */
-  readonly costNano?: number | null;
+  readonly costNanoUsd?: number | null;
 }
 
 /** A page of an owner's objects. */
@@ -41,7 +41,7 @@ interface PageOptions {
   /** Whether to sort oldest first instead of newest first. */
   readonly isAscending?: boolean;
   /** Filters objects. */
-  readonly fits?: (object: JsonObject) => boolean;
+  readonly matches?: (object: JsonObject) => boolean;
 }
 
 /** Lifetime of a lock, ms; longer than reading results takes. The lock of a killed process expires after this time. */
@@ -89,7 +89,7 @@ export class ObjectRecords {
   }
 
   /** Returns a page of objects by creation time. */
-  async page({ kind, owner, after, limit, isAscending = false, fits = () => true }: PageOptions): Promise<Page> {
+  async page({ kind, owner, after, limit, isAscending = false, matches = () => true }: PageOptions): Promise<Page> {
     const keys = [...await this.#all.list(folderOf(kind, owner))].sort();
     if (!isAscending) keys.reverse();
     const last = after && keyOf(after);
@@ -97,7 +97,7 @@ export class ObjectRecords {
     for (const key of keys) {
       if (last !== undefined && (isAscending ? key <= last : key >= last)) continue;
       const record = await this.#read(key);
-      if (record === undefined || !fits(record.object)) continue;
+      if (record === undefined || !matches(record.object)) continue;
       if (records.length === limit) return { records, hasMore: true };
       records.push(record);
     }

@@ -150,13 +150,13 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
     account = first.account;
     files.push(first.file);
     while (!file.isOver) files.push(await sendTo(account, { ...context, source, call, mesh }));
-    const { items, costNano } = file;
+    const { items, costNanoUsd } = file;
     const batch = {
       pool: pool.name,
       model: first.member.model.name,
       endpoint: opening.operation.endpoint,
       items,
-      costNano,
+      costNanoUsd,
     };
     return { ...first, files, pool, bytes: counted.bytes, purpose: "batch", batch };
   } catch (error) {

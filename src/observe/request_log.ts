@@ -28,7 +28,7 @@ export function requestLogOf(
   const { level } = settings;
   const { client, pool, model, provider, status = 0, duration_ms: latency_ms = 0, ttft_ms } = record;
   const shown = (payload: string | undefined) => payload && shortened(payload, settings, redact);
-  const texts = level === "metadata"
+  const bodies = level === "metadata"
     ? {}
     : { request: shown(payloads?.request()), response: shown(payloads?.response()) };
   return {
@@ -49,8 +49,8 @@ export function requestLogOf(
     tokens_out: tokensOut ?? null,
     ...(tokensCached === undefined ? {} : { tokens_cached: tokensCached }),
     cost: costNanoUsd === undefined ? null : costNanoUsd / 1e9,
-    ...(texts.request === undefined ? {} : { request: texts.request }),
-    ...(texts.response === undefined ? {} : { response: texts.response }),
+    ...(bodies.request === undefined ? {} : { request: bodies.request }),
+    ...(bodies.response === undefined ? {} : { response: bodies.response }),
   };
 }
 
@@ -60,10 +60,10 @@ function shortened(
   { level, redactSecrets, maxPayloadBytes }: LoggingSettings,
   redact: (text: string) => string,
 ): string {
-  const text = redactSecrets ? redact(payload) : payload;
-  const limited = level === "summary" && text.length > summaryLength
-    ? `${text.slice(0, summaryLength)}${ellipsis}`
-    : text;
+  const body = redactSecrets ? redact(payload) : payload;
+  const limited = level === "summary" && body.length > summaryLength
+    ? `${body.slice(0, summaryLength)}${ellipsis}`
+    : body;
   const bytes = new TextEncoder().encode(limited);
   if (bytes.length <= maxPayloadBytes) return limited;
   // decoding as a stream drops an incomplete character at the end

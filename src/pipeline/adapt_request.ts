@@ -1,5 +1,5 @@
 /**
- * Rewords a request for one model: routing fields out, and what its operation rewords.
+ * Adapts a request to one model: removes routing fields, and applies the changes that its operation defines.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -8,19 +8,14 @@ import type { ModelEntry } from "../registry/registry.ts";
 import { privateFields } from "./private_fields.ts";
 import type { RoutedRequest } from "./request.ts";
 
-/** A request in a model's words. */
+/** A request adapted to a model. */
 export interface AdaptedRequest {
   readonly completion: OperationRequest;
   /** Parameters left out because the model refuses them. */
   readonly dropped: readonly string[];
 }
 
-/**
- * Rewords a request.
- *
- * @param request As the client made it.
- * @param model The model that it is sent to.
- */
+/** Adapts a request to a model. */
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { operation, body, text, files, original } = request;
   const { edits: own, dropped } = operation.reword(body, model);

@@ -1,5 +1,5 @@
 /**
- * Step 4: the models that may be asked now. Denying a request changes no state: the next one may be smaller.
+ * Step 4: admission of models. A denial changes no state, since the next request may be smaller.
  * @module
  */
 import { retryFor } from "../config/settings/routing.ts";
@@ -9,28 +9,28 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { Permit } from "../state/limits/permit.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** For which request members are admitted. */
+/** A request, and whether another model could serve it. */
 export interface Admission {
   readonly context: RequestContext;
-  /** No other model could take the request, should this one fail. */
+  /** Whether no other model could serve the request if this one fails. */
   readonly alone: boolean;
 }
 
-/** A model that may be asked, and its permit. */
+/** A model that admits the request, and its permit. */
 export interface AdmittedModel extends Admission {
   readonly member: Member;
   readonly permit: Permit;
 }
 
 /**
- * Members that are active and that no limit and no budget denies. Requests a minute that the operator configured give way when
- * no other model is left; limits of vendors and money never do. A half-open model takes one request at a time; further
- * ones only when no other model is left, since answering comes first.
+ * Returns the active members whose limits and budgets admit the request. If no other model is left, the configured
+ * request rate (`max_rpm`) is ignored; vendors' limits and budgets never are. A half-open model accepts one request at
+ * a time, and further ones only if no other model is left, since availability has priority.
  *
- * Admitting one of them in the same turn of the event loop is safe: nothing comes between.
+ * The caller must admit the request in the same turn of the event loop, before anything changes.
  *
- * @param members Candidates so far.
- * @param admission The request; its context takes the denials when nothing is left.
+ * @param members The candidates.
+ * @param admission The request; its context receives the denials if no member is left.
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
   const now = admission.context.clock.monotonic();
@@ -48,12 +48,12 @@ export function openMembers(members: readonly Member[], admission: Admission): r
 }
 
 /**
- * Waits for the spacing that the operator configured between two requests, where that fits within the pool's longest wait and
- * the deadline.
+ * Waits for the configured minimum spacing of requests, if the wait is within the pool's maximum delay and the
+ * deadline.
  *
  * @param admission The request.
- * @returns Whether it has waited: then members may be open.
- * @throws The client's abort, or the deadline.
+ * @returns Whether it has waited; members may then admit the request.
+ * @throws The client's abort reason, or the deadline.
  */
 export async function waitForSpacing({ context, alone }: Admission): Promise<boolean> {
   if (!alone) return false;
@@ -62,9 +62,9 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
   let soonest = Infinity;
   for (const [{ model }, { reason, until }] of context.denials) {
     const waitMs = until - now;
-    const isWorthIt = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
+    const shouldWait = reason === "min_delta" && waitMs > 0 && waitMs < context.remainingMs &&
       waitMs <= retryFor(pool.routing, model.instance.entry.id).maxDelayMs;
-    if (isWorthIt) soonest = Math.min(soonest, waitMs);
+    if (shouldWait) soonest = Math.min(soonest, waitMs);
   }
   if (soonest === Infinity) return false;
   await context.wait(soonest);
@@ -72,7 +72,7 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
 }
 
 /**
- * Whether a model that was tried may be asked once more for the same request; if so, that call is counted.
+ * Readmits a request at a model that has already been tried. If it is admitted, the call is counted.
  *
  * @param admitted The model.
  */
@@ -85,22 +85,24 @@ export async function readmit(admitted: AdmittedModel): Promise<boolean> {
   return await permit.confirm(clock) === undefined;
 }
 
-/** Candidates that nothing denies; where all are denied, one that is denied by a wish of the operator alone. */
+/**
+ * Returns the candidates without a denial; if all are denied, the best one that only the operator's `max_rpm` denies.
+ */
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial(context.plan.load, now) ?? context.contested.get(member);
+    const denial = member.state.denial(context.plan.load, now) ?? context.takenElsewhere.get(member);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;
   if (denials.size < candidates.length) return candidates.filter((member) => !denials.has(member));
   for (const [member, denial] of denials) context.denials.set(member, denial);
-  const wished = alone ? candidates.filter((member) => denials.get(member)!.reason === "max_rpm") : [];
-  return wished.length === 0 ? [] : [roomiest(wished)];
+  const spaced = alone ? candidates.filter((member) => denials.get(member)!.reason === "max_rpm") : [];
+  return spaced.length === 0 ? [] : [highestHeadroom(spaced)];
 }
 
-/** The one with most headroom; the first of equals. */
-function roomiest(members: readonly Member[]): Member {
+/** The member with the most headroom; the first of equals. */
+function highestHeadroom(members: readonly Member[]): Member {
   let best = members[0]!;
   let most = -1;
   for (const member of members) {

@@ -1,5 +1,5 @@
 /**
- * What a request comes to.
+ * Results of requests.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -9,44 +9,42 @@ import type { ContentStream } from "./content_stream.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Routed } from "./routed.ts";
 
-/** How an answer came about. */
+/** The routing result of a request. */
 interface AnswerFacts {
-  /** The request's id. */
   readonly requestId: string;
-  /** The routing decision. */
   readonly routing: RoutingRecord;
-  /** Parameters left out for the model that answered. */
+  /** Parameters omitted for the model that responded. */
   readonly dropped: readonly string[];
 }
 
-/** A whole answer. */
+/** A complete response. */
 interface WholeAnswer<Response> extends AnswerFacts {
   readonly kind: "whole";
   readonly response: CompletionResponse<Response>;
-  /** Nano-dollars; undefined when a price is unknown, or what the answer took. */
+  /** Nano-dollars; undefined if the price or the usage is unknown. */
   readonly costNanoUsd?: number;
 }
 
-/** A streamed answer, committed. */
+/** A committed stream. */
 export interface StreamedAnswer extends AnswerFacts {
   readonly kind: "stream";
   readonly stream: AnswerStream;
 }
 
-/** Content as it arrives, committed. */
+/** Committed binary content, streamed. */
 export interface ContentAnswer extends AnswerFacts {
   readonly kind: "content";
   readonly stream: ContentStream;
 }
 
-/** What a request comes to. */
+/** The result of a request. */
 export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer | ContentAnswer;
 
 /**
- * How an answer came about.
+ * Returns the routing result of a request.
  *
- * @param request What was asked.
- * @param routed What came of it.
+ * @param request The request.
+ * @param routed The routed response.
  */
 export function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
   return { requestId: request.id, routing, dropped };

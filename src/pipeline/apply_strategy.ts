@@ -1,5 +1,5 @@
 /**
- * Step 5: which of the candidates is asked.
+ * Step 5: selection of one candidate.
  * @module
  */
 import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
@@ -7,13 +7,13 @@ import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 
 /**
- * Asks the pool's strategy, then its fallback; when neither chooses, the first candidate is taken. A strategy
- * that throws costs no request.
+ * Applies the pool's strategy, then its fallback, else selects the first candidate. A strategy that throws does not
+ * fail the request.
  *
  * @param candidates At least one.
- * @param pool Its strategy decides.
- * @param context What it may look at.
- * @param hub Takes the trace of a strategy that fails.
+ * @param pool The pool, with its strategy.
+ * @param context The facts available to the strategy.
+ * @param hub Receives a trace if the strategy fails.
  */
 export function applyStrategy(
   candidates: readonly Member[],
@@ -22,13 +22,13 @@ export function applyStrategy(
   hub: Hub,
 ): Member {
   const views = candidates.map(({ state }) => state);
-  const ask = (strategy: SelectionStrategy | undefined) => {
+  const selectWith = (strategy: SelectionStrategy | undefined) => {
     try {
       return strategy?.select(views, context);
     } catch {
       hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
     }
   };
-  const chosen = ask(pool.strategy) ?? ask(pool.fallback);
+  const chosen = selectWith(pool.strategy) ?? selectWith(pool.fallback);
   return candidates.find(({ state }) => state === chosen) ?? candidates[0]!;
 }

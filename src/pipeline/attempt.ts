@@ -1,5 +1,5 @@
 /**
- * Step 6, first half: one model, asked until it serves or is to be left.
+ * Step 6, first half: calls to one model, until one succeeds or the request rotates.
  * @module
  */
 import { retryFor } from "../config/settings/routing.ts";
@@ -10,10 +10,10 @@ import { type RefusedTry, tryKeys } from "./try_keys.ts";
 import { type AttemptScope, type ServedTry, tryOnce } from "./try_once.ts";
 
 /**
- * Asks one model, again after a wait where that makes sense.
+ * Calls one model, and retries after a delay as the decision requires.
  *
  * @param scope The attempt.
- * @throws The client's abort or the deadline; a failure of the model is returned.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | FailedAttempt> {
   const { context, member, alone, completion } = scope;
@@ -37,7 +37,7 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
     if (next.step === "rotate") return { member, failure, next };
     if (retryBudget.withdraw(clock.monotonic())) {
       await context.wait(next.delayMs);
-      // not when it went to standby meanwhile, or another call would exceed a limit
+      // not if it is in standby by now, or if another call would exceed a limit
       if (await readmit(scope)) continue;
     }
     return { member, failure, next: next.otherwise };

@@ -1,5 +1,5 @@
 /**
- * The wait before a retry.
+ * The delay before a retry.
  *
  * Source: "full jitter", AWS Architecture Blog, Exponential Backoff And Jitter.
  * @module
@@ -7,10 +7,10 @@
 import type { RetrySettings } from "../config/settings/settings.ts";
 
 /**
- * The longest wait before retry number `retry`, ms: `initial_delay · 2ⁿ`, at most `max_delay`.
+ * The maximum delay before retry number `retry`, ms: `initial_delay · 2ⁿ`, at most `max_delay`.
  *
- * @param retry Which retry, from 0.
- * @param settings First and longest wait.
+ * @param retry Number of the retry, from 0.
+ * @param settings Initial and maximum delay.
  */
 export function backoffCapMs(retry: number, settings: RetrySettings): number {
   const growth = settings.backoff === "fixed" ? 1 : 2 ** Math.min(retry, 40);
@@ -18,10 +18,10 @@ export function backoffCapMs(retry: number, settings: RetrySettings): number {
 }
 
 /**
- * The wait before retry number `retry`, ms.
+ * The delay before retry number `retry`, ms.
  *
- * @param retry Which retry, from 0.
- * @param settings How the wait is found.
+ * @param retry Number of the retry, from 0.
+ * @param settings Initial and maximum delay, and the kind of backoff.
  * @param random Uniform in [0, 1).
  *
  * @example

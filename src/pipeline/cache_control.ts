@@ -1,17 +1,17 @@
 /**
- * Marks of what to cache, for models that refuse a request for them.
+ * Removes cache markers for models that reject requests with them.
  *
- * Source: Anthropic's Messages API, prompt caching; other APIs cache by themselves.
+ * Source: Anthropic's Messages API, prompt caching. Other APIs cache automatically.
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../contracts/openai.ts";
 import { isObject } from "../util/is_object.ts";
 
 /**
- * Leaves out the marks of a request: its own, and those of messages, parts and tools.
+ * Removes the cache markers of a request, its messages, parts and tools.
  *
- * @param body As the client made it.
- * @returns The members that differ, undefined for one that goes.
+ * @param body The client's request.
+ * @returns The members that differ; undefined for a removed member.
  */
 export function withoutCacheControl(body: ChatCompletionRequest): JsonObject {
   const edits: JsonObject = "cache_control" in body ? { cache_control: undefined } : {};
@@ -26,7 +26,7 @@ function isMarked(value: unknown): value is JsonObject {
   return isObject(value) && ("cache_control" in value || Array.isArray(value.content) && value.content.some(isMarked));
 }
 
-/** A text that was a part for its mark alone is written as such: not every API takes parts. */
+/** Content that consists of one text part, only to carry a marker, becomes a string: not every API accepts parts. */
 function unmarked(value: unknown): unknown {
   if (!isMarked(value)) return value;
   const { cache_control: _, ...rest } = value;

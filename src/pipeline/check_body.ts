@@ -1,5 +1,5 @@
 /**
- * What the bodies of all operations are checked for at the boundary, and how a problem is reported.
+ * Validation common to the bodies of all operations, and its errors.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -8,24 +8,24 @@ import { isObject } from "../util/is_object.ts";
 import { memberFinder } from "./known_members.ts";
 
 const maxDepth = 64;
-/** Objects and arrays of one body. */
+/** Maximum number of objects and arrays in one body. */
 export const maxContainers = 200_000;
 const maxNameChars = 256;
 const maxNames = 16;
 
-/** A member that may be left out. */
+/** An optional member. */
 interface OptionalMember {
   readonly name: string;
-  /** What it has to be, such as `an array`. */
-  readonly what: string;
-  readonly fits: (value: unknown) => boolean;
+  /** Description of valid values, such as `an array`. */
+  readonly expected: string;
+  readonly isValid: (value: unknown) => boolean;
 }
 
 /**
- * Makes the check of what the bodies of all operations have in common: an object within bounds, `model`, `models` and
- * `mesh`, and no member that differs from a known one in case alone.
+ * Creates the common validation: an object within bounds, valid `model`, `models` and `mesh`, and no member that
+ * differs from a known one only in case.
  *
- * @param members The operation's own.
+ * @param members Members of the operation.
  */
 export function bodyChecker(members: readonly string[]): (body: unknown) => RequestBody {
   const find = memberFinder(members);
@@ -40,39 +40,42 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
     checkSize(body);
     const { model, models } = body;
     if (model !== undefined) checkName(model, "model");
-    checkOptional(body, { name: "models", what: "an array", fits: Array.isArray });
+    checkOptional(body, { name: "models", expected: "an array", isValid: Array.isArray });
     if (Array.isArray(models)) {
       if (models.length > maxNames) throw invalid(`"models" may have up to ${maxNames} names`, "models");
       models.forEach((name, index) => checkName(name, `models[${index}]`));
     }
-    checkOptional(body, { name: "mesh", what: "an object", fits: isObject });
+    checkOptional(body, { name: "mesh", expected: "an object", isValid: isObject });
     return body as RequestBody;
   };
 }
 
 /**
- * Checks a member that may be left out, or null.
+ * Validates an optional member, which may be null.
  *
  * @param body The body.
- * @param member What it may be.
+ * @param member The member and its valid values.
  * @throws {UnsupportedRequestError} `invalid_value`.
  */
-export function checkOptional(body: Readonly<Record<string, unknown>>, { name, what, fits }: OptionalMember): void {
+export function checkOptional(
+  body: Readonly<Record<string, unknown>>,
+  { name, expected, isValid }: OptionalMember,
+): void {
   const value = body[name];
-  if (value !== undefined && value !== null && !fits(value)) throw wrongType(name, what, value);
+  if (value !== undefined && value !== null && !isValid(value)) throw wrongType(name, expected, value);
 }
 
-/** Whether a value is a whole number of at least 0. */
+/** Whether a value is an integer of at least 0. */
 export function isWhole(value: unknown): value is number {
   return Number.isInteger(value) && value as number >= 0;
 }
 
 /**
- * Checks a virtual name.
+ * Validates a virtual name.
  *
- * @param name Anything.
- * @param param The field it stands in.
- * @throws {UnsupportedRequestError} When it is no usable name.
+ * @param name Any value.
+ * @param param The field that contains it.
+ * @throws {UnsupportedRequestError} If it is not a valid name.
  */
 function checkName(name: unknown, param: string): asserts name is string {
   if (typeof name !== "string") throw wrongType(param, "a string", name);
@@ -81,7 +84,7 @@ function checkName(name: unknown, param: string): asserts name is string {
   }
 }
 
-/** @param param The field that is not there. */
+/** @param param The missing field. */
 export function missing(param: string): UnsupportedRequestError {
   return new UnsupportedRequestError(`The parameter "${param}" is missing`, {
     code: "missing_required_parameter",
@@ -89,14 +92,14 @@ export function missing(param: string): UnsupportedRequestError {
   });
 }
 
-/** Refuses what would overflow a later step: nesting without end, and containers by the million. */
+/** Rejects bodies that would overflow a later step: unlimited nesting, or millions of containers. */
 function checkSize(body: object): void {
   if (countContainers(body, 1, 0) > maxContainers) {
     throw invalid(`The body has over ${maxContainers} objects and arrays`);
   }
 }
 
-/** As many as there are up to and in a value, or more than there may be. */
+/** Counts the containers of a value, including itself, up to the maximum. */
 function countContainers(value: object, depth: number, before: number): number {
   if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
   let count = before + 1;
@@ -115,9 +118,9 @@ function countContainers(value: object, depth: number, before: number): number {
 }
 
 /**
- * A value that cannot be.
+ * The error for an invalid value.
  *
- * @param message What is wrong.
+ * @param message The problem.
  * @param param The field.
  */
 export function invalid(message: string, param?: string): UnsupportedRequestError {
@@ -125,13 +128,13 @@ export function invalid(message: string, param?: string): UnsupportedRequestErro
 }
 
 /**
- * A value of the wrong type.
+ * The error for a value of the wrong type.
  *
  * @param param The field.
- * @param what What it has to be.
- * @param value What was found; of it only the type is named.
+ * @param expected Description of valid values.
+ * @param value The value; the message contains only its type.
  */
-export function wrongType(param: string, what: string, value: unknown): UnsupportedRequestError {
+export function wrongType(param: string, expected: string, value: unknown): UnsupportedRequestError {
   const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
-  return invalid(`"${param}" has to be ${what}, not ${found.replace("a object", "an object")}`, param);
+  return invalid(`"${param}" has to be ${expected}, not ${found.replace("a object", "an object")}`, param);
 }

@@ -1,6 +1,5 @@
 /**
- * The shape of a chat request, checked at the boundary: what the engine itself relies on. Everything else is for the
- * provider to judge.
+ * Validation of the members of a chat request on which the engine relies. All others are validated by the provider.
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
@@ -11,11 +10,11 @@ import { chatMembers } from "./known_members.ts";
 const checkMembers = bodyChecker(chatMembers);
 
 /**
- * Checks the body of a chat request; what `mesh` may hold is for `readRoutingConstraints` to check.
+ * Validates the body of a chat request. The members of `mesh` are validated by `readRoutingConstraints`.
  *
- * @param value Anything.
+ * @param value Any value.
  * @returns The same value.
- * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the field at fault.
+ * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the invalid field.
  */
 export function checkChatRequest(value: unknown): ChatCompletionRequest {
   const body = checkMembers(value);
@@ -27,12 +26,12 @@ export function checkChatRequest(value: unknown): ChatCompletionRequest {
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     throw wrongType("stream", "a boolean", stream);
   }
-  checkOptional(body, { name: "tools", what: "an array", fits: Array.isArray });
+  checkOptional(body, { name: "tools", expected: "an array", isValid: Array.isArray });
   for (const name of ["stream_options", "response_format"]) {
-    checkOptional(body, { name, what: "an object", fits: isObject });
+    checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
   for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
-    checkOptional(body, { name, what: "a number", fits: Number.isFinite });
+    checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
   return body as unknown as ChatCompletionRequest;
 }

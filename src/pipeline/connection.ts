@@ -1,5 +1,5 @@
 /**
- * One try of one model: its signal, its time limits, its HTTP client.
+ * One try of one model: signal, time limits, and HTTP client.
  * @module
  */
 import type { CallOptions, Delivery, ServedBy } from "../contracts/provider.ts";
@@ -17,25 +17,25 @@ import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
 
-/** A stream that is not read for so long is given up, ms: a client may be gone without notice. */
+/** A stream that has not been read for this long is cancelled, ms, since a disconnected client may go unnoticed. */
 const unreadMs = 10 * 60 * 1000;
 
 const none: readonly string[] = [];
 
-/** What a connection needs of a call's share in the limits: its key, and what takes limits in headers. */
+/** The part of a call's reservation that a connection requires: the API key, and the receiver of limits in headers. */
 type CallShare = Pick<CallReservation, "apiKey" | "observe">;
 
-/** From the first byte sent to the last one received. */
+/** A connection to a provider, from the first byte sent to the last byte received. */
 export class Connection implements CallOptions {
   /** Upstream calls sent. */
   calls = 0;
-  /** The head of a response has arrived. */
+  /** Whether the head of a response was received. */
   answered = false;
-  /** Parameters that the provider left out. */
+  /** Parameters that the provider has dropped. */
   dropped: readonly string[] = none;
-  /** The provider behind it, where it is a proxy. */
+  /** The actual provider, if the provider is itself a proxy. */
   declare servedBy?: ServedBy;
-  /** The trace that the request belongs to, handed on as it came. */
+  /** The trace of the request, propagated unchanged. */
   declare traceparent?: string | undefined;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
@@ -45,10 +45,10 @@ export class Connection implements CallOptions {
   #cancelTimeout: Cancel | undefined;
 
   /**
-   * @param runtime For the clock and the network.
-   * @param instance Whose limits hold.
-   * @param delivery A whole answer is limited as a whole, a stream by its silence.
-   * @param spending Takes the limits in the headers of a response.
+   * @param runtime Clock and network.
+   * @param instance The provider, with its timeouts.
+   * @param delivery For a complete response the total time is limited, for a stream the time without data.
+   * @param spending Receives the limits in response headers.
    */
   constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallShare) {
     this.#spending = spending;
@@ -68,59 +68,59 @@ export class Connection implements CallOptions {
     }
   }
 
-  /** Stops with the connection. */
+  /** Aborts with the connection. */
   get stop(): StopSignal {
     return this.#stopper.signal;
   }
 
-  /** The same, for connectors. */
+  /** The same signal, for connectors. */
   get signal(): AbortSignal {
     return this.stop.native ?? this.stop as AbortSignal;
   }
 
-  /** The provider's key. */
+  /** The provider's API key. */
   get credential(): string | undefined {
     return this.#spending?.apiKey ?? this.#instance.credential;
   }
 
-  /** Ends it, and the upstream call with it. */
+  /** Aborts the connection and its upstream call. */
   abort(reason: unknown): void {
     this.close();
     this.#stopper.abort(reason);
   }
 
-  /** Stops the limits: the answer is complete. */
+  /** Ends the time limits, since the response is complete. */
   close(): void {
     this.#silence?.stop();
     this.#cancelTimeout?.();
   }
 
-  /** Something has moved. */
+  /** Restarts the idle timeout. */
   touch(): void {
     this.#silence?.touch();
   }
 
-  /** Time counts as silence from here on. */
+  /** Starts the idle timeout. */
   listen(): void {
     this.#silence?.listen();
   }
 
-  /** The reader is busy with something else: no silence of the provider. */
+  /** Pauses the idle timeout while the reader is busy. */
   pause(): void {
     this.#silence?.pause();
   }
 
-  /** Notes what the provider left out. */
+  /** Records parameters that the provider has dropped. */
   reportDropped(parameters: readonly string[]): void {
     this.dropped = parameters;
   }
 
-  /** Notes the provider behind the provider. */
+  /** Records the actual provider. */
   reportServedBy(served: ServedBy): void {
     this.servedBy = served;
   }
 
-  /** Sends a request; one that never left is sent once more, for free. */
+  /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
     const plain: UpstreamRequest = {
@@ -146,12 +146,12 @@ export class Connection implements CallOptions {
     return response;
   };
 
-  #timeOut(what: string): void {
-    this.#stopper.abort(new AttemptTimeout(`The provider ${what}`));
+  #timeOut(phase: string): void {
+    this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));
   }
 }
 
-/** Some of a body that comes bit by bit was read: it cannot be sent again. */
+/** Whether a streamed body was read in part, and therefore cannot be resent. */
 function isBegun({ body }: UpstreamRequest): boolean {
   return Object(body).isBegun === true;
 }
@@ -160,7 +160,10 @@ function withTrace(request: UpstreamRequest, traceparent: string): UpstreamReque
   return { ...request, headers: { ...request.headers, traceparent } };
 }
 
-/** Notices when nothing arrives while the reader waits, or the reader stops. One timer, re-armed only when it fires. */
+/**
+ * Detects that no data arrives while the reader waits, or that the reader stops. One timer, re-armed only when it
+ * fires.
+ */
 class IdleTimer {
   readonly #clock: Clock;
   readonly #limits: SilenceLimits;
@@ -198,14 +201,14 @@ class IdleTimer {
     const quietMs = this.#clock.monotonic() - this.#since;
     if (this.#isListening && quietMs >= silenceMs) return onSilence();
     if (!this.#isListening && quietMs >= unreadMs) return onUnread();
-    // without a reader it looks every now and then, since listening may begin at any time
+    // without a listener it checks periodically, since a listener may be added at any time
     const left = this.#isListening ? silenceMs - quietMs : Math.min(silenceMs, unreadMs - quietMs);
     this.#cancel = this.#clock.after(left, () => this.#check());
   }
 }
 
 interface SilenceLimits {
-  /** Longest silence of the provider, ms. */
+  /** The idle timeout of the provider, ms. */
   readonly silenceMs: number;
   readonly onSilence: () => void;
   readonly onUnread: () => void;

@@ -1,17 +1,17 @@
 /**
- * Whether an answer has content: what a stream commits on, and what an empty answer lacks.
+ * Detects content in responses: it commits a stream, and an empty response has none.
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../contracts/openai.ts";
 
 const contentFields = ["content", "refusal", "reasoning_content", "reasoning", "tool_calls", "function_call", "audio"];
 
-/** Whether an event bears content: text, refusal, reasoning, tool call, audio, or an end other than a bare `stop`. */
-export function bearsContent({ choices }: ChatCompletionChunk): boolean {
+/** Whether an event has content: text, refusal, reasoning, tool call, audio, or an end other than a bare `stop`. */
+export function carriesContent({ choices }: ChatCompletionChunk): boolean {
   return choices.some(({ delta, finish_reason }) => hasContent(delta) || endsForAReason(finish_reason));
 }
 
-/** Whether a whole answer has no text, tool call, refusal, reasoning or audio, and no reason why. */
+/** Whether a complete response has no text, tool call, refusal, reasoning or audio, and no reason for that. */
 export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
   return !choices.some(({ message, finish_reason }) => hasContent(message) || endsForAReason(finish_reason));
 }

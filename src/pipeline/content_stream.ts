@@ -1,5 +1,5 @@
 /**
- * A response that is no JSON, such as sound, on its way to the client: bytes as they arrive.
+ * Responses other than JSON, such as audio, streamed to the client.
  * @module
  */
 import type { CompletionResponse } from "../contracts/provider.ts";
@@ -9,22 +9,22 @@ import type { Outcome } from "../state/usage.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { AnswerUsage, Routed, Served } from "./routed.ts";
 
-/** Content whose first bytes have arrived. */
+/** Content whose first bytes have been received. */
 export interface OpenContent {
-  /** What else its provider says of it. */
+  /** Further facts from the provider. */
   readonly body: unknown;
   readonly type: string;
   readonly first: Uint8Array;
-  /** The bytes after them. */
+  /** The bytes after the first ones. */
   readonly rest: AsyncIterator<Uint8Array>;
 }
 
 /**
- * Reads content up to its first bytes: a failure up to there can go to another model.
+ * Reads content up to its first bytes. After a failure before that, the request can rotate.
  *
- * @param response Its content is not read yet.
- * @param signal Ends the call.
- * @throws Whatever the provider throws before them.
+ * @param response The response, not yet read.
+ * @param signal Aborts the call.
+ * @throws Any error of the provider before the first bytes.
  */
 export async function openContent(
   { content, body }: CompletionResponse<unknown>,
@@ -46,21 +46,21 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes);
 }
 
-/** What a {@linkcode ContentStream} is made of. */
+/** Dependencies of a {@linkcode ContentStream}. */
 interface ContentStreamParts {
   readonly routed: Routed<OpenContent>;
-  /** What the response took, as far as it is known. */
+  /** The known usage. */
   readonly usage: AnswerUsage;
-  /** Called when the provider fails midway. */
+  /** Called if the provider fails midway. */
   readonly onInterrupt: () => void;
   readonly redact: (text: string) => string;
 }
 
-/** The bytes of one answer, chunk by chunk. Nothing is read ahead. */
+/** The bytes of one response, chunk by chunk, without reading ahead. */
 export class ContentStream {
   /** Media type, such as `audio/mpeg`. */
   readonly type: string;
-  /** Called when it is stopped while it is not read, with the reason. */
+  /** Called with the reason if the stream is stopped while no read is pending. */
   onStop?: (reason: unknown) => void;
   readonly #parts: ContentStreamParts;
   #first: Uint8Array | undefined;
@@ -75,7 +75,7 @@ export class ContentStream {
     connection.pause();
     connection.stop.addEventListener("abort", () => {
       const { reason } = connection.stop;
-      // a silence of the provider is its failure: the read that waits for it ends the stream
+      // an idle timeout of the provider is its failure: the pending read ends the stream
       if (!(reason instanceof AttemptTimeout) && this.#end("none")) this.onStop?.(reason);
       this.#leave(reason);
     });
@@ -85,7 +85,7 @@ export class ContentStream {
    * The next bytes; undefined at the end.
    *
    * @throws {StreamInterruptedError} When the provider fails midway.
-   * @throws The reason of a stop.
+   * @throws The reason, if the stream was stopped.
    */
   async read(): Promise<Uint8Array | undefined> {
     const { connection, answer: { rest }, member } = this.#parts.routed;
@@ -117,13 +117,13 @@ export class ContentStream {
     }
   }
 
-  /** Ends it early, and the provider's call with it; no failure of anybody. */
+  /** Cancels the stream and the provider's call. It does not count as a failure. */
   cancel(): void {
     if (!this.#end("none")) return;
     this.#parts.routed.connection.abort(new DOMException("The client has left", "AbortError"));
   }
 
-  /** Settles the request once; false when it was over already. */
+  /** Settles the request once. Returns false if it was settled before. */
   #end(outcome: Outcome): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;

@@ -1,5 +1,5 @@
 /**
- * What a request means for the model that its pool is with: what is reported to the strategy, and `rotation` events.
+ * Tracks the current model of a pool: reports to the strategy, and `rotation` events.
  * @module
  */
 import type { FallbackStep } from "../contracts/events.ts";
@@ -10,15 +10,16 @@ import type { Member, Pool } from "../registry/registry.ts";
 import type { RequestPlan } from "./plan.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** A choice of the pool's strategy. */
+/** A selection of the pool's strategy. */
 interface Choice {
   readonly member: Member;
-  /** The models it was chosen from. */
+  /** The candidates. */
   readonly candidates: readonly Member[];
 }
 
 /**
- * Whether what becomes of a request means nothing for others: it has routing constraints, or the pool's model cannot take it.
+ * Whether the outcome of a request does not affect other requests: it has routing constraints, or the pool's current
+ * model is not eligible for it.
  *
  * @param plan The request.
  */
@@ -29,9 +30,9 @@ export function isIsolated({ isConstrained, pool: { strategy, members }, eligibl
 }
 
 /**
- * Reports a rotation: that a request goes on after a failed attempt, or that the pool is with another model.
+ * Reports a rotation: the request continues after a failed attempt, or the pool changes its model.
  *
- * @param choice The model chosen.
+ * @param choice The selected model.
  * @param context The request.
  */
 export function reportChoice(choice: Choice, context: RequestContext): void {
@@ -60,7 +61,7 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
 }
 
 /**
- * Reports to the strategy that a model failed. A request with routing constraints means nothing for the pool.
+ * Reports a failure of a model to the strategy. A request with routing constraints does not affect the pool.
  *
  * @param member The model.
  * @param context The request.
@@ -70,7 +71,7 @@ export function reportFailure({ model }: Member, { plan, deps }: RequestContext)
 }
 
 /**
- * Makes the model that answered the pool's current one, and reports to the strategy which ones did not.
+ * Makes the model that responded the pool's current model, and reports the failed models to the strategy.
  *
  * @param member The model.
  * @param context The request.
@@ -84,7 +85,7 @@ export function reportServed(member: Member, { plan, chain, deps }: RequestConte
   if (!isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 
-/** Takes note of a failed attempt's rotation. Requests that fail at once move their pool once. */
+/** Records the rotation after a failed attempt. Simultaneous failures rotate their pool once. */
 function isNewRotation(previous: FallbackStep, { member }: Choice, { plan, rotationsSeen }: RequestContext): boolean {
   const { pool } = plan;
   if (isIsolated(plan) || isOwnFault(previous, pool)) return true;
@@ -93,14 +94,14 @@ function isNewRotation(previous: FallbackStep, { member }: Choice, { plan, rotat
   return true;
 }
 
-/** The pool is with the model that its strategy stays with, else with the one chosen. */
+/** The model that the strategy keeps, else the selected one. */
 function moveTo({ member, candidates }: Choice, pool: Pool): Member {
   const { current } = pool.strategy;
   const isChosen = current === undefined || current === member.model.name;
   return pool.current = (isChosen ? undefined : candidates.find(({ model }) => model.name === current)) ?? member;
 }
 
-/** Why a pool is with another model; undefined where its strategy shares requests out. */
+/** The reason for which a pool has changed its model; undefined if its strategy distributes requests. */
 function causeOf({ state }: Member, after: Member, context: RequestContext): string | undefined {
   const { plan: { pool: { strategy }, load }, clock } = context;
   if (state.status === "standby") return state.reason;
@@ -113,7 +114,7 @@ function causeOf({ state }: Member, after: Member, context: RequestContext): str
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }
 
-/** Whether the request itself was at fault, by a code that does not count toward deactivation. */
+/** Whether the request itself is invalid, by a code that does not count toward deactivation. */
 function isOwnFault({ outcome, status }: FallbackStep, { routing }: Pool): boolean {
   return outcome === "request" && !(status !== undefined && routing.deactivation.errorCodes.has(status));
 }

@@ -1,5 +1,5 @@
 /**
- * After a failed try: the same model again, or the next one? Deciding only; nothing is done here.
+ * Decides between retry and rotation after a failed try, without side effects.
  * @module
  */
 import type { RetrySettings } from "../config/settings/settings.ts";
@@ -7,48 +7,48 @@ import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 
-/** What the decision is based on beside the failure. */
+/** Facts for the decision besides the failure. */
 export interface RetryContext {
-  /** Retries of this model so far in this request. */
+  /** Retries of this model in this request so far. */
   readonly retries: number;
   readonly settings: RetrySettings;
-  /** No other model could take the request. */
+  /** Whether no other model could serve the request. */
   readonly alone: boolean;
-  /** What is left of the request's deadline, ms. */
+  /** Remaining time until the deadline, ms. */
   readonly remainingMs: number;
-  /** The limit one try has, ms. */
+  /** Timeout of one try, ms. */
   readonly tryLimitMs: number;
   readonly random: () => number;
 }
 
-/** What to do next. */
+/** The decision. */
 export type NextStep =
   | { readonly step: "retry"; readonly delayMs: number; readonly otherwise: Rotate }
   | Rotate;
 
-/** On to the next model. */
+/** Rotates to the next model. */
 export interface Rotate {
   readonly step: "rotate";
-  /** In every pool, by what the vendor reported. */
+  /** Whether it applies in all pools, since the vendor has reported it. */
   readonly standby?: VendorStandby;
 }
 
-/** A standby that the vendor asks for: unless it says for how long, the configuration does. */
+/** A standby that the vendor requests. Without a duration, the configured one applies. */
 type VendorStandby =
   | { readonly reason: "rate_limited"; readonly standbyMs: number }
   | { readonly reason: "quota_exhausted"; readonly standbyMs?: number }
   | { readonly reason: "model_not_found" };
 
 /**
- * Decides by the failure's class, the provider's hint, the codes configured and what time is left.
+ * Decides by the kind of failure, the provider's hints, the configured codes, and the remaining time.
  *
- * @param failure The try that failed.
- * @param context What else counts.
+ * @param failure The failure.
+ * @param context Further facts.
  */
 export function decide(failure: Failure, context: RetryContext): NextStep {
   const { settings, alone } = context;
   if (failure.kind === "quota_exhausted") {
-    const { retryAfterMs: standbyMs } = failure; // when the quota resets, where the provider says
+    const { retryAfterMs: standbyMs } = failure; // until the quota resets, if the provider reports that
     return {
       step: "rotate",
       standby: { reason: "quota_exhausted", ...(standbyMs === undefined ? {} : { standbyMs }) },

@@ -1,16 +1,16 @@
 /**
- * What the pipeline works with.
+ * Dependencies of the pipeline.
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Registry } from "../registry/registry.ts";
 
-/** What the pipeline works with. */
+/** Dependencies of the pipeline. */
 export interface RouteDeps {
   readonly registry: Registry;
   readonly runtime: Runtime;
   readonly hub: Hub;
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
 }

@@ -1,8 +1,8 @@
 /**
- * What a request will take, before anybody has counted: tokens read and written.
+ * Estimated token usage of requests.
  *
- * Two estimates over one measurement. The low one decides which models are left out (one left out wrongly is an answer lost); the
- * high one decides about money (a limit that is overrun is worse than one that stops short).
+ * There are two estimates of one measurement. The low one determines eligibility, since excluding a model wrongly loses
+ * a response. The high one applies to budgets, since exceeding a limit is worse than stopping short of it.
  *
  * Tokens per character, measured with OpenAI's vocabularies o200k_base (current) and cl100k_base (2023), August 2026:
  *
@@ -12,8 +12,8 @@
  * | Russian, Arabic, Hindi, Greek, Thai | 0.23 – 0.43 | 0.42 – 0.99 | 1/5 | 1 |
  * | Korean, Chinese, Japanese, emoji | 0.51 – 0.75 | 0.89 – 1.42 | 2/5 | 1 |
  *
- * DeepSeek documents 0.3 for English and 0.6 for Chinese (api-docs.deepseek.com/quick_start/token_usage), Google 1/4 for
- * English (ai.google.dev/gemini-api/docs/tokens). Long words, runs of spaces and repetition take less than the low
+ * DeepSeek documents 0.3 for English and 0.6 for Chinese (api-docs.deepseek.com/quick_start/token_usage), Google 1/4
+ * for English (ai.google.dev/gemini-api/docs/tokens). Long words, runs of spaces and repetition take less than the low
  * ratio; lists of numbers (0.4 to 0.8), random hexadecimal digits and some emoji take more than the high one.
  * @module
  */
@@ -28,31 +28,31 @@ type Ratios = Readonly<TextSize>;
 const low: Ratios = { latin: 6, alphabetic: 5, ideographic: 2.5 };
 const high: Ratios = { latin: 3, alphabetic: 1, ideographic: 1 };
 
-/** Vendors reword schemas on their way into the prompt and leave much of them out; the low estimate takes this share. */
+/** Vendors shorten schemas in the prompt; the low estimate counts this share. */
 const schemaShare = 0.5;
 /** Brackets, quotes and commas around a member of a schema. */
 const tokensPerSchemaNode = 1;
-/** Around each message: 3 and 1 for a name in OpenAI's format (its cookbook, "How to count tokens"). */
+/** Per message: 3, and 1 for a name, in OpenAI's format (its cookbook, "How to count tokens"). */
 const tokensPerMessage = 4;
 /**
  * Claude scales an image to at most about 1 600 tokens (width · height / 750, 1 568 pixels a side), GPT-4o comes to
- * 1 105 at 2 048 × 4 096, Gemini to 258 per tile. `detail` is not looked at: only one vendor honors it.
+ * 1 105 at 2 048 × 4 096, Gemini to 258 per tile. `detail` is ignored: only one vendor honors it.
  */
 const tokensPerImage = 1600;
-/** Gemini counts 32 tokens per second of sound; compressed sound has 4 kB or more of them (32 kbit/s). */
+/** Gemini counts 32 tokens per second of audio; compressed audio has at least 4 kB of them (32 kbit/s). */
 const bytesPerTokenCompressed = 125;
-/** Likewise for samples: 16 kB or more per second (8 kHz, 16 bit, one channel). */
+/** Uncompressed audio has at least 16 kB per second (8 kHz, 16 bit, one channel). */
 const bytesPerTokenSampled = 500;
-/** Claude counts 1 500 to 3 000 tokens for a page of a document; by our own guess a page has 30 kB or more. */
+/** Claude counts 1 500 to 3 000 tokens for a page of a document; a page is assumed to have at least 30 kB. */
 const bytesPerTokenFile = 10;
-/** A document of which only an id or an address is known counts as one such page. */
+/** A document with an unknown size counts as one page. */
 const tokensPerReference = 3000;
 /**
- * The tokens of a request, estimated high: for money and for limits. Written are the most it lets be written, over all
- * answers it asks for (`n`).
+ * The tokens of a request, estimated high, for budgets and limits. Output is the maximum that the request allows, for
+ * all its choices (`n`).
  *
  * @param body The request.
- * @param size What {@linkcode measureRequest} returned, where that is known.
+ * @param size The result of {@linkcode measureRequest}, if known.
  *
  * @example
  * ```ts ignore
@@ -69,26 +69,26 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
     size.schemaNodes * tokensPerSchemaNode + size.messages * tokensPerMessage +
     size.images * tokensPerImage + soundTokens +
     size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
-  // an absurd limit stays a number that a price can be multiplied with
+  // a huge limit remains a number that can be multiplied by a price
   const output = limit === undefined ? undefined : Math.min(limit * answers, Number.MAX_SAFE_INTEGER);
   return { input: Math.ceil(input), output };
 }
 
 /**
- * The tokens a request has at least: for windows. Images, sounds and files count for nothing, as they may be tiny.
+ * The minimum tokens of a request, to compare with context windows. Images, audio and files count as 0, since they may
+ * be tiny.
  *
- * @param size What the request carries.
+ * @param size The size of the request.
  */
 export function minTokens({ text, schema }: RequestSize): number {
   return Math.floor(tokensOf(text, low) + tokensOf(schema, low) * schemaShare);
 }
 
 /**
- * The token limit of one answer. Of two the larger counts: which of them a provider honors is up to it, and a client does
- * not reserve less than it may be given.
+ * The token limit of one choice. The larger of two counts, since it depends on the provider which one applies.
  *
  * @param body The request.
- * @returns Undefined where it sets none; `null` and numbers below 1 are none.
+ * @returns Undefined if there is none; `null` and numbers below 1 count as none.
  */
 export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined {
   let largest: number | undefined;
@@ -99,9 +99,9 @@ export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletio
 }
 
 /**
- * The tokens of a text, high unless `ratios` says otherwise.
+ * The tokens of a text, estimated high by default.
  *
- * @param size Its length.
+ * @param size Its size.
  * @param ratios Characters per token.
  */
 export function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios = high): number {
@@ -109,9 +109,9 @@ export function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: R
 }
 
 /**
- * The tokens that a text has at least.
+ * The minimum tokens of a text.
  *
- * @param size Its length.
+ * @param size Its size.
  */
 export function lowTokensOf(size: TextSize): number {
   return Math.floor(tokensOf(size, low));

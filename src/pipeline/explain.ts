@@ -1,5 +1,5 @@
 /**
- * What would become of a request: a dry run over the same steps, with nothing sent and nothing counted.
+ * A dry run of a request through the same steps. Nothing is sent or counted.
  * @module
  */
 import type { SelectionContext } from "../contracts/rotation.ts";
@@ -16,30 +16,30 @@ import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./selection_context.ts";
 import { poolFor } from "./select_pool.ts";
 
-/** Where a request would go, and why. */
+/** The expected routing of a request. */
 export interface Explanation {
-  /** The pool. */
+  /** Name of the pool. */
   readonly pool: string;
-  /** The models that could be asked now, in that order; the score is the strategy's own. */
+  /** The candidates, in order of rotation, with the strategy's scores. */
   readonly order: readonly { readonly model: string; readonly provider: string; readonly score: number }[];
-  /** The models that could not be asked now, and why. */
+  /** The excluded models, with reasons. */
   readonly excluded: readonly ExcludedModel[];
 }
 
-/** A model that a request would not come to. */
+/** An excluded model. */
 export interface ExcludedModel {
-  /** Its name. */
+  /** Name of the model. */
   readonly model: string;
-  /** The filter that leaves it out, why it is in standby, or what denies the request. */
+  /** The filter that excludes it, its standby reason, or the reason of the denial. */
   readonly reason: string;
 }
 
 /**
- * Explains a request.
+ * Explains the routing of a request.
  *
- * @param request What would be asked.
- * @param deps What the pipeline works with.
- * @throws {ModelNotFoundError} When its name stands for nothing.
+ * @param request The request.
+ * @param deps Dependencies.
+ * @throws {ModelNotFoundError} If its name is unknown.
  */
 export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const { registry } = deps;
@@ -63,22 +63,22 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   }
 }
 
-/** A filter that leaves no model throws: in a dry run that is a result. */
+/** A filter that leaves no model throws, which is a result of a dry run. */
 function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
   return (reason, members, filter) => {
-    let kept: readonly Member[];
+    let eligible: readonly Member[];
     try {
-      kept = members.length === 0 ? members : filter(members);
+      eligible = members.length === 0 ? members : filter(members);
     } catch (error) {
       if (!UnsupportedRequestError.isInstance(error) || error.code !== "unsupported_by_pool") throw error;
-      kept = [];
+      eligible = [];
     }
-    for (const member of members) if (!kept.includes(member)) excluded.push({ model: member.model.name, reason });
-    return kept;
+    for (const member of members) if (!eligible.includes(member)) excluded.push({ model: member.model.name, reason });
+    return eligible;
   };
 }
 
-/** Every model that could be asked, as one after the other would fail. */
+/** The order of rotation, if each model fails. */
 function orderOf(context: RequestContext): Explanation["order"] {
   const { plan, deps } = context;
   const { pool, load, request: { session }, prefer } = plan;
@@ -94,7 +94,7 @@ function orderOf(context: RequestContext): Explanation["order"] {
   }
 }
 
-/** The members by falling score. */
+/** The members by descending score. */
 function scored(members: readonly Member[], pool: Pool, context: SelectionContext): Explanation["order"] {
   const { name, strategy, fallback } = pool;
   const leading = fallback && isExhausted(members.map(({ state }) => state), context) ? fallback : strategy;

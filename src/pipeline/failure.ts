@@ -1,40 +1,40 @@
 /**
- * What went wrong with one try, as data the decisions are made on.
+ * Failures of tries, as data for decisions.
  * @module
  */
 import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
 import { NetworkError, UpstreamError } from "../errors.ts";
 
-/** One try that failed. */
+/** A failed try. */
 export interface Failure {
   readonly kind: FailureKind;
-  /** What happened, without a key, a URL or a body. */
+  /** Description without API keys, URLs and bodies. */
   readonly message: string;
-  /** HTTP status, where one came. */
+  /** HTTP status, if a response was received. */
   readonly status?: number;
-  /** The error that the provider reported, in OpenAI's terms. */
+  /** The provider's error, in OpenAI's format. */
   readonly fault?: ProviderFault;
-  /** The wait it asks for, ms. */
+  /** The provider's `Retry-After`, ms. */
   readonly retryAfterMs?: number;
-  /** Whether the provider asks for another try, where it says so. */
+  /** Whether the provider requests a retry; undefined if it does not specify. */
   readonly shouldRetry?: boolean;
-  /** Nothing of the request was read by anyone. */
+  /** Whether the request was never sent. */
   readonly neverSent: boolean;
-  /** The connector would ask the same model again. */
+  /** Whether the connector recommends a retry with the same model. */
   readonly retryable: boolean;
 }
 
-/** A time limit of ours ran out on one try. */
+/** A timeout of one try. */
 export class AttemptTimeout extends Error {
   override name = "AttemptTimeout";
 }
 
 /**
- * Reads what a call threw.
+ * Converts the error of a call.
  *
- * @param error Anything.
- * @param provider Whose call it was; its own classification holds.
- * @param redact Takes secrets out of a text: providers echo keys.
+ * @param error Any value.
+ * @param provider The provider, which may classify errors itself.
+ * @param redact Redacts secrets in a string, since providers echo keys.
  */
 export function failureOf(error: unknown, provider: Provider, redact: (text: string) => string): Failure {
   if (error instanceof AttemptTimeout) {
@@ -42,7 +42,7 @@ export function failureOf(error: unknown, provider: Provider, redact: (text: str
   }
   const facts = { ...classOf(error, provider), neverSent: NetworkError.isInstance(error) && error.neverSent };
   if (!UpstreamError.isInstance(error)) {
-    // the text of an unforeseen error may quote anything
+    // the message of an unexpected error may quote anything
     return { ...facts, message: NetworkError.isInstance(error) ? error.message : "The connector failed" };
   }
   const { fault, shouldRetry } = error;
@@ -56,7 +56,7 @@ export function failureOf(error: unknown, provider: Provider, redact: (text: str
   };
 }
 
-/** A connector that cannot even class its error is taken for broken, and the error for its provider's fault. */
+/** A connector that cannot classify its own error counts as broken, and the error as the provider's. */
 function classOf(error: unknown, provider: Provider): { kind: FailureKind; retryable: boolean } {
   try {
     return { kind: provider.classifyError(error), retryable: provider.isRetryable(error) };

@@ -1,5 +1,5 @@
 /**
- * Step 3: the models of a pool that can do what is asked, the way it is asked.
+ * Step 3: models that support the operation and the delivery mode.
  * @module
  */
 import { deliveryModes } from "../capability/delivery.ts";
@@ -9,19 +9,19 @@ import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../re
 import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
 
-/** A request's operation and delivery, and what its pool's models do. */
+/** The operation and delivery mode of a request, and its pool. */
 export interface DeliveryContext {
   readonly request: Pick<RoutedRequest, "operation" | "delivery">;
   readonly pool: Pool;
-  /** For providers that may be why the pool is empty. */
+  /** To detect providers that may have caused an empty pool. */
   readonly registry: Pick<Registry, "instances">;
 }
 
 /**
- * Keeps the members with a leaf of the operation that is delivered that way. Worked out once per pool.
+ * Keeps the members with a leaf of the operation and delivery mode. Computed once per pool.
  *
- * @param context What is asked of which pool.
- * @throws {UnsupportedRequestError} When no member is left.
+ * @param context The request and its pool.
+ * @throws {UnsupportedRequestError} If no member is left.
  */
 export function filterByDelivery({ request, pool, registry }: DeliveryContext): readonly Member[] {
   const { operation, delivery } = request;
@@ -44,17 +44,19 @@ export function filterByDelivery({ request, pool, registry }: DeliveryContext): 
   });
 }
 
-/** Content such as sound is passed on as it arrives, whatever its leaf is otherwise delivered by. */
+/** Content such as audio is streamed, independent of the delivery modes of its leaf. */
 function isServed(leaf: CapabilityPath, { operation, delivery }: DeliveryContext["request"]): boolean {
   return operation.serves(leaf) && (operation.hasContent === true || deliveryModes(leaf).includes(delivery));
 }
 
-/** Whether the provider takes such requests at all. */
+/** Whether the provider supports the operation. */
 function performs({ instance: { provider } }: ModelEntry, { name }: Operation): boolean {
   return name === "chat" || provider === undefined || provider.operations?.includes(name) === true;
 }
 
-/** Whether the provider supports it. A leaf that the configuration alone gives the model is not for the provider to judge. */
+/**
+ * Whether the provider supports the leaf. It has no say about a leaf that only the configuration assigns to the model.
+ */
 function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
   const answers = instance.answers?.get(info.id);
   if (answers === undefined || answers.leaves?.includes(leaf) === false) return true;
@@ -65,7 +67,7 @@ function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, deliv
   }
 }
 
-/** Providers that did not list their models may be why there is none. */
+/** Names providers that could not list their models, which may explain an empty pool. */
 function hintsOf(instances: readonly ProviderInstance[]): string {
   const problems = instances.flatMap(({ entry, listProblem }) => {
     return listProblem === undefined ? [] : `the provider "${entry.id}" ${listProblem}`;
@@ -73,7 +75,7 @@ function hintsOf(instances: readonly ProviderInstance[]): string {
   return problems.length === 0 ? "" : `: ${problems.join("; ")}`;
 }
 
-/** What a caller can do whose pool is for something else altogether. */
+/** Advice for a caller of a pool with other capabilities. */
 function adviceFor({ name, serves }: Operation, { members, capability }: Pool): string {
   const leaves = members.length === 0 ? [capability ?? []].flat() : members.flatMap(({ model }) => model.leaves);
   if (leaves.length === 0 || leaves.some(serves)) return "";

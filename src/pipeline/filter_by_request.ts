@@ -1,21 +1,21 @@
 /**
- * Step 3, continued: the models that can take this very request. An explicit `false` or a size that is too small
- * rules a model out; what is not known does not.
+ * Step 3, continued: models with the features and sizes that the request requires. An explicit `false` or a size that
+ * is too small excludes a model; an unknown value does not.
  * @module
  */
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RequestNeeds } from "./operation.ts";
 
-/** Models that an error names; a pool may have a thousand. */
+/** Maximum number of models in an error message. */
 const maxNamed = 10;
 
 /**
- * Keeps the members that can take the request.
+ * Keeps the eligible members.
  *
- * @param members Capable of the operation.
- * @param needs What the request asks of a model.
- * @throws {UnsupportedRequestError} When no member is left; the message names what each model lacks.
+ * @param members Members that support the operation.
+ * @param needs Requirements of the request.
+ * @throws {UnsupportedRequestError} If no member is left. The message contains what each model lacks.
  */
 export function filterByRequest(
   members: readonly Member[],

@@ -1,24 +1,24 @@
 /**
- * A body that comes bit by bit, as it is sent.
+ * A request body that is received and sent in chunks.
  * @module
  */
 
-/** What is noted of it. */
-interface WatchedConnection {
-  /** Something has moved. */
+/** Receives the progress of the body. */
+interface ConnectionMonitor {
+  /** Restarts the idle timeout. */
   touch(): void;
-  /** Ends the call. */
+  /** Aborts the call. */
   abort(reason: unknown): void;
 }
 
-/** A body that comes from elsewhere: each chunk is a sign of life, and its failure is the call's. */
+/** A body from the client. Each chunk restarts the idle timeout; an error aborts the call. */
 export class IncomingBody implements AsyncIterable<Uint8Array> {
-  /** Some of it was read: it cannot be sent again. */
+  /** Whether it was read in part, and therefore cannot be resent. */
   isBegun = false;
   readonly #source: AsyncIterable<Uint8Array>;
-  readonly #connection: WatchedConnection;
+  readonly #connection: ConnectionMonitor;
 
-  constructor(source: AsyncIterable<Uint8Array>, connection: WatchedConnection) {
+  constructor(source: AsyncIterable<Uint8Array>, connection: ConnectionMonitor) {
     this.#source = source;
     this.#connection = connection;
   }

@@ -1,5 +1,5 @@
 /**
- * An answer that breaks off.
+ * Interrupted responses.
  * @module
  */
 import type { RouteDeps } from "./deps.ts";

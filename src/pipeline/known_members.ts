@@ -1,11 +1,10 @@
 /**
- * The members of requests that have a meaning here or for most providers: OpenAI's, those of vendors that rules speak of,
- * and our own.
+ * Known members of request bodies: OpenAI's, the mesh's own, and those of vendors to which parameter rules refer.
  * @module
  */
 import { privateFields } from "./private_fields.ts";
 
-/** Of a chat request. */
+/** Members of a chat request. */
 export const chatMembers: readonly string[] = [
   ...["model", "messages", "stream", "stream_options", "n", "user", "metadata", "store", "service_tier"],
   ...["max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "min_p", "seed", "random_seed", "stop"],
@@ -16,10 +15,10 @@ export const chatMembers: readonly string[] = [
 ];
 
 /**
- * Finds the member that a name stands for, whatever its case: simple case folding, as Go's `encoding/json` folds. There ſ
- * (U+017F) is an s, the sign of kelvin (U+212A) a k.
+ * Finds the known member that a name matches ignoring case, with the simple case folding of Go's `encoding/json`: ſ
+ * (U+017F) matches s, and K (U+212A) matches k.
  *
- * @param members Those of an operation; what all operations have is added.
+ * @param members Members of the operation; those common to all operations are added.
  * @returns Undefined for an unknown name.
  *
  * @example

@@ -1,5 +1,5 @@
 /**
- * What routing constraints choose among the models of a pool.
+ * Applies routing constraints to the models of a pool.
  * @module
  */
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
@@ -11,14 +11,14 @@ import type { EligibilityContext, ModelChoice, Prefer } from "./eligibility.ts";
 import type { NameList, RoutingConstraints } from "./routing_constraints.ts";
 import { poolFor } from "./select_pool.ts";
 
-/** A request with routing constraints, its pool, and what exists. */
+/** A request with routing constraints, its pool, and the registry. */
 type ConstrainedContext = Pick<EligibilityContext, "request" | "pool" | "registry">;
 
 /**
- * Reads what a request's routing constraints choose.
+ * Reads the models that routing constraints choose.
  *
- * @param context The request, its pool, and what exists.
- * @returns Undefined where they choose no models.
+ * @param context The request, its pool, and the registry.
+ * @returns Undefined if they choose no models.
  */
 export function modelChoice(context: ConstrainedContext): ModelChoice | undefined {
   const { routingConstraints: constraints } = context.request;
@@ -34,12 +34,12 @@ export function modelChoice(context: ConstrainedContext): ModelChoice | undefine
   };
 }
 
-/** A deadline constrains no model. */
+/** A deadline does not constrain models. */
 function choosesModels({ only, ignore, order, maxPrice }: RoutingConstraints): boolean {
   return (only ?? ignore ?? order ?? maxPrice) !== undefined;
 }
 
-/** A name may belong to another pool of the request's list; the model asked for is part of it. */
+/** A name may belong to another pool of the request's list. The requested model is part of that list. */
 function checkConstraints({ only, ignore, order }: RoutingConstraints, context: ConstrainedContext): void {
   const { request: { model, body: { models } }, pool } = context;
   const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolNamed(name, context));
@@ -54,12 +54,12 @@ function poolNamed(name: string, { request, registry }: ConstrainedContext): Poo
   try {
     return [poolFor(name, request, registry)];
   } catch (error) {
-    if (MeshError.isInstance(error)) return []; // thrown when it is that name's turn
+    if (MeshError.isInstance(error)) return []; // reported when the list reaches that name
     throw error;
   }
 }
 
-/** `only`, then `ignore`, then the price limit; `order` leaves no model out. */
+/** Applies `only`, `ignore` and the maximum price. `order` excludes no model. */
 function constrained(
   members: readonly Member[],
   { only, ignore, maxPrice }: RoutingConstraints,
@@ -68,22 +68,26 @@ function constrained(
   let left = members;
   if (only !== undefined) {
     const reason = "none of those it names can take this request";
-    left = keep(left, { isKept: named(only), param: only.param, reason });
+    left = retain(left, { isAllowed: named(only), param: only.param, reason });
   }
   if (ignore !== undefined) {
     const isIgnored = named(ignore);
     const reason = "it ignores all that can take this request";
-    left = keep(left, { isKept: (member) => !isIgnored(member), param: ignore.param, reason });
+    left = retain(left, { isAllowed: (member) => !isIgnored(member), param: ignore.param, reason });
   }
   if (maxPrice !== undefined) {
-    const { nano, param } = maxPrice;
-    const isKept = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nano;
-    left = keep(left, { isKept, param, reason: `no model is known to serve it for ${formatUsd(nano)} USD or less` });
+    const { nanoUsd, param } = maxPrice;
+    const isAllowed = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nanoUsd;
+    left = retain(left, {
+      isAllowed,
+      param,
+      reason: `no model is known to serve it for ${formatUsd(nanoUsd)} USD or less`,
+    });
   }
   return left;
 }
 
-/** The strategy comes to the others only when those of the first position are gone. */
+/** Candidates of a later position are used only when none of an earlier one is left. */
 function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
   return (candidates) => {
     const rankOf = (member: Member) => ranks.get(member) ?? Infinity;
@@ -93,7 +97,7 @@ function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
   };
 }
 
-/** The position of each member in the list; one that it does not name comes last. */
+/** The position of each member in the list; infinite if absent. */
 function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<Member, number> {
   const positions = new Map(names.map((name, position) => [name, position]));
   const positionOf = (name: string) => positions.get(name) ?? names.length;
@@ -108,9 +112,9 @@ function isNamedBy({ only, ignore }: RoutingConstraints, member: Member): boolea
 }
 
 function named({ names }: NameList): (member: Member) => boolean {
-  const wanted = new Set(names);
+  const requested = new Set(names);
   return ({ model: { name, instance } }) =>
-    wanted.has(name) || wanted.has(instance.entry.id) || wanted.has(instance.vendor);
+    requested.has(name) || requested.has(instance.entry.id) || requested.has(instance.vendor);
 }
 
 function checkNames({ names, param }: NameList, known: ReadonlySet<string>): void {
@@ -125,13 +129,13 @@ function checkNames({ names, param }: NameList, known: ReadonlySet<string>): voi
   );
 }
 
-/** What a constraint leaves of the members; the field and the reason are for the error when that is none. */
-function keep(
+/** Keeps the members that a constraint allows. The field and the reason are for the error if there are none. */
+function retain(
   members: readonly Member[],
-  { isKept, param, reason }: { isKept: (member: Member) => boolean; param: string; reason: string },
+  { isAllowed, param, reason }: { isAllowed: (member: Member) => boolean; param: string; reason: string },
 ): readonly Member[] {
-  const kept = members.filter(isKept);
-  if (kept.length > 0) return kept;
+  const retained = members.filter(isAllowed);
+  if (retained.length > 0) return retained;
   throw new UnsupportedRequestError(`"${param}" leaves no model of the pool: ${reason}`, {
     code: "unsupported_by_pool",
     param,

@@ -1,39 +1,39 @@
 /**
- * Opening a stream: events are held until one bears content, so that a failure up to there can go to another model.
+ * Opens streams. Events are buffered until one has content; after a failure before that, the request can rotate.
  * @module
  */
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
-import { bearsContent } from "./content.ts";
+import { carriesContent } from "./content.ts";
 import type { Served } from "./routed.ts";
 
-/** As much as is held before the stream is passed on all the same, characters. */
-const maxHeldChars = 64 * 1024;
+/** Maximum size of buffered events before the stream commits anyway, characters. */
+const maxBufferedChars = 64 * 1024;
 
-/** A stream whose first content has arrived. */
+/** A stream whose first content was received. */
 export interface OpenStream {
-  /** Events up to and with the first that bears content. */
+  /** Events up to the first one with content, inclusive. */
   readonly held: CompletionChunk[];
-  /** The events after them. */
+  /** Later events. */
   readonly rest: AsyncIterator<CompletionChunk>;
-  /** The held events are all there are. */
+  /** Whether the buffered events are the whole response. */
   readonly complete: boolean;
 }
 
 /**
  * Reads a stream up to its first content.
  *
- * @param events A provider's stream, not read yet.
- * @param signal Ends the call; a stream that ignores it is left all the same.
- * @throws Whatever the provider throws before the first content.
+ * @param events The provider's stream, not yet read.
+ * @param signal Aborts the call, even if the stream ignores it.
+ * @throws Any error of the provider before the first content.
  */
 export function openStream(
   events: AsyncIterable<CompletionChunk>,
   signal: StopSignal,
 ): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
-  // ends the source; on a stream that is over, or was left already, it does nothing
+  // ends the source; without effect on a stream that has ended
   signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
   return warmUp(rest, signal);
 }
@@ -49,7 +49,7 @@ async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: StopSignal):
     held.push(value);
     usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
-    if (bearsContent(value.value) || size > maxHeldChars) {
+    if (carriesContent(value.value) || size > maxBufferedChars) {
       return { answer: { held, rest, complete: false }, empty: false };
     }
   }

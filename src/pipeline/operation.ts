@@ -1,6 +1,6 @@
 /**
- * What the engine knows of an operation. The object travels with the request: routing, limits and records ask it instead
- * of looking at its name.
+ * The interface of operations. The operation is part of the request, so that routing, limits and records do not depend
+ * on its name.
  * @module
  */
 import type { AudioRequest, AudioResponse } from "../contracts/audio.ts";
@@ -17,108 +17,108 @@ import type { Load } from "../state/usage.ts";
 import type { Quantities } from "../util/cost.ts";
 import type { AnswerUsage } from "./routed.ts";
 
-/** What one request takes, and what it asks of a model. */
+/** Estimated usage and requirements of one request. */
 export interface RequestNeeds {
-  /** What it will take, estimated high: for money and for limits. */
+  /** Estimated usage, high, for budgets and limits. */
   readonly load: Load;
   /**
-   * What a model lacks for it, such as `tool_calling`; undefined when it can take the request. What is not known of a
-   * model is no lack.
+   * Returns what a model lacks, such as `tool_calling`; undefined if it is eligible. Unknown facts about a model do not
+   * exclude it.
    */
   readonly lackOf: (model: ModelInfo) => string | undefined;
 }
 
-/** A body's members that differ for a model; undefined removes one. */
+/** Members of the body that differ for a model; undefined removes a member. */
 export interface Rewording {
   readonly edits: Readonly<Record<string, unknown>>;
-  /** Parameters left out because the model refuses them. */
+  /** Parameters omitted because the model rejects them. */
   readonly dropped: readonly string[];
 }
 
-/** What a response took. */
+/** The usage of a response. */
 export interface TakenUsage {
   readonly quantities: Quantities;
-  /** Tokens in all, as the provider counts them for its limits. */
+  /** Total tokens, as the provider counts them for its limits. */
   readonly tokens: number;
-  /** Some of it was not reported by the provider. */
+  /** Whether the provider did not report all of it. */
   readonly isEstimated: boolean;
 }
 
-/** What a call was made for. */
+/** A call and its estimate. */
 export interface UsageContext<Body> {
   readonly body: Body;
   readonly model: ModelInfo;
-  /** What it was estimated to take. */
+  /** The estimated usage. */
   readonly load: Load;
 }
 
 /** One kind of request. */
 export interface Operation<Body extends RequestBody = RequestBody, Response = unknown> {
-  /** Its name in messages, and for providers. */
+  /** Name in messages and for providers. */
   readonly name: OperationName;
-  /** Whether a leaf's models do it. */
+  /** Whether a capability leaf supports it. */
   serves(leaf: CapabilityPath): boolean;
-  /** What a request takes, and what it asks of a model: one walk over its body. */
+  /** Determines estimated usage and requirements in one pass over the body. */
   needsOf(body: Body, files: readonly UploadedFile[]): RequestNeeds;
   /**
-   * Of the models that can take a request, those whose answers are interchangeable with those of the first: for
-   * operations where a caller keeps answers and compares them. All of them, when left out.
+   * Keeps the models whose responses are interchangeable with those of the first, for operations whose responses
+   * callers store and compare. By default, all models are interchangeable.
    *
    * @param members At least one.
-   * @param first The model that the pool would ask first, were all of them active.
-   * @param body What is asked.
+   * @param first The model that the pool would select if all were active.
+   * @param body The request.
    */
   interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
-  /** Rewords a request for a model. */
+  /** Adapts a request to a model. */
   reword(body: Body, model: ModelEntry): Rewording;
-  /** Completes a provider's response where it differs from what the request asked for; as it came, when left out. */
+  /** Completes a response that differs from the request. By default, responses are unchanged. */
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
-  /** Its responses are content such as sound, passed on as it arrives: `CompletionResponse.content`. */
+  /** Whether responses are content such as audio, streamed: `CompletionResponse.content`. */
   readonly hasContent?: true;
-  /** Its requests and responses travel in `extra`, too. */
+  /** Converts requests and responses to and from `extra`. */
   readonly bridge?: Bridge<Body, Response>;
-  /** Whether a response has nothing in it, and nothing that says why: then the next model is asked. */
+  /** Whether a response is empty without a reason; the request then rotates. */
   isEmpty(response: Response): boolean;
-  /** Where a response reports its usage. */
+  /** Returns the usage as reported in a response. */
   usageIn(response: Response): AnswerUsage;
-  /** What a response took: only numbers that can be true. */
+  /** Returns the usage of a response; implausible numbers are ignored. */
   readUsage(answer: AnswerUsage, context: UsageContext<Body>): TakenUsage;
 }
 
-/** An operation whose requests come from callers, and are checked with errors that say what is wrong. */
+/** An operation that callers request, with validation. */
 export interface CheckedOperation<Body extends RequestBody = RequestBody, Response = unknown>
   extends Operation<Body, Response> {
   /**
-   * Checks a body.
+   * Validates a body.
    *
-   * @param body Anything.
-   * @param files Those of a form; none otherwise.
+   * @param body Any value.
+   * @param files The files of a form.
    * @returns The same value.
-   * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the field at fault.
+   * @throws {UnsupportedRequestError} `missing_required_parameter` or `invalid_value`, with the invalid field.
    */
   check(body: unknown, files: readonly UploadedFile[]): Body;
-  /** What an HTTP request without `model` goes to; one without is refused, when left out. */
+  /** The default `model` of HTTP requests; undefined if it is required. */
   readonly defaultModel?: string;
-  /** Its requests come as forms with files; as JSON, when left out. */
+  /** The form of its requests; undefined for JSON. */
   readonly form?: FormRules;
 }
 
-/** How requests and responses become the specification's types in `extra`, and these become responses. */
+/** Converts requests to the specification's types in `extra`, and their responses back. */
 interface Bridge<Body, Response> {
-  /** What a reworded request asks. */
+  /** Converts an adapted request. */
   extraOf(body: Body, context: { readonly model: ModelInfo; readonly files: readonly UploadedFile[] }): AudioRequest;
   /**
-   * Reads the response of a provider that answers with `extra` alone.
+   * Converts the response of a provider that returns only `extra`.
    *
-   * @throws {UpstreamError} `invalid_response` for one without what was asked for.
+   * @throws {UpstreamError} `invalid_response` if the requested part is missing.
    */
-  read(extra: AudioResponse, asked: AudioRequest): CompletionResponse<Response>;
+  read(extra: AudioResponse, request: AudioRequest): CompletionResponse<Response>;
 }
 
-/** How a form becomes a body. */
+/** Converts a form to a body. */
 export interface FormRules {
-  /** Fields that are no text. A name with `[]` at its end, or one that comes twice, is a list. */
+  /** Fields that are not strings. A name that ends with `[]`, or that occurs twice, is a list. */
   readonly fields: Readonly<Record<string, "number" | "boolean" | "json">>;
-  /** A request may be JSON all the same. */
+  /** Whether a request may also be JSON. */
   readonly takesJson?: true;
 }

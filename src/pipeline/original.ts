@@ -1,5 +1,5 @@
 /**
- * A request as its client wrote it, in the words of another API. Only who translates imports this.
+ * The original of a request that was translated from another API. Imported only by translators.
  * @module
  */
 import type { NativeRequest } from "../contracts/provider.ts";
@@ -9,45 +9,44 @@ import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./private_fields.ts";
 import type { Rewording } from "./operation.ts";
 
-/** Its form for providers that speak those words. */
+/** The native form of a request, for providers that support the dialect. */
 interface NativeForm {
   /** The JSON. */
   readonly text: string;
-  /** What differs from it for a model, and by what differs in our form; undefined removes a member. */
+  /** Members that differ for a model, given those that differ in chat form; undefined removes a member. */
   readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** The member for which only those are asked. */
+  /** The member that only such providers support. */
   readonly only?: string | undefined;
-  /** The error where the models that it may go to are not those of one such provider. */
+  /** The error unless all models belong to one such provider. */
   readonly pinned?: UnsupportedRequestError | undefined;
 }
 
-/** What an {@linkcode OriginalRequest} is made of. */
+/** Dependencies of an {@linkcode OriginalRequest}. */
 interface OriginalParts {
-  /** Whose words they are: the dialect's name. */
+  /** Name of the dialect. */
   readonly dialect: string;
-  /** Members that our form of the request lacks. */
+  /** Members that the chat form lacks. */
   readonly dropped: readonly string[];
-  /** Undefined: all providers get our form. */
+  /** Undefined if all providers receive the chat form. */
   readonly native?: NativeForm | undefined;
 }
 
-/** What a provider that speaks the dialect gets. */
+/** The native request for a provider. */
 interface NativeText {
   readonly request: NativeRequest;
-  /** The members that differ for the model. */
+  /** Names of the members that differ for the model. */
   readonly edited: readonly string[];
 }
 
-/** A request as its client wrote it, where that was in the words of another API. */
+/** The original of a translated request. */
 export class OriginalRequest {
-  /** Members that our form of the request lacks. */
+  /** Members that the chat form lacks. */
   readonly dropped: readonly string[];
-  /** Whose words they are: the dialect's name. */
+  /** Name of the dialect. */
   readonly dialect: string;
   readonly #native: NativeForm | undefined;
 
-  /** @param parts What it is made of. */
   constructor({ dialect, dropped, native }: OriginalParts) {
     this.dialect = dialect;
     this.dropped = dropped;
@@ -55,16 +54,16 @@ export class OriginalRequest {
   }
 
   /**
-   * Keeps the members that speak the dialect, where the request says what our form has no words for.
+   * Keeps the members that support the dialect, if the request contains a member that chat cannot express.
    *
-   * @param members Capable of the operation.
-   * @throws {UnsupportedRequestError} When no member is left.
+   * @param members Members that support the operation.
+   * @throws {UnsupportedRequestError} If no member is left.
    */
-  speaking(members: readonly Member[]): readonly Member[] {
+  withDialect(members: readonly Member[]): readonly Member[] {
     const param = this.#native?.only;
     if (param === undefined) return members;
-    const speaking = members.filter(({ model }) => this.#isSpokenBy(model));
-    if (speaking.length > 0) return speaking;
+    const withDialect = members.filter(({ model }) => this.#isSupportedBy(model));
+    if (withDialect.length > 0) return withDialect;
     throw new UnsupportedRequestError(
       `No model of the pool has words for "${param}": leave it out, or ask a model of that API itself`,
       { code: "unsupported_by_pool", param },
@@ -72,26 +71,26 @@ export class OriginalRequest {
   }
 
   /**
-   * What a provider keeps, or runs itself, is with that one provider.
+   * Checks that a request which refers to objects or tools of one provider is routed only to that provider.
    *
-   * @param members All that the request may go to, at least one.
-   * @throws {UnsupportedRequestError} When it asks for that, and they are not one such provider's.
+   * @param members The eligible members, at least one.
+   * @throws {UnsupportedRequestError} If they do not all belong to one such provider.
    */
   checkPinned(members: readonly Member[]): void {
     const error = this.#native?.pinned;
     if (error === undefined) return;
     const { instance } = members[0]!.model;
-    if (!members.every(({ model }) => model.instance === instance && this.#isSpokenBy(model))) throw error;
+    if (!members.every(({ model }) => model.instance === instance && this.#isSupportedBy(model))) throw error;
   }
 
   /**
-   * The request in its own words; undefined for a model whose provider does not speak them.
+   * Returns the native request; undefined if the model's provider does not support the dialect.
    *
-   * @param model Where it goes.
-   * @param inChat What differs for the model in our form.
+   * @param model The model.
+   * @param inChat Members that differ for the model in chat form.
    */
   nativeFor(model: ModelEntry, inChat: Rewording["edits"]): NativeText | undefined {
-    if (this.#native === undefined || !this.#isSpokenBy(model)) return undefined;
+    if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
     const { text, edits, headers } = this.#native;
     const own = edits(model.info.id, inChat);
     const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
@@ -99,7 +98,7 @@ export class OriginalRequest {
     return { request, edited: Object.keys(own) };
   }
 
-  #isSpokenBy({ instance, info }: ModelEntry): boolean {
+  #isSupportedBy({ instance, info }: ModelEntry): boolean {
     const dialects = instance.provider?.dialects;
     return (typeof dialects === "function" ? dialects(info.id) : dialects)?.includes(this.dialect) === true;
   }

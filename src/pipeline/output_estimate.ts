@@ -1,11 +1,11 @@
 /**
- * The tokens of an answer whose provider reports none.
+ * Estimated output tokens of responses without usage.
  * @module
  */
 import { addText, emptyText } from "../util/text_size.ts";
 import { tokensOf } from "./estimate.ts";
 
-/** A choice of a whole answer, or of a stream's event. */
+/** A choice of a complete response or of a stream event. */
 interface Choice {
   readonly message?: unknown;
   readonly delta?: unknown;
@@ -13,12 +13,12 @@ interface Choice {
 
 const textFields = ["content", "refusal", "reasoning_content", "reasoning"];
 
-/** Estimates output tokens from the text of an answer, high as {@linkcode estimateTokens} does: for money and for limits. */
+/** Estimates output tokens from the text of a response, high as {@linkcode estimateTokens}, for budgets and limits. */
 export class OutputEstimate {
   readonly #size = emptyText();
 
   /**
-   * Adds the text of an answer, or of an event of a stream.
+   * Adds the text of a response, or of a stream event.
    *
    * @param choices Its choices.
    */
@@ -27,7 +27,7 @@ export class OutputEstimate {
     return this;
   }
 
-  /** Tokens written by now. */
+  /** Output tokens so far. */
   get tokens(): number {
     return Math.ceil(tokensOf(this.#size));
   }

@@ -1,6 +1,6 @@
 /**
- * What earlier answers carry of the vendor that gave them: it is returned to models that take it, and to no others, which
- * would refuse the request for it.
+ * Vendor-specific state in earlier responses, such as reasoning signatures. It is passed only to models that accept it,
+ * since others would reject the request.
  * @module
  */
 import type { ChatMessage, ToolCall } from "../contracts/openai.ts";
@@ -10,19 +10,19 @@ import type { ParameterRules } from "../contracts/provider.ts";
 interface OwnState {
   /** Names in `extra_content`. */
   readonly names: readonly string[];
-  /** How it takes thoughts; as they came unless given. */
+  /** How it accepts reasoning; unchanged by default. */
   readonly thoughts?: ParameterRules["thoughts"];
 }
 
-/** Under which vendors give thoughts, and some take them back. */
+/** Members in which vendors return reasoning, and some accept it. */
 const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "reasoning_details"];
 
 /**
- * Leaves out what others minted.
+ * Removes the state of other vendors.
  *
  * @param messages The conversation.
  * @param own The state that the model accepts.
- * @returns The same list when there is nothing to leave out.
+ * @returns The same list if there is nothing to remove.
  */
 export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessage[] {
   const hasForeign = (message: ChatMessage) => hasForeignCall(message, own) || hasForeignThoughts(message, own);

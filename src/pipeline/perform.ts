@@ -1,6 +1,5 @@
 /**
- * Performs a request: one road for whole and streamed answers and for content. What not every page asks for is imported
- * at its first request.
+ * Performs requests for complete, streamed and binary responses. The latter two are imported with their first request.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -14,13 +13,13 @@ import { route } from "./route.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
 
-/** A response as its provider sent it, and as the request wants it. */
+/** A response as received from the provider, and as returned to the client. */
 interface Completed<Response> {
   readonly sent: Response;
   readonly response: CompletionResponse<Response>;
 }
 
-/** Asks a model for a whole answer; what its provider is asked for, and what it returns, the operation defines. */
+/** Requests a complete response from a model, as its operation defines. */
 function completing<Body extends RequestBody, Response>(
   { operation, body }: RoutedRequest<Body, Response>,
 ): Call<Completed<Response>> {
@@ -36,11 +35,11 @@ function completing<Body extends RequestBody, Response>(
 }
 
 /**
- * Performs a request; when no model serves it, with the names of its `models` list in turn.
+ * Performs a request. If no model serves it, continues with the names in its `models` list.
  *
- * @param request What is asked.
- * @param deps What the pipeline works with.
- * @throws A `MeshError`, the last one about models that exist; or the client's abort.
+ * @param request The request.
+ * @param deps Dependencies.
+ * @throws A `MeshError`, the last one about existing models; or the client's abort reason.
  */
 export async function perform<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
@@ -67,7 +66,7 @@ async function performOne<Body extends RequestBody, Response>(
   }
   const served = await route(routed, completing(request), deps);
   const { sent, response } = served.answer;
-  const { costNano, estimated } = served.settle("success", {
+  const { costNanoUsd, estimated } = served.settle("success", {
     ...operation.usageIn(sent),
     text: () => JSON.stringify(sent),
   });
@@ -75,6 +74,6 @@ async function performOne<Body extends RequestBody, Response>(
     kind: "whole",
     ...factsOf(routed, served),
     response,
-    costNanoUsd: estimated ? undefined : costNano,
+    costNanoUsd: estimated ? undefined : costNanoUsd,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Requests for content, such as sound.
+ * Requests for content, such as audio.
  * @module
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
@@ -12,7 +12,7 @@ import { readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 
-/** Asks one model for content, such as sound. */
+/** Requests content from one model. */
 export function openingContent(operation: Operation): Call<OpenContent> {
   return async ({ model }, completion, connection) => {
     const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
@@ -20,7 +20,7 @@ export function openingContent(operation: Operation): Call<OpenContent> {
   };
 }
 
-/** The answer to a request for content, once it is routed. */
+/** Returns the response to a routed request for content. */
 export function contentAnswer(request: RoutedRequest, routed: Routed<OpenContent>, deps: RouteDeps): ContentAnswer {
   const usage = request.operation.usageIn(routed.answer.body);
   const onInterrupt = interruptOf(request, routed, deps);

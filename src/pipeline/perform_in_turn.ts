@@ -1,5 +1,5 @@
 /**
- * A request with a list of names: one after the other, until one is served.
+ * Requests with a list of names, which are tried in order.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -9,10 +9,10 @@ import type { RoutedRequest } from "./request.ts";
 /**
  * Performs a request with its own name, then with those of its `models`.
  *
- * @param request What is asked.
+ * @param request The request.
  * @param performOne Performs it with one name.
  * @param now Monotonic ms.
- * @throws A `MeshError`, the last one about models that exist; or the client's abort.
+ * @throws A `MeshError`, the last one about existing models; or the client's abort reason.
  */
 export async function performInTurn<Body extends RequestBody, Response, Result>(
   request: RoutedRequest<Body, Response>,

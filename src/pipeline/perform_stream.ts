@@ -1,5 +1,5 @@
 /**
- * Requests for streamed answers.
+ * Requests for streamed responses.
  * @module
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
@@ -11,11 +11,11 @@ import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 
-/** Asks one model for a stream. */
+/** Requests a stream from one model. */
 export const openingStream: Call<OpenStream> = ({ model }, completion, connection) =>
   openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
 
-/** The answer to a request for a stream, once it is routed. */
+/** Returns the response to a routed request for a stream. */
 export function streamedAnswer(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
   const wantsUsage = Object(request.body.stream_options).include_usage === true;
   const { redact, hub: { payloadBytes: keptBytes } } = deps;

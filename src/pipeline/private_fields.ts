@@ -1,9 +1,9 @@
 /**
- * Members of a request that are for us.
+ * Members of requests that are not sent to providers.
  * @module
  */
 
-/** Fields that steer us, or that would let a caller choose the target or the key. */
+/** Fields that control the mesh, or that would let a caller choose the target or the API key. */
 export const privateFields: readonly string[] = [
   "mesh",
   "models",

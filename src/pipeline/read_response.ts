@@ -1,17 +1,17 @@
 /**
- * Reading what a provider returns.
+ * Reads responses of providers.
  * @module
  */
 import type { CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Operation } from "./operation.ts";
 
-/** A response, also of a provider that answers with `extra` alone. */
+/** Returns a response; one that consists only of `extra` is converted. */
 export function readResponse<Body extends RequestBody, Response>(
   response: CompletionResponse | ExtraResponse,
-  { extra: asked }: OperationRequest,
+  { extra: audio }: OperationRequest,
   { bridge }: Operation<Body, Response>,
 ): CompletionResponse<Response> {
-  const isExtra = bridge !== undefined && asked !== undefined && !("body" in response && response.body !== undefined);
-  return isExtra && "extra" in response ? bridge.read(response.extra, asked) : response as CompletionResponse<Response>;
+  const isExtra = bridge !== undefined && audio !== undefined && !("body" in response && response.body !== undefined);
+  return isExtra && "extra" in response ? bridge.read(response.extra, audio) : response as CompletionResponse<Response>;
 }

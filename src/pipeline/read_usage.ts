@@ -1,5 +1,5 @@
 /**
- * The usage of a call as its provider reports it: only numbers that can be true.
+ * Reads the usage that a provider reports. Implausible numbers are ignored.
  * @module
  */
 import type { ModelConstraints } from "../contracts/provider.ts";
@@ -7,14 +7,14 @@ import type { TokenCounts } from "../state/usage.ts";
 import type { TakenUsage, UsageContext } from "./operation.ts";
 import type { AnswerUsage } from "./routed.ts";
 
-/** More than any call takes: the bound where a model's window or output is unknown, tokens. */
+/** The bound for models with unknown context window or output, tokens. */
 const maxTokens = 100_000_000;
 
 /**
- * The most tokens one call can take: what the model reads and writes.
+ * The maximum tokens of one call, input and output.
  *
- * @param constraints The model's.
- * @param answers How many answers are asked for, as the request has it.
+ * @param constraints The model's constraints.
+ * @param answers Number of requested choices, unvalidated.
  */
 export function tokenBound({ context_window, max_output_tokens }: ModelConstraints = {}, answers?: unknown): number {
   if (context_window === undefined || max_output_tokens === undefined) return maxTokens;
@@ -23,10 +23,11 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
 }
 
 /**
- * Reads token counts: whole numbers from 0 to the bound. Anything else counts as missing, a total below its parts too.
+ * Reads token counts: integers from 0 to the bound. Others count as missing, as does a total below the sum of its
+ * parts.
  *
- * @param usage As the provider wrote it, in OpenAI's words.
- * @param bound The most tokens the call can take.
+ * @param usage The provider's usage, in OpenAI's format.
+ * @param bound The maximum tokens of the call.
  *
  * @example
  * ```ts ignore
@@ -42,7 +43,7 @@ export function readUsage(usage: unknown, bound: number): TokenCounts {
   const total = countOf(total_tokens, bound, sum);
   const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
   const output = written ?? (total === undefined || read === undefined ? undefined : total - read);
-  // some vendors count what a cache gave under a name of their own
+  // some vendors report cached tokens under another name
   const { cached_tokens = prompt_cache_hit_tokens, cache_write_tokens } = Object(prompt_tokens_details);
   return {
     input,
@@ -54,9 +55,9 @@ export function readUsage(usage: unknown, bound: number): TokenCounts {
 }
 
 /**
- * The usage of an operation that reads tokens and writes none; estimated where the provider does not report it.
+ * The usage of an operation without output tokens. It is estimated if the provider does not report it.
  *
- * @param answer As the provider reports it, in OpenAI's words; a bare total counts as read.
+ * @param answer The provider's usage, in OpenAI's format; a bare total counts as input.
  * @param context The call.
  */
 export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {

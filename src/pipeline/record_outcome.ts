@@ -1,6 +1,6 @@
 /**
- * What an attempt meant: for the model's counts and breaker, for its provider, for the strategy, for the request from then
- * on. Every permit is released here.
+ * Records the outcome of an attempt: for the model's counters and circuit breaker, its provider, the strategy, and the
+ * request. All permits are released here.
  * @module
  */
 import { DeadlineError } from "../errors.ts";
@@ -15,29 +15,29 @@ import type { AnswerUsage } from "./routed.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
-/** A model that has not begun to answer for so long when the deadline comes is taken for dead, ms. */
-const fairChanceMs = 10_000;
+/** A model that has not responded for this long when the deadline expires counts as failed, ms. */
+const presumedDeadMs = 10_000;
 
-/** What a model answered with. */
+/** The response of a model. */
 interface Answered<T> extends ServedTry<T> {
-  /** Parameters left out for the model. */
+  /** Parameters omitted for the model. */
   readonly dropped: readonly string[];
 }
 
-/** A model that answered; it holds its permit and its connection until it is settled. */
+/** A successful attempt. Its permit and connection stay open until it is settled. */
 export class SuccessfulAttempt<T> {
   readonly member: Member;
   readonly answered: Answered<T>;
   readonly #admitted: AdmittedModel;
-  /** How long the model took, ms. */
+  /** Duration of the attempt, ms. */
   readonly #ms: number;
   #used: Usage | undefined;
 
   /**
-   * Records the step; the permit stays in use.
+   * Records the step. The permit stays in use.
    *
    * @param admitted The model.
-   * @param answered What it answered with.
+   * @param answered Its response.
    */
   constructor(admitted: AdmittedModel, answered: Answered<T>) {
     const { context, member, permit } = admitted;
@@ -49,10 +49,10 @@ export class SuccessfulAttempt<T> {
   }
 
   /**
-   * Closes the connection and releases the permit with what was used. The first call counts.
+   * Closes the connection and releases the permit with the actual usage. Later calls have no effect.
    *
-   * @param outcome What the answer meant for the model.
-   * @param answer What it took.
+   * @param outcome The outcome for the model.
+   * @param answer The reported usage.
    */
   settle(outcome: Outcome, answer: AnswerUsage): Usage {
     if (this.#used !== undefined) return this.#used;
@@ -66,10 +66,10 @@ export class SuccessfulAttempt<T> {
 }
 
 /**
- * Records that a model did not serve.
+ * Records a failed attempt.
  *
  * @param admitted The model.
- * @param failed How it failed.
+ * @param failed The failure.
  */
 export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): void {
   const { context, member, permit } = admitted;
@@ -84,18 +84,18 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
 }
 
 /**
- * Records that the request ended while a model was asked. The deadline blames no model but one that had a fair chance and
- * gave no sign of life.
+ * Records that the request ended during an attempt. An expired deadline counts as a failure of a model only if it had
+ * enough time and has not responded.
  *
  * @param admitted The model.
- * @param error What ended it.
+ * @param error The reason.
  */
 export function recordAbort(admitted: AdmittedModel, error: unknown): void {
   const { context, member, permit } = admitted;
   if (permit.isUsed) {
     context.addStep(member, { outcome: "aborted", ms: context.clock.monotonic() - permit.admittedAt });
   }
-  const isToBlame = DeadlineError.isInstance(error) && context.unansweredMs >= fairChanceMs;
+  const isToBlame = DeadlineError.isInstance(error) && context.unansweredMs >= presumedDeadMs;
   release(admitted, isToBlame ? "failure" : "none", {});
 }
 
@@ -104,13 +104,13 @@ function release({ context, member, permit }: AdmittedModel, outcome: Outcome, e
   if (outcome === "failure") reportFailure(member, context);
 }
 
-/** A fault of the request and a standby that the vendor asks for are no failure of the model. */
+/** An invalid request, or a standby that the vendor requests, does not count as a failure of the model. */
 function outcomeOf({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
   if (failure.status !== undefined && routing.deactivation.errorCodes.has(failure.status)) return "failure";
   return next.standby !== undefined || failure.kind === "request" ? "none" : "failure";
 }
 
-/** What the vendor reports holds in every pool. */
+/** A standby reported by the vendor applies in all pools. */
 function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { pool }, clock }: RequestContext): void {
   if (standby === undefined) return;
   const { state, model: { instance } } = member;

@@ -1,31 +1,31 @@
 /**
- * What an answer took: the one place where the engine takes usage from a provider.
+ * Determines the usage of responses, and reports it to providers.
  * @module
  */
 import { notifySafely } from "../observe/notify.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Load, Usage } from "../state/usage.ts";
-import { costNanoUsd } from "../util/cost.ts";
+import { costInNanoUsd } from "../util/cost.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { AnswerUsage } from "./routed.ts";
 
-/** What a call was made for. */
+/** A call and its estimate. */
 interface ReportContext {
   readonly request: RoutedRequest;
-  /** What it was estimated to take. */
+  /** The estimated usage. */
   readonly load: Load;
   readonly deps: RouteDeps;
 }
 
 /**
- * Takes the usage of an answer, and reports it to the provider with its cost, where that is known. What the provider
- * does not say is estimated where usage counts.
+ * Returns the usage of a response, and reports it with its cost, if known, to the provider. Usage that the provider
+ * does not report is estimated.
  *
- * @param member The model that answered.
- * @param answer What its provider says of the answer, and what the answer says.
+ * @param member The model that responded.
+ * @param answer The reported usage.
  * @param context The call.
- * @returns Numbers that can be true; left out where they are unknown.
+ * @returns Plausible numbers; undefined if unknown.
  */
 export function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
   const { model: { info, instance } } = member;
@@ -33,14 +33,14 @@ export function report(member: Member, answer: AnswerUsage, context: ReportConte
   const { request: { operation, body }, load } = context;
   const { quantities, tokens, isEstimated } = operation.readUsage(answer, { body, model: info, load });
   const { input, output } = quantities;
-  const costNano = costNanoUsd(quantities, info.pricing, runtime.clock.now());
-  if (isEstimated) return { input, output, tokens, costNano, estimated: true };
-  const costUsd = costNano && costNano / 1e9;
+  const costNanoUsd = costInNanoUsd(quantities, info.pricing, runtime.clock.now());
+  if (isEstimated) return { input, output, tokens, costNanoUsd, estimated: true };
+  const costUsd = costNanoUsd && costNanoUsd / 1e9;
   notifySafely(
     () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
     () =>
       hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),
   );
   const cached = quantities.cached || undefined;
-  return { input, output, cached, tokens, costNano };
+  return { input, output, cached, tokens, costNanoUsd };
 }

@@ -1,5 +1,5 @@
 /**
- * Limits that a program's own provider reports while it works; those of vendors come with the headers of their responses.
+ * Limits reported at runtime by custom providers. Those of vendors are in response headers.
  * @module
  */
 import type { Member } from "../registry/registry.ts";
@@ -8,10 +8,10 @@ import type { Permit } from "../state/limits/permit.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
 
 /**
- * Asks the provider again after an answer. New limits replace the old ones, as those in headers do.
+ * Queries the provider after a response. New limits replace earlier ones, as those in headers do.
  *
- * @param member The model that answered.
- * @param permit The request's permit there.
+ * @param member The model that responded.
+ * @param permit The permit of the request.
  */
 export function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
   const answers = instance.answers?.get(info.id);
@@ -20,7 +20,7 @@ export function applyReportedLimits({ model: { info, instance } }: Member, permi
   try {
     limits = limitsIn(instance.provider!.getRateLimits(info.id));
   } catch {
-    return; // reported at the start
+    return; // traced at startup
   }
   if (limits === undefined || isSameLimits(limits, answers.latestLimits ?? answers.limits ?? {})) return;
   answers.latestLimits = limits;

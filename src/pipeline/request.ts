@@ -1,5 +1,5 @@
 /**
- * A request on its way through the pipeline.
+ * A request in the pipeline.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -10,42 +10,41 @@ import type { Operation } from "./operation.ts";
 import type { OriginalRequest } from "./original.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 
-/** The client that sends requests, where clients have names. */
+/** A named client. */
 export interface RequestClient {
-  /** Its name in records. */
+  /** Name in records. */
   readonly name: string;
-  /** The only pools there are for it; undefined: all, and every model by its name. */
+  /** The only pools that exist for it. Undefined means all pools, and all models by name. */
   readonly pools?: ReadonlySet<string> | undefined;
-  /** Money that its requests have to fit in beside the mesh's own. */
+  /** Budget of the client, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
 }
 
-/** One request, of a program or of the proxy's client. */
+/** One request, of a program or of a client of the proxy. */
 export interface RoutedRequest<Body extends RequestBody = RequestBody, Response = unknown> {
-  /** Its id. */
   readonly id: string;
-  /** What it asks for. */
+  /** The operation. */
   readonly operation: Operation<Body, Response>;
-  /** How the answer is to be delivered. */
+  /** The delivery mode. */
   readonly delivery: Delivery;
-  /** The virtual name it asks for. */
+  /** The virtual name. */
   readonly model: string;
   /** The parsed body. */
   readonly body: Body;
-  /** Files, where it came as a form. */
+  /** Files of a form. */
   readonly files?: readonly UploadedFile[];
-  /** The body's own text, when it came over HTTP. */
+  /** The JSON text of the body, if received over HTTP. */
   readonly text?: string;
-  /** What `body` was translated from, where it was. */
+  /** The original, if `body` is a translation. */
   readonly original?: OriginalRequest | undefined;
-  /** Aborts it. */
+  /** Aborts the request. */
   readonly signal?: StopSignal;
-  /** Longest time to an answer, or to a stream's first content, ms. */
+  /** Maximum time to a response, or to the first content of a stream, ms. */
   readonly timeoutMs: number;
-  /** What keeps it together with others, for strategies that honor it. */
+  /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
   readonly routingConstraints?: RoutingConstraints | undefined;
   readonly client?: RequestClient | undefined;
-  /** The caller's trace (W3C Trace Context). */
+  /** Trace context of the caller (W3C Trace Context). */
   readonly traceparent?: string | undefined;
 }

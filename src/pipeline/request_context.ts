@@ -1,5 +1,5 @@
 /**
- * What one request keeps on its way: its deadline, its client, where it has been and how long that took.
+ * State of one request: its deadline, its cancellation, and its attempts.
  * @module
  */
 import type { FallbackStep, ModelTry } from "../contracts/events.ts";
@@ -13,55 +13,55 @@ import type { Failure } from "./failure.ts";
 import type { RequestPlan } from "./plan.ts";
 import type { RouteDeps } from "./deps.ts";
 
-/** A model that did not serve in all its tries. */
+/** A failed attempt. */
 export interface FailedAttempt {
   readonly member: Member;
   readonly failure: Failure;
-  /** What follows from the failure. */
+  /** The decision after the failure. */
   readonly next: Rotate;
 }
 
-/** One model's part in the request, or one try of it. */
+/** An attempt or a try. */
 interface Step {
   readonly outcome: string;
-  /** How long it took. */
+  /** Duration, ms. */
   readonly ms: number;
-  /** HTTP status, where one came. */
+  /** HTTP status, if a response was received. */
   readonly status?: number | undefined;
 }
 
-/** The state of one request: its deadline, its attempts, the models that denied it. */
+/** The state of one request: its deadline, its attempts, and the denials of models. */
 export class RequestContext {
   readonly plan: RequestPlan;
   readonly deps: RouteDeps;
   readonly clock: Clock;
   /** Monotonic ms. */
   readonly startedAt: number;
-  /** Every model tried, in order. */
+  /** Attempts, in order. */
   readonly chain: FallbackStep[] = [];
-  /** Every try of a model, in order. */
+  /** Tries, in order. */
   readonly tries: ModelTry[] = [];
-  /** Those that did not serve. */
+  /** Failed attempts. */
   readonly failures: FailedAttempt[] = [];
   /** The first model tried. */
   first?: Member;
-  /** Rotations that its pool had reported when the last of them was chosen. */
+  /** Number of rotations of the pool when a model was last selected. */
   rotationsSeen = 0;
-  /** Models tried. */
+  /** Names of the models tried. */
   readonly tried: Set<string> = new Set();
-  /** Providers whose other models are ruled out for this request. */
+  /** Providers whose other models are excluded from this request. */
   readonly ruledOut: Set<string> = new Set();
   /** Upstream calls sent. */
   attempts = 0;
-  /** Time spent in providers and back-off, ms. */
-  awayMs = 0;
-  /** How long the last try waited for a provider that did not answer at all, ms. */
+  /** Time spent in providers and in retry delays, ms. */
+  upstreamMs = 0;
+  /** Time for which the last try waited for a provider without receiving a response, ms. */
   unansweredMs = 0;
-  /** What denied the request to active candidates when no other was left. */
+  /** Denials of active candidates when no candidate was left. */
   readonly denials: Map<Member, AdmissionDenial> = new Map();
-  /** What denied the request to members for which other processes had taken what was left. */
-  readonly contested: Map<Member, AdmissionDenial> = new Map();
-  /** A call may have been billed although its answer never came. */
+  /** Denials of members whose shared limits were exhausted by other processes. */
+  readonly takenElsewhere: Map<Member, AdmissionDenial> = new Map();
+  /** Whether a call without a received response may have been billed. */
   possiblyBilled = false;
   readonly #deadlineAt: number;
   readonly #signal: StopSignal | undefined;
@@ -73,8 +73,8 @@ export class RequestContext {
   /**
    * Starts the deadline.
    *
-   * @param plan The request, and the models that can take it.
-   * @param deps What the pipeline works with.
+   * @param plan The request and its eligible models.
+   * @param deps Dependencies.
    */
   constructor(plan: RequestPlan, deps: RouteDeps) {
     this.plan = plan;
@@ -93,22 +93,22 @@ export class RequestContext {
     else this.#signal?.addEventListener("abort", this.#onAbort);
   }
 
-  /** What is left of the deadline, ms. */
+  /** Remaining time until the deadline, ms. */
   get remainingMs(): number {
     return Math.max(0, this.#deadlineAt - this.clock.monotonic());
   }
 
-  /** Whether the client's abort or the deadline has ended it. */
+  /** Whether the client's abort or the deadline has ended the request. */
   get isStopped(): boolean {
     return this.#stopped !== undefined;
   }
 
-  /** Throws what ended the request early: the client's abort, or the deadline. */
+  /** Throws the reason if the request was ended early: the client's abort, or the deadline. */
   check(): void {
     if (this.#stopped !== undefined) throw this.#stopped.reason;
   }
 
-  /** Writes down one step of the chain. */
+  /** Adds an attempt to the chain. */
   addStep({ model }: Member, { outcome, ms, status }: Step): void {
     this.chain.push({
       model: model.name,
@@ -119,7 +119,7 @@ export class RequestContext {
     });
   }
 
-  /** Writes down one try, which is over or has begun to answer. */
+  /** Records a try that has ended or committed. */
   addTry({ model }: Member, { outcome, ms, status }: Step): void {
     const [name, provider] = [model.name, model.instance.entry.id];
     this.tries.push({ model: name, provider, outcome, status, startedAt: this.clock.now() - ms, ms });
@@ -130,13 +130,13 @@ export class RequestContext {
     hub.trace({ severity: "debug", component: "provider", message, ...facts });
   }
 
-  /** The connection that a stop has to end. */
+  /** Sets the connection that a stop aborts. */
   follow(current: Connection | AbortController | undefined): void {
     this.#current = current;
     if (this.#stopped !== undefined) current?.abort(this.#stopped.reason);
   }
 
-  /** Waits between tries. Rejects when the request ends early. */
+  /** Waits between tries. Rejects if the request ends early. */
   async wait(ms: number): Promise<void> {
     const controller = new AbortController();
     this.follow(controller);
@@ -144,16 +144,16 @@ export class RequestContext {
     try {
       await this.clock.sleep(ms, controller.signal);
     } finally {
-      this.awayMs += this.clock.monotonic() - from;
+      this.upstreamMs += this.clock.monotonic() - from;
     }
   }
 
-  /** An answer has begun: from here on only silence ends it, or the client. */
+  /** Ends the deadline, since a response has begun. Only the idle timeout or the client ends the request after that. */
   commit(): void {
     this.#cancelDeadline();
   }
 
-  /** The request is over. */
+  /** Releases timers and listeners at the end of the request. */
   end(): void {
     this.#cancelDeadline();
     this.#signal?.removeEventListener("abort", this.#onAbort);

@@ -1,5 +1,5 @@
 /**
- * No model served: which row of the error table that is. Chosen over all eligible models, tried or in standby.
+ * Selects the row of the error table if no model has served a request, from all eligible models, tried or in standby.
  * @module
  */
 import type { ProviderFault } from "../contracts/provider.ts";
@@ -10,7 +10,7 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /**
- * The error of a request that no model served.
+ * Returns the error of a request that no model has served.
  *
  * @param context The request.
  */
@@ -18,7 +18,7 @@ export function errorOf(context: RequestContext): MeshError {
   const { plan: { eligible, pool }, failures, clock } = context;
   const now = clock.monotonic();
   for (const { state } of eligible) state.refresh(now);
-  const kinds = new Set(eligible.flatMap((member) => whyNot(member, context) ?? []));
+  const kinds = new Set(eligible.flatMap((member) => exclusionReason(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
   const [kind] = kinds.size === 1 ? kinds : [];
   const recovery = retryAfterMs === undefined ? "" : `; the first recovers in ${Math.ceil(retryAfterMs / 1000)} s`;
@@ -35,7 +35,7 @@ export function errorOf(context: RequestContext): MeshError {
   }
   if (failures.length > 0) return answeredError(failures);
   const reasons = eligible.map((member) =>
-    [member.state.name, member.state.reason ?? whyNot(member, context) ?? "unknown"] as const
+    [member.state.name, member.state.reason ?? exclusionReason(member, context) ?? "unknown"] as const
   );
   const list = reasons.map(([name, reason]) => `${name} (${reason})`).join(", ");
   return new NoActiveModelError(
@@ -44,13 +44,13 @@ export function errorOf(context: RequestContext): MeshError {
   );
 }
 
-/** Why a candidate did not serve; undefined for one that was spared because its provider was ruled out. */
-function whyNot(candidate: Member, { failures, denials }: RequestContext): string | undefined {
+/** The reason a candidate has not served; undefined for one that was skipped because its provider was excluded. */
+function exclusionReason(candidate: Member, { failures, denials }: RequestContext): string | undefined {
   const failed = failures.find(({ member }) => member.model === candidate.model);
   return failed?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
 }
 
-/** What a denial and a standby come to for the error table. */
+/** Maps denials and standbys to the error table. */
 function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): string | undefined {
   if (reason === "budget_limit" || reason === "provider_budget") return "budget";
   return reason === "min_delta" || reason === "max_rpm" ? "rate_limited" : reason;
@@ -94,7 +94,7 @@ function answeredError(failures: readonly FailedAttempt[]): ProviderError {
   );
 }
 
-/** Our own message where no provider sent one: what to do about it stands nowhere else. */
+/** The message if no provider has sent one. It contains the advice for the caller. */
 function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
   return new Set(failures.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }
@@ -104,7 +104,7 @@ function soonest(members: readonly Member[], { denials }: RequestContext, now: n
   return end < Infinity ? Math.max(0, end - now) : undefined;
 }
 
-/** A fault of the request that came inside an answer under 200 is answered as what it is: by its own code, else 400. */
+/** An invalid request reported inside a 200 response gets the status of its own code, else 400. */
 function statusOfFault({ status, error }: ProviderFault): number {
   if (status >= 400) return status;
   const inner = Number(error.code);

@@ -1,46 +1,46 @@
 /**
- * How large a request is: one walk over its body, shared by the filter (which must not leave a model out wrongly) and
- * by the estimate of its cost (which must not be too low).
+ * Measures requests in one pass over the body, for eligibility, which must not exclude a model wrongly, and for cost,
+ * which must not be estimated too low.
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { addText, emptyText, type TextSize } from "../util/text_size.ts";
 import { isObject } from "../util/is_object.ts";
 
-/** What a request carries. */
+/** The size of a request. */
 export interface RequestSize {
   readonly messages: number;
-  /** Whether one of them is a system or developer message. */
+  /** Whether there is a system or developer message. */
   readonly hasSystemPrompt: boolean;
-  /** The text of the messages, tool calls included. */
+  /** Text of the messages, including tool calls. */
   readonly text: TextSize;
-  /** Names, descriptions and schemas of tools and of the answer's form. */
+  /** Names, descriptions and schemas of tools and of the response format. */
   readonly schema: TextSize;
-  /** Members and elements of those, whose punctuation costs tokens too. */
+  /** Number of members and elements of these, whose punctuation costs tokens. */
   readonly schemaNodes: number;
   readonly images: number;
   readonly sounds: number;
-  /** Sound as plain samples (`wav`, `pcm16`), bytes. */
+  /** Uncompressed audio (`wav`, `pcm16`), bytes. */
   readonly sampledBytes: number;
-  /** Compressed sound (`mp3` and the like), bytes. */
+  /** Compressed audio (such as `mp3`), bytes. */
   readonly compressedBytes: number;
-  /** Documents and videos that are sent along, bytes. */
+  /** Embedded documents and videos, bytes. */
   readonly fileBytes: number;
-  /** Documents and videos of which only an id or an address is known. */
+  /** Number of documents and videos given by id or URL only. */
   readonly referredFiles: number;
-  /** The largest image, sound or file that is sent along, bytes once decoded. */
+  /** The largest embedded image, audio or file, bytes after decoding. */
   readonly largestFileBytes: number;
 }
 
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 type Size = Writable<RequestSize>;
 
-/** Where the walk over schemas stops; the boundary refuses such bodies, unless it is configured not to. */
+/** Maximum depth of schemas. Validation rejects deeper ones, unless configured otherwise. */
 const maxNodes = 200_000;
 const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
 
 /**
- * Measures a request. Nothing is written out or copied; what makes no sense counts for nothing.
+ * Measures a request without serializing or copying it. Malformed members count as 0.
  *
  * @param body The request.
  */
@@ -70,7 +70,7 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
 /**
  * The bytes behind a `data:` URL, without decoding it; 0 for any other URL.
  *
- * Source: RFC 2397; RFC 4648, section 4. What is percent-encoded counts as a third: never more than it is.
+ * Source: RFC 2397; RFC 4648, section 4. Percent-encoded data counts as a third, which is never too much.
  *
  * @param url A URL.
  *
@@ -141,7 +141,7 @@ function noteFile(bytes: number, size: Size): void {
   if (bytes > size.largestFileBytes) size.largestFileBytes = bytes;
 }
 
-/** The bytes of a `data:` URL, or of bare base64 where the wire has that; the text stands alone or as a member. */
+/** The bytes of a `data:` URL, or of bare base64 where the API expects that, as a value or as its member. */
 function bytesAt(holder: unknown, member: "url" | "data" | "file_data"): number {
   const text = isObject(holder) ? holder[member] : holder;
   if (typeof text !== "string") return 0;
@@ -149,7 +149,7 @@ function bytesAt(holder: unknown, member: "url" | "data" | "file_data"): number 
   return isBare ? base64Bytes(text, 0) : dataUrlBytes(text);
 }
 
-/** Names and strings at any depth, without recursion: a schema may be as deep as it likes. */
+/** Adds names and strings at any depth, without recursion, since schemas may be nested arbitrarily. */
 function addSchema(schema: unknown, size: Size): void {
   const open: unknown[] = [schema];
   while (open.length > 0 && size.schemaNodes < maxNodes) {

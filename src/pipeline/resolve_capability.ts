@@ -1,24 +1,24 @@
 /**
- * Step 1: what the name in a request stands for.
+ * Step 1: resolves the name in a request.
  * @module
  */
 import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { nearestNames } from "../registry/nearest_names.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
 
-/** What a name stands for: a pool, a node of the capability tree, or certain models. */
+/** The target of a name: a pool, a node of the capability tree, or certain models. */
 export type Target =
   | { readonly kind: "pool"; readonly pool: Pool }
   | { readonly kind: "capability"; readonly path: string }
   | { readonly kind: "models"; readonly name: string; readonly models: readonly ModelEntry[] };
 
 /**
- * Resolves a name, first match wins: pool, alias, capability, model, `<vendor>/<id>` or upstream id.
+ * Resolves a name. The first match applies: pool, alias, capability, model, `<vendor>/<id>` or upstream id.
  *
  * @param name The request's `model`.
- * @param registry What exists.
- * @throws {ModelNotFoundError} When nothing answers to it; the message names the nearest.
- * @throws {UnsupportedRequestError} When it is the short name of several capabilities.
+ * @param registry The registry.
+ * @throws {ModelNotFoundError} If nothing has that name. The message contains the nearest names.
+ * @throws {UnsupportedRequestError} If it is the short name of several capabilities.
  */
 export function resolveCapability(name: string, registry: Registry): Target {
   const alias = registry.pool(name) === undefined ? registry.aliases.get(name) : undefined;

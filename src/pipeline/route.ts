@@ -1,5 +1,5 @@
 /**
- * The whole promise of the product: from a virtual name to an answer.
+ * Routing of one request: from a virtual name to a response.
  * @module
  */
 import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
@@ -10,12 +10,12 @@ import { Routing } from "./routing.ts";
 import { poolFor } from "./select_pool.ts";
 
 /**
- * Routes one request, in the spec's order.
+ * Routes one request, in the order of the specification.
  *
- * @param request What is asked.
- * @param call Asks one model.
- * @param deps What the pipeline works with.
- * @throws A `MeshError`, or the client's abort.
+ * @param request The request.
+ * @param call Calls one model.
+ * @param deps Dependencies.
+ * @throws A `MeshError`, or the client's abort reason.
  */
 export async function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
   const { registry } = deps;
@@ -25,7 +25,7 @@ export async function route<T>(request: RoutedRequest, call: Call<T>, deps: Rout
   return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 
-/** Most requests have no routing constraints: what applies them is imported with the first. */
+/** Most requests have no routing constraints, so the code for them is imported with the first one that has. */
 async function choiceOf(context: EligibilityContext): Promise<ModelChoice | undefined> {
   const { modelChoice } = await import("./model_choice.ts");
   return modelChoice(context);

@@ -1,5 +1,5 @@
 /**
- * How a model is asked, and what comes of it.
+ * Calls of models, and their results.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -9,41 +9,41 @@ import type { Member, Pool } from "../registry/registry.ts";
 import type { Outcome, Usage } from "../state/usage.ts";
 import type { Connection } from "./connection.ts";
 
-/** An answer, and whether there is anything in it. */
+/** A response, and whether it is empty. */
 export interface Served<T> {
   readonly answer: T;
-  /** Nothing was said, and nothing says why. */
+  /** Whether the response is empty and contains no reason for that. */
   readonly empty: boolean;
-  /** What it took, as its provider wrote it; of an empty one only. */
+  /** Usage as reported by the provider; only of an empty response. */
   readonly usage?: unknown;
 }
 
-/** Asks one model: a whole answer, or a stream up to its first content. */
+/** Calls one model: for a complete response, or for a stream up to its first content. */
 export type Call<T> = (member: Member, completion: OperationRequest, connection: Connection) => Promise<Served<T>>;
 
-/** An answer, and how it came about. */
+/** A routed response. */
 export interface Routed<T> {
   readonly answer: T;
   readonly pool: Pool;
   readonly member: Member;
   readonly routing: RoutingRecord;
-  /** Parameters left out for this model. */
+  /** Parameters omitted for this model. */
   readonly dropped: readonly string[];
-  /** What it came over; open as long as a stream is. */
+  /** The connection, open until the response ends. */
   readonly connection: Connection;
-  /** To be called when the answer is whole, broken or no longer wanted; the first call counts. */
+  /** Called when the response is complete, interrupted or cancelled. Later calls have no effect. */
   readonly settle: Settle;
 }
 
-/** What is known of what an answer took. */
+/** The reported usage of a response. */
 export interface AnswerUsage {
-  /** As its provider wrote it; it may be anything. */
+  /** Usage as reported by the provider, unvalidated. */
   readonly usage: unknown;
-  /** Tokens written, estimated from what the answer says; 0 where an operation writes none. */
+  /** Estimates output tokens from the response; 0 for an operation without output. */
   readonly written: () => number;
-  /** The response as it is logged, where requests are. */
+  /** The response for the request log. */
   readonly text?: () => string;
 }
 
-/** Ends a request: what it meant for the model that took it, and what the answer took. Returns that in numbers. */
+/** Settles a request with the outcome for its model and the reported usage. Returns the usage in numbers. */
 type Settle = (outcome: Outcome, answer: AnswerUsage) => Usage;

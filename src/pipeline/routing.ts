@@ -1,5 +1,5 @@
 /**
- * Steps 4 to 6: from model to model, until one serves.
+ * Steps 4 to 6: rotates over models until one serves the request.
  * @module
  */
 import { retryFor } from "../config/settings/routing.ts";
@@ -20,16 +20,16 @@ import { emitRecord, recordOf, statusOfError } from "./routing_record.ts";
 import { selectionContext } from "./selection_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
-/** A request that is ready to be sent. */
+/** A request ready to be sent. */
 interface RoutingPlan<T> extends RequestPlan {
-  /** Asks one model. */
+  /** Calls one model. */
   readonly call: Call<T>;
 }
 
-/** A fault of the request itself is not carried to more models than this. */
+/** Maximum number of models to which a request that fails as invalid is sent. */
 const maxRequestFaults = 3;
 
-/** One request over its candidates, each asked at most once, in the strategy's order. */
+/** The rotation of one request over its candidates, each at most once, in the strategy's order. */
 export class Routing<T> {
   readonly #call: Call<T>;
   readonly #context: RequestContext;
@@ -37,8 +37,8 @@ export class Routing<T> {
   /**
    * Starts the request's deadline.
    *
-   * @param plan The request, and the models that can take it.
-   * @param deps What the pipeline works with.
+   * @param plan The request and its eligible models.
+   * @param deps Dependencies.
    */
   constructor(plan: RoutingPlan<T>, deps: RouteDeps) {
     this.#call = plan.call;
@@ -47,20 +47,20 @@ export class Routing<T> {
   }
 
   /**
-   * Asks models until one serves. To be called once.
+   * Rotates over models until one serves the request. Can be called once.
    *
-   * @throws What the error table says when none served; the client's abort; the deadline.
+   * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
    */
   async run(): Promise<Routed<T>> {
     let empty: SuccessfulAttempt<T> | undefined;
     try {
       for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
-        const success = await this.#ask(next);
+        const success = await this.#tryModel(next);
         if (success === undefined) continue;
         const { served } = success.answered;
         if (!served.empty) return this.#commit(success);
         success.settle("none", { usage: served.usage, written: () => 0 });
-        if (empty !== undefined) break; // a second empty answer: the first is as good
+        if (empty !== undefined) break; // the first of two empty responses is returned
         empty = success;
       }
       if (empty === undefined) throw errorOf(this.#context);
@@ -71,7 +71,10 @@ export class Routing<T> {
     }
   }
 
-  /** The next model and its permit, after a wait where that is worth it; undefined when none may be asked. */
+  /**
+   * Selects and admits the next model, after waiting for spacing if necessary; undefined if no model admits the
+   * request.
+   */
   async #admit(): Promise<AdmittedModel | undefined> {
     const context = this.#context;
     const { clock, plan } = context;
@@ -85,20 +88,20 @@ export class Routing<T> {
       const member = this.#choose(plan.prefer?.(candidates) ?? candidates);
       const { ready } = member.model.instance;
       if (ready !== undefined) {
-        await ready; // its key is being looked up again
+        await ready; // its API key is being renewed
         if (!openMembers(this.#remaining(), admission).includes(member)) continue;
       }
-      // nothing is awaited between the check and this
+      // check and admission are in the same turn of the event loop
       const permit = member.state.admit(plan.load, clock.monotonic());
-      const asked = permit.confirm(clock);
-      const denial = asked && await asked;
+      const unconfirmed = permit.confirm(clock);
+      const denial = unconfirmed && await unconfirmed;
       if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
       permit.withdraw();
-      context.contested.set(member, denial);
+      context.takenElsewhere.set(member, denial);
     }
   }
 
-  /** Eligible models that were not tried, whatever their state. */
+  /** Eligible models not yet tried, in any state. */
   #remaining(): readonly Member[] {
     const { first, failures, tried, ruledOut, plan: { eligible, pool } } = this.#context;
     if (first === undefined) return eligible;
@@ -112,7 +115,7 @@ export class Routing<T> {
     );
   }
 
-  /** Whether no other candidate could take the request, should this one fail. */
+  /** Whether no other candidate could serve the request if this one fails. */
   #isAlone({ model: { instance } }: Member, candidates: readonly Member[]): boolean {
     const { scope } = retryFor(this.#context.plan.pool.routing, instance.entry.id);
     return candidates.length === 1 || scope === "same_model" ||
@@ -134,8 +137,8 @@ export class Routing<T> {
     return member;
   }
 
-  /** Asks one model; undefined when it did not serve, which is recorded. */
-  async #ask(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
+  /** Attempts the request at one model; undefined if it fails, which is recorded. */
+  async #tryModel(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
     const { context, member, permit, alone } = next;
     context.first ??= member;
     context.tried.add(member.model.name);
@@ -152,7 +155,7 @@ export class Routing<T> {
     return undefined;
   }
 
-  /** The answer is the request's: from here on only silence ends it, or the client. */
+  /** Commits the response. Only the idle timeout or the client ends it after that. */
   #commit(success: SuccessfulAttempt<T>): Routed<T> {
     const context = this.#context;
     const { clock, plan } = context;

@@ -1,6 +1,6 @@
 /**
- * The routing constraints of a request: the header `x-mesh-route` or a top-level `mesh` object. They can only choose
- * among the pool's models: a target, a key or a provider outside it cannot be named.
+ * The routing constraints of a request: the header `x-mesh-route`, or the member `mesh`. They only choose among the
+ * pool's models: a target, an API key or a provider outside the pool cannot be specified.
  * @module
  */
 import { parseDuration } from "../config/schema/units.ts";
@@ -8,45 +8,45 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { isObject } from "../util/is_object.ts";
 
-/** Names, and the request's field that gave them: the one at fault, should nothing come of it. */
+/** Names, and the field that contains them, for errors. */
 export interface NameList {
   /** Model names, provider entry ids or vendors. */
   readonly names: readonly string[];
-  /** `mesh.only` and the like, or `x-mesh-route`. */
+  /** `mesh.only` and similar, or `x-mesh-route`. */
   readonly param: string;
 }
 
-/** What a request may cost at most, and the field at fault, should no model be left. */
+/** The maximum price of a request, and the field that contains it, for errors. */
 export interface PriceLimit {
   /** Nano-dollars. */
-  readonly nano: number;
+  readonly nanoUsd: number;
   /** `mesh.max_price` or `x-mesh-route`. */
   readonly param: string;
 }
 
-/** Labels for records: names to strings, or strings alone. */
+/** Labels for records: an object of strings, or an array of strings. */
 export type Tags = Readonly<Record<string, string>> | readonly string[];
 
-/** How a request constrains its routing. */
+/** Routing constraints. */
 export interface RoutingConstraints {
-  /** No other model. */
+  /** The only allowed models. */
   readonly only?: NameList;
-  /** None of these. */
+  /** Excluded models. */
   readonly ignore?: NameList;
-  /** These first, one after the other, then all others. */
+  /** Preferred models, in order, before all others. */
   readonly order?: NameList;
-  /** What the request may cost by estimate. */
+  /** Maximum estimated cost of the request. */
   readonly maxPrice?: PriceLimit;
-  /** Longest time to an answer, or to a stream's first content, ms. */
+  /** Maximum time to a response, or to the first content of a stream, ms. */
   readonly deadlineMs?: number;
-  /** What keeps it together with others, for strategies that honor it. */
+  /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
-  /** Labels for its records. */
+  /** Labels for the records of the request. */
   readonly tags?: Tags;
 }
 
 type Draft = { -readonly [key in keyof RoutingConstraints]: RoutingConstraints[key] };
-/** A field: its name in messages, and as the parameter at fault. */
+/** A field, with its name in messages and in `param`. */
 interface Field {
   readonly label: string;
   readonly param: string;
@@ -81,16 +81,17 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
 };
 
 /**
- * Reads the routing constraints of a request; undefined when it has none. The body wins over the header, member by member; a
- * member that is null counts as not there.
+ * Reads the routing constraints of a request; undefined if there are none. Members of the body have precedence over the
+ * header. A null member counts as absent.
  *
- * The header is `name=value`, separated by `;`, and values of lists by `,` (blanks around them do not count, nor does a
- * stray `;`; RFC 9110, section 5.6.6). A model whose name has one of these, or a character outside ASCII, is named in
- * the body.
+ * The header consists of `name=value` pairs separated by `;`. Values of lists are separated by `,`. White space around
+ * them and empty pairs are ignored (RFC 9110, section 5.6.6). A model whose name contains a separator or a non-ASCII
+ * character can only be named in the body.
  *
  * @param header The value of `x-mesh-route`.
- * @param body The request; of it only `mesh` is looked at.
- * @throws {UnsupportedRequestError} `invalid_value`, with the field: unknown, repeated, empty, too long or malformed.
+ * @param body The request, of which only `mesh` is read.
+ * @throws {UnsupportedRequestError} `invalid_value`, with the field, if unknown, repeated, empty, too long or
+ * malformed.
  *
  * @example
  * ```ts ignore
@@ -147,7 +148,7 @@ function readerOf(readers: Readonly<Record<string, Reader>>, name: string, field
   throw invalid(field, `is no routing field: ${hint}`);
 }
 
-/** A name cannot have a `=` here: it is a field after a comma, as two headers joined by a gateway have it. */
+/** A name cannot contain `=` here: it indicates a field after a comma, as gateways join repeated headers. */
 function split(value: unknown, field: Field): string[] {
   const names = String(value).split(",").map((name) => name.trim());
   if (names.some((name) => name.includes("="))) throw invalid(field, 'has a "=": fields are separated by ";"');
@@ -162,19 +163,19 @@ function listOf(value: unknown, field: Field): NameList {
   return { names: [...new Set<string>(value)], param: field.param };
 }
 
-/** Digits with an optional fraction; NaN for any other text. */
+/** Digits with an optional fraction; NaN otherwise. */
 function decimal(value: unknown): number {
   return /^\d{1,7}(\.\d{1,12})?$/.test(String(value)) ? Number(value) : NaN;
 }
 
 function priceOf(value: unknown, field: Field): PriceLimit {
   if (typeof value === "number" && value >= 0 && value <= maxPriceUsd) {
-    return { nano: Math.round(value * nanoPerUsd), param: field.param };
+    return { nanoUsd: Math.round(value * nanoPerUsd), param: field.param };
   }
   throw invalid(field, `has to be a number of USD from 0 to ${maxPriceUsd}, such as 0.01`);
 }
 
-/** A bare number has two readings, in the configuration as here (contract, section 4). */
+/** A bare number is ambiguous, as in the configuration (contract, section 4). */
 function durationOf(value: unknown, field: Field): number {
   const isBare = typeof value === "number" ? Number.isSafeInteger(value) : /^\d{1,15}$/.test(String(value));
   if (isBare && Number(value) > 0) {

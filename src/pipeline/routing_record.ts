@@ -1,5 +1,5 @@
 /**
- * The routing record: why a request went where it went, and how it ended.
+ * The routing record: how a request was routed, and how it ended.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -19,38 +19,38 @@ import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/usage.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** Characters of a request's `user` that are logged. */
+/** Maximum length of a request's `user` in the log, characters. */
 const maxUserLength = 256;
 
-/** The model that answered. */
+/** The model that responded. */
 interface ServedModel {
   readonly member: Member;
-  /** The model behind it, where it is a proxy. */
+  /** The actual model, if the provider is a proxy. */
   readonly by?: ServedBy | undefined;
 }
 
-/** Members of a {@linkcode RoutingRecord} that are known when the request is over. */
+/** Members of a {@linkcode RoutingRecord} that are known at the end of the request. */
 type End = Pick<
   RoutingRecord,
   "status" | "ttft_ms" | "duration_ms" | "tokens_in" | "tokens_out" | "cost_usd" | "estimated"
 >;
 
-/** How a request ended. */
+/** The end of a request. */
 interface RequestEnding {
   readonly status: number;
   readonly outcome: Outcome;
-  /** When the answer, or a stream's first content, came, monotonic ms. */
+  /** Time of the response, or of the first content of a stream, monotonic ms. */
   readonly answeredAt?: number;
   readonly used?: Usage;
-  /** The response as it is logged, where requests are. */
+  /** The response for the request log. */
   readonly text?: (() => string) | undefined;
 }
 
 /**
- * Writes down why a request went where it went. The record is emitted when its end is known.
+ * Creates the routing record of a request. It is emitted at the end of the request.
  *
  * @param context The request.
- * @param served The model that answered; undefined when none did.
+ * @param served The model that responded; undefined if none did.
  */
 export function recordOf(context: RequestContext, served?: ServedModel): RoutingRecord {
   const { plan: { request, pool }, chain, clock } = context;
@@ -68,9 +68,12 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
     provider: member?.model.instance.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
     fallback_chain: chain,
-    routing_latency_ms: Math.max(0, Math.round((clock.monotonic() - context.startedAt - context.awayMs) * 1000) / 1000),
+    routing_latency_ms: Math.max(
+      0,
+      Math.round((clock.monotonic() - context.startedAt - context.upstreamMs) * 1000) / 1000,
+    ),
     attempts: context.attempts,
-    // at the end: what follows a spread is added to the object bit by bit
+    // at the end: members after a spread are slow to add
     ...(request.original && { dialect: request.original.dialect }),
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
@@ -81,18 +84,18 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
 }
 
 /**
- * Completes a record with how its request ended, and emits it.
+ * Completes a record with the end of its request, and emits it.
  *
- * @param record Not emitted yet.
+ * @param record A record, not yet emitted.
  * @param context The request.
- * @param ending How it ended.
+ * @param ending The end of the request.
  */
 export function emitRecord(
   record: RoutingRecord,
   { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
   { status, outcome, answeredAt, used = {}, text }: RequestEnding,
 ): void {
-  const { input, output, costNano, estimated } = used;
+  const { input, output, costNanoUsd, estimated } = used;
   const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
   const end: End = {
     status,
@@ -100,7 +103,7 @@ export function emitRecord(
     duration_ms: Math.round(clock.monotonic() - startedAt),
     ...(input === undefined ? {} : { tokens_in: input }),
     ...(output === undefined ? {} : { tokens_out: output }),
-    ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
+    ...(costNanoUsd === undefined ? {} : { cost_usd: costNanoUsd / 1e9 }),
     ...(estimated === undefined ? {} : { estimated }),
   };
   Object.assign(record, end);
@@ -111,7 +114,7 @@ export function emitRecord(
     latencyMs,
     tokensIn: input,
     tokensOut: output,
-    costNanoUsd: costNano,
+    costNanoUsd,
     tokensCached: used.cached,
     payloads: deps.hub.logsRequests ? payloadsOf(request, text) : undefined,
   });
@@ -131,10 +134,10 @@ function payloadsOf(
 }
 
 /**
- * The HTTP status that stands for the error of a request that was routed. A client that left, or gave up with a reason of
- * its own, is no failure of ours; the server's end is.
+ * The HTTP status of a routed request that failed. A client that disconnects or aborts with its own reason is not a
+ * server error; a shutdown of the server is.
  *
- * @param error What it was given up with.
+ * @param error The reason.
  * @param context The request.
  */
 export function statusOfError(error: unknown, { plan: { request: { signal } } }: RequestContext): number {

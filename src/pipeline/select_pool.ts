@@ -1,5 +1,5 @@
 /**
- * Step 2: the pool that a request is served from.
+ * Step 2: pool selection.
  * @module
  */
 import { MeshError, ModelNotFoundError } from "../errors.ts";
@@ -8,10 +8,10 @@ import type { RoutedRequest } from "./request.ts";
 import { resolveCapability, type Target } from "./resolve_capability.ts";
 
 /**
- * The pool of a target: the one configured, or one made for the capability or the models named.
+ * Returns the pool of a target: a configured one, or one created for the capability or models.
  *
- * @param target What the request asks for.
- * @param registry What exists.
+ * @param target The target.
+ * @param registry The registry.
  */
 function selectPool(target: Target, registry: Registry): Pool {
   if (target.kind === "pool") return target.pool;
@@ -19,13 +19,13 @@ function selectPool(target: Target, registry: Registry): Pool {
 }
 
 /**
- * The pool that a request is served from under one of its names: steps 1 and 2. For a client that has pools of its own
- * no other name exists, whatever it stands for.
+ * Returns the pool of a request for one of its names (steps 1 and 2). For a client with its own pools, other names do
+ * not exist.
  *
  * @param name The request's `model`, or one of its `models`.
- * @param request Its client may have pools of its own.
- * @param registry What exists.
- * @throws {ModelNotFoundError} When there is no such pool for the request's client.
+ * @param request The request, whose client may have its own pools.
+ * @param registry The registry.
+ * @throws {ModelNotFoundError} If there is no such pool for the client.
  */
 export function poolFor(name: string, { client }: Pick<RoutedRequest, "client">, registry: Registry): Pool {
   const pools = client?.pools;

@@ -1,5 +1,5 @@
 /**
- * What a strategy may look at for one request.
+ * The facts available to a strategy.
  * @module
  */
 import type { SelectionContext } from "../contracts/rotation.ts";
@@ -9,22 +9,22 @@ import type { Load } from "../state/usage.ts";
 import type { ModelState } from "../state/model_state.ts";
 import { firstGuess } from "../state/metrics/output_tokens.ts";
 
-/** An answer is not estimated longer: prices stay comparable whatever limit a request names. */
+/** Maximum estimated output, so that prices stay comparable for requests with a high limit. */
 const maxOutput = 1e8;
 
 /** The request. */
 interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "session"> {
   readonly pool: Pool;
-  /** What it will take, by estimate. */
+  /** Estimated usage. */
   readonly load: Load;
 }
 
 /**
- * Makes a strategy's view of a request. Costs are compared by one estimate for all models: by each model's own mean, one
- * that answers briefly would look cheap.
+ * Creates a strategy's view of a request. Costs are compared by one estimate for all models, since a model with short
+ * responses would otherwise seem cheap.
  *
  * @param selection The request.
- * @param runtime Monotonic clock and chance.
+ * @param runtime Monotonic clock and random numbers.
  */
 export function selectionContext({ pool, load, ...request }: Selection, runtime: Runtime): SelectionContext {
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
@@ -45,7 +45,7 @@ export function selectionContext({ pool, load, ...request }: Selection, runtime:
   };
 }
 
-/** Mean tokens of the answers that the pool's models gave last. */
+/** Mean output tokens of the most recent responses of the pool's models. */
 function meanOutput({ members }: Pool): number {
   let answers = 0;
   let tokens = 0;

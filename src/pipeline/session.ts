@@ -5,8 +5,8 @@
 import type { RequestBody } from "../contracts/openai.ts";
 
 /**
- * The session of a request, first present: the header `x-mesh-session`, `mesh.session`, the library's `sessionId`,
- * `prompt_cache_key`, `safety_identifier`, `user`.
+ * Returns the session of a request, the first present of: the header `x-mesh-session`, `mesh.session`, the library's
+ * `sessionId`, `prompt_cache_key`, `safety_identifier`, `user`.
  *
  * @param header The header's value.
  * @param body The request.

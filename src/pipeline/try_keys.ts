@@ -1,5 +1,5 @@
 /**
- * Step 6, within one try: where a provider has several keys and refuses one, another one is used at once.
+ * Step 6, within one try: if one of several API keys is rejected, the next one is used immediately.
  * @module
  */
 import type { KeyRejection } from "../state/limits/api_key_pool.ts";
@@ -8,18 +8,18 @@ import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import { type AttemptScope, type FailedTry, type ServedTry, tryOnce } from "./try_once.ts";
 
-/** A try that failed with every key that could be used. */
+/** A try that failed with every available API key. */
 export interface RefusedTry extends FailedTry {
-  /** What follows from it; left out where that has yet to be decided. */
+  /** The decision; undefined if not yet made. */
   readonly next?: Rotate;
 }
 
 /**
- * Asks one model once with one key after the other, until one is not refused. That is no retry: it takes nothing of a
- * budget, waits for nothing and is no failure of the model.
+ * Calls one model with one API key after the other, until a key is accepted. This is not a retry: it does not use the
+ * retry budget, has no delay, and does not count as a failure of the model.
  *
- * @param scope The attempt, of a provider with several keys.
- * @throws The client's abort or the deadline; a failure of the model is returned.
+ * @param scope The attempt, at a provider with several keys.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
   for (let tries = 1;; tries++) {
@@ -28,12 +28,12 @@ export async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
     const { failure, reservation } = end;
     const rejection = reservation?.rejectApiKey(failure);
     if (rejection === undefined) return end;
-    if (rejection.isNews) trace(rejection, failure, scope);
+    if (rejection.isNew) trace(rejection, failure, scope);
     // each key once, however short its standby
     if (rejection.refusal !== undefined || tries >= rejection.of) {
       return { failure: { ...failure, ...rejection.refusal } };
     }
-    // in standby meanwhile: that one key of several was refused is no reason for a longer one
+    // in standby by now: the rejection of one of several keys does not extend it
     if (!await readmit(scope)) return { failure, next: { step: "rotate" } };
   }
 }

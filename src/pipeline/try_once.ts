@@ -1,5 +1,5 @@
 /**
- * Step 6, within one attempt: one model, asked once.
+ * Step 6, within one attempt: one call to one model.
  * @module
  */
 import type { OperationRequest } from "../contracts/provider.ts";
@@ -11,39 +11,39 @@ import { Connection } from "./connection.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import type { Call, Served } from "./routed.ts";
 
-/** One model that is asked for one request. */
+/** An attempt: one model for one request. */
 export interface AttemptScope<T> extends AdmittedModel {
-  /** The request in the model's words. */
+  /** The adapted request. */
   readonly completion: OperationRequest;
   readonly call: Call<T>;
 }
 
-/** A try that the model answered. */
+/** A successful try. */
 export interface ServedTry<T> {
   readonly served: Served<T>;
-  /** Open as long as a stream is. */
+  /** The connection, open until the response ends. */
   readonly connection: Connection;
 }
 
-/** A try that failed. */
+/** A failed try. */
 export interface FailedTry {
   readonly failure: Failure;
-  /** Its share in the counts. */
+  /** The reservation of the call. */
   readonly reservation?: CallReservation | undefined;
 }
 
 /**
- * Asks one model once.
+ * Calls one model once.
  *
  * @param scope The attempt.
- * @throws The client's abort or the deadline; a failure of the model is returned.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryOnce<T>(
   { context, member, permit, completion, call }: AttemptScope<T>,
 ): Promise<ServedTry<T> | FailedTry> {
   const { clock, deps: { runtime, redact } } = context;
   const { instance } = member.model;
-  context.unansweredMs = 0; // the wait for another model is not this one's
+  context.unansweredMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
@@ -60,16 +60,16 @@ export async function tryOnce<T>(
     context.possiblyBilled ||= wasSent && !connection.answered;
     const ms = clock.monotonic() - from;
     context.unansweredMs = connection.answered ? 0 : ms;
-    if (wasSent && context.isStopped) reservation.end({}); // a client that left may be billed for what was reserved
+    if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
     else reservation.fail(wasSent);
     if (context.isStopped) context.addTry(member, { outcome: "aborted", ms });
     context.check();
     const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
     context.addTry(member, { outcome: failure.kind, status: failure.status, ms });
-    connection.abort(error); // frees a socket whose response is not read to its end
+    connection.abort(error); // releases the socket of a response that is not read completely
     return { failure, reservation };
   } finally {
     context.attempts += connection.calls;
-    context.awayMs += clock.monotonic() - from;
+    context.upstreamMs += clock.monotonic() - from;
   }
 }

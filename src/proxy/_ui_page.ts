@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited. The notice of what it contains of others is in the page.
-// Its sources: sha256-kYuotl5AvJR311knuOOPgRVUFhTT+0ONjn2HdGelhpg=
+// Its sources: sha256-DsoGtPVN0Ghh3F9S9K6pgy9mx8nFXwdhrTyjIVLHJag=
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {

@@ -11,26 +11,26 @@ import { HttpError } from "./error_body.ts";
 
 const encoder = new TextEncoder();
 
-/** A token, and who sends it. */
+/** A token, and its sender. */
 interface AcceptedToken extends Caller {
   readonly token: string;
 }
 
 const anonymous: Caller = { isAdministrator: true };
 
-/** What tokens of clients made at runtime begin with. */
+/** Prefix of the tokens of clients created at runtime. */
 export const runtimePrefix = "mm_";
 
 /**
- * Checks bearer tokens, all of the configuration on every request, in time that does not depend on the match. Those of
- * clients made at runtime are looked up by their hash.
+ * Checks bearer tokens. All configured tokens are compared, in constant time; those of clients created at runtime are
+ * looked up by their hash.
  */
 export class Authenticator {
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
 
   readonly #runtime: Pick<ClientSlot, "clients"> | undefined;
 
-  /** @param runtime Clients made at runtime. */
+  /** @param runtime Clients created at runtime. */
   constructor(tokens: readonly AcceptedToken[], runtime?: Pick<ClientSlot, "clients">) {
     this.#runtime = runtime;
     this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
@@ -41,7 +41,7 @@ export class Authenticator {
     return this.#callers.length === 0;
   }
 
-  /** The sender of a request; undefined without an accepted token where one is required. */
+  /** The sender of a request; undefined if a token is required and none is accepted. */
   callerOf(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
     const isAnyAccepted = this.isOpen;
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
@@ -62,8 +62,8 @@ export class Authenticator {
   /**
    * Requires an accepted token.
    *
-   * @param dialect Where its clients may put their token too.
-   * @throws {HttpError} 401 without one.
+   * @param dialect Its clients may send the token in another header.
+   * @throws {HttpError} 401 otherwise.
    */
   authenticate(request: PlainRequest, dialect?: DialectWords): Caller {
     const caller = this.callerOf(request, dialect);
@@ -88,7 +88,7 @@ function isSame(token: Uint8Array, given: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** The tokens of clients, of the command line and of administrators alone. */
+/** Tokens of clients, of the command line, and of administrators. */
 export function acceptedTokens(
   { clients, adminTokens }: ProxySettings,
   given: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },

@@ -1,5 +1,5 @@
 /**
- * Reading a JSON body.
+ * Reads JSON bodies.
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
@@ -10,7 +10,7 @@ import { HttpError } from "./error_body.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Maximum length of a member's name in a message. */
+/** Maximum length of a member's name in an error message. */
 const maxNameLength = 64;
 
 /** A body, parsed and as received. */
@@ -22,9 +22,9 @@ interface JsonBody {
 /**
  * Reads the JSON body of a request.
  *
- * @param request Its headers are checked before anything is read.
- * @throws {HttpError} 415 when its headers name another media type.
- * @throws {UnsupportedRequestError} `invalid_json` when it does not parse, `invalid_value` for a repeated member.
+ * @param request Its headers are checked before the body is read.
+ * @throws {HttpError} 415 if its headers specify another media type.
+ * @throws {UnsupportedRequestError} `invalid_json` if it cannot be parsed, `invalid_value` for a repeated member.
  */
 export async function readJson(
   request: Pick<PlainRequest, "headers">,
@@ -57,7 +57,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The proxy checks what the provider reads, which may be the other one of two members. */
+/** Rejects repeated members: the proxy would validate one, and the provider might read the other. */
 function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   const repeated = repeatedMember(text, value);
@@ -68,20 +68,20 @@ function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (path === "" && "mesh" in value) refuseRepeated(memberText(text, "mesh"), value.mesh, "mesh.");
 }
 
-/** Whether a text has more containers than a request may have: parsing millions of them would block all requests. */
+/** Whether a text has too many containers, since parsing millions of them would block all other requests. */
 function hasTooMany(text: string): boolean {
   let containers = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 34) {
       at = endOfString(text, at);
-      if (at < 0) return false; // no JSON: the parser says so
+      if (at < 0) return false; // invalid JSON, reported by the parser
     } else if ((code === 91 || code === 123) && ++containers > maxContainers) return true;
   }
   return false;
 }
 
-/** From an opening quote to the closing one; -1 when there is none. */
+/** The index of the closing quote of a string; -1 if there is none. */
 function endOfString(text: string, at: number): number {
   for (;;) {
     at = text.indexOf('"', at + 1);
@@ -95,7 +95,7 @@ function endOfString(text: string, at: number): number {
 function checkType(headers: PlainRequest["headers"]): void {
   const type = headers.get("content-type");
   const encoding = headers.get("content-encoding");
-  if (type === "application/json" && encoding === null) return; // as nearly all have it
+  if (type === "application/json" && encoding === null) return; // the common case
   const unsupported = (message: string) => new HttpError(message, { status: 415, code: "unsupported_media_type" });
   if (type !== null && !/^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
     throw unsupported("The content type has to be application/json");

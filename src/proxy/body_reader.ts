@@ -1,6 +1,6 @@
 /**
- * Reading request bodies within bounds of size, time and memory, so that a client which sends slowly, much or nothing
- * does not block others.
+ * Reads request bodies within limits of size, time and memory, so that a client which sends slowly, too much, or
+ * nothing does not block others.
  * @module
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
@@ -8,25 +8,28 @@ import type { PlainRequest } from "../contracts/shell.ts";
 import { concat } from "../util/bytes.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
 
-/** Every body has at least this time, ms. */
+/** Minimum time for any body, ms. */
 const firstWindowMs = 30_000;
 
-/** A body that takes longer has to keep its rate in each further window of this length, ms. */
+/** Length of the windows in which a longer body must keep its rate, ms. */
 const nextWindowMs = 5_000;
 
-/** The rate that a body has to keep in each window, the first one included, to be read on. */
+/** The minimum rate of a body in each window, including the first. */
 const minBytesPerSecond = 8 * 1024;
 
-/** Bodies declared to be this short are read in one go, which is cheaper: one that takes longer than the first window is too slow. */
+/**
+ * Bodies with a declared length up to this are read in one call, which is cheaper, and must arrive within the first
+ * window.
+ */
 const maxAtOnceBytes = 64 * 1024;
 
-/** The share of the memory that one client gets. */
+/** The share of the memory available to one client. */
 const clientShare = 1 / 4;
 
-/** Bytes still on their way would be taken for the next request. */
+/** Closes the connection, since unread bytes would be parsed as the next request. */
 const unread = { connection: "close" };
 
-/** The client disconnected while it sent its body. */
+/** The client disconnected while it was sending its body. */
 export class ClientDisconnectedError extends Error {
   override name = "ClientDisconnectedError";
 }
@@ -38,7 +41,7 @@ export class BodyMemory {
   /**
    * Reserves memory.
    *
-   * @param bounds A client gets at most a quarter of `memoryBytes`.
+   * @param bounds A client may use at most a quarter of `memoryBytes`.
    * @returns Whether it was reserved.
    */
   reserve(bytes: number, { memoryBytes, client }: Pick<BodyBounds, "memoryBytes" | "client">): boolean {
@@ -63,29 +66,29 @@ export class BodyMemory {
 export interface BodyBounds {
   /** Bytes. */
   readonly maxBytes: number;
-  /** The key below `proxy` that this bound is configured by. */
+  /** The configuration key of this limit, below `proxy`. */
   readonly limitKey: "body_limit" | "upload_limit";
-  /** The one for all bodies together. */
+  /** The configuration key of the limit for all bodies together. */
   readonly memoryKey: "body_memory" | "upload_limit";
-  /** Shared by all bodies being read. */
+  /** Shared by all bodies that are being read. */
   readonly memory: BodyMemory;
-  /** Of all bodies together, bytes. */
+  /** For all bodies together, bytes. */
   readonly memoryBytes: number;
-  /** Identifies the client; undefined: no limit of its own. */
+  /** Identifies the client; undefined if it has no limit of its own. */
   readonly client: unknown;
   readonly clock: Clock;
-  /** When the request arrived, monotonic ms. */
+  /** Time at which the request was received, monotonic ms. */
   readonly startedAt: number;
-  /** Time from then on until the whole body has to be read, ms. */
+  /** Time from then until the body must be complete, ms. */
   readonly limitMs: number;
 }
 
 /**
  * Reads the whole body of a request.
  *
- * @param request Its body has not been read yet.
- * @throws {HttpError} 413 when it is larger, 503 when memory is exhausted, 504 when it arrives too slowly.
- * @throws {ClientDisconnectedError} When it ends early.
+ * @param request Its body has not been read.
+ * @throws {HttpError} 413 if it is too large, 503 if the memory is exhausted, 504 if it is too slow.
+ * @throws {ClientDisconnectedError} If it ends early.
  */
 export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
   return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
@@ -135,7 +138,7 @@ class BodyReading {
     }
     const received = new ReceivedBody(declared === null ? undefined : Number(declared));
     for await (const chunk of request.body ?? []) {
-      if (this.#isOver) break; // the promise is settled already
+      if (this.#isOver) break; // the promise is already settled
       this.#reserve(chunk.length);
       this.#arrivedInWindow += chunk.length;
       received.add(chunk);
@@ -157,7 +160,7 @@ class BodyReading {
     this.#reserved += bytes;
   }
 
-  /** Checks after a window whether the body arrives fast enough. */
+  /** Checks at the end of a window whether the body keeps its rate. */
   #checkRateLater(windowMs: number, leftMs: number): void {
     const { clock, startedAt, limitMs } = this.#bounds;
     this.#cancelTimer = clock.after(Math.min(windowMs, leftMs), () => {
@@ -178,7 +181,7 @@ class BodyReading {
     if (this.#end()) this.#promise.reject(reason);
   }
 
-  /** False when it was over already. */
+  /** Returns false if it has already ended. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -194,8 +197,8 @@ class BodyReading {
 }
 
 /**
- * The chunks of a body. Its memory is allocated once half of it has arrived: it is never held twice, and a client that declares
- * a large body and sends none takes nothing.
+ * The chunks of a body. Memory is allocated after half of it has been received, so that the body is never stored twice,
+ * and a client that declares a large body and sends nothing uses none.
  */
 class ReceivedBody {
   #declared: number | undefined;
@@ -203,7 +206,7 @@ class ReceivedBody {
   #whole: Uint8Array | undefined;
   #size = 0;
 
-  /** @param declared Its length, where it is declared, bytes. */
+  /** @param declared The declared length, bytes; undefined if none. */
   constructor(declared: number | undefined) {
     this.#declared = declared;
   }
@@ -213,7 +216,7 @@ class ReceivedBody {
   }
 
   add(chunk: Uint8Array): void {
-    if (this.#whole !== undefined && this.#size + chunk.length > this.#whole.length) { // the length was not its own
+    if (this.#whole !== undefined && this.#size + chunk.length > this.#whole.length) { // the declared length was wrong
       this.#chunks = [this.#whole.subarray(0, this.#size)];
       this.#whole = this.#declared = undefined;
     }
@@ -231,7 +234,7 @@ class ReceivedBody {
   }
 }
 
-/** The error of a body that is larger than the proxy takes. */
+/** The error for a body that is too large. */
 export function bodyTooLarge({ maxBytes, limitKey }: Pick<BodyBounds, "maxBytes" | "limitKey">): HttpError {
   return new HttpError(`The body is over the limit of ${maxBytes} bytes (proxy.${limitKey})`, {
     status: 413,

@@ -1,5 +1,5 @@
 /**
- * The certificate that a proxy serves by `proxy.tls`: read before the port is bound, and again when its files change.
+ * The certificate of a proxy with `proxy.tls`, read before the port is bound, and again when its files change.
  * @module
  */
 import { reasonOf } from "../config/load/load.ts";
@@ -9,8 +9,8 @@ import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import { ConfigError, type ConfigProblem, MeshError } from "../errors.ts";
 import { watchText } from "../util/watch_text.ts";
 
-/** A server, and what ends the looks at its files. */
-export interface WatchedServer {
+/** A server, and the function that stops monitoring its certificate files. */
+export interface MonitoredServer {
   readonly server: RunningServer;
   readonly stopWatching: Cancel;
 }
@@ -18,23 +18,23 @@ export interface WatchedServer {
 interface CertificateOptions {
   readonly files: FileSystem;
   readonly clock: Pick<Clock, "every">;
-  /** Called with each certificate that is taken over, and once with what cannot be. */
+  /** Called with each new certificate, and once for each that is invalid. */
   readonly report: (severity: "info" | "error", message: string) => void;
 }
 
-/** What the files hold: a pair, or why there is none. */
+/** The content of the files: a key pair, or a problem. */
 type Found = TlsKeyPair | { readonly problem: ConfigProblem };
 
 /**
- * Starts a server with a certificate, and gives it the next one whenever its files have changed.
+ * Starts a server with a certificate, and renews the certificate when its files change.
  *
- * @throws {ConfigError} When it cannot be used; nothing listens then.
+ * @throws {ConfigError} If it is invalid; the port is then not bound.
  */
 export async function serveCertificate(
   settings: TlsSettings,
   serve: (tls: TlsKeyPair) => Promise<RunningServer>,
   { files, clock, report }: CertificateOptions,
-): Promise<WatchedServer> {
+): Promise<MonitoredServer> {
   const first = await find(settings, files);
   if ("problem" in first) throw new ConfigError([first.problem]);
   const server = await serve(first).catch((error) => {
@@ -54,9 +54,9 @@ export async function serveCertificate(
 }
 
 /**
- * What makes a certificate unusable, without a server.
+ * Returns the problems of a certificate, without a server.
  *
- * @param check Checks a pair, as {@linkcode Shell.checkTls} does.
+ * @param check Checks a key pair, as {@linkcode Shell.checkTls}.
  */
 export async function problemsOfCertificate(
   settings: TlsSettings,
@@ -75,19 +75,19 @@ export async function problemsOfCertificate(
 }
 
 async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {
-  const texts: Record<string, string> = {};
+  const pair: Record<string, string> = {};
   for (const part of ["cert", "key"] as const) {
     try {
-      texts[part] = await files.readText(settings[part]);
+      pair[part] = await files.readText(settings[part]);
     } catch (error) {
       const message = `"${settings[part]}" cannot be read: ${reasonOf(error)}`;
       return { problem: { path: `proxy.tls.${part}`, message } };
     }
   }
-  return texts as unknown as TlsKeyPair;
+  return pair as unknown as TlsKeyPair;
 }
 
-/** Why it could not be taken over; undefined when it was. */
+/** Renews the certificate. Returns the problem if it is invalid. */
 function renew(server: RunningServer, found: Found, settings: TlsSettings): ConfigProblem | undefined {
   if ("problem" in found) return found.problem;
   try {

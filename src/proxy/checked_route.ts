@@ -1,5 +1,5 @@
 /**
- * What of a route depends on the method, and on who asks.
+ * Checks of a route that depend on method and sender.
  * @module
  */
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
@@ -10,9 +10,9 @@ import type { RouteEntry } from "./exchange.ts";
 /**
  * The route of a request.
  *
- * @param entry What its path stands for.
+ * @param entry The route of its path; undefined if there is none.
  * @param request For the error.
- * @throws {HttpError} 404 without a route, 405 for a method that it does not take.
+ * @throws {HttpError} 404 without a route, 405 for an unsupported method.
  */
 export function checkedRoute(
   entry: RouteEntry | undefined,
@@ -36,7 +36,7 @@ export function notAdministrator(): HttpError {
   return new HttpError(message, { status: 403, code: "not_an_administrator" });
 }
 
-/** The response to HEAD: the headers of GET, its length among them where that is known. */
+/** The response to HEAD: the headers of GET, including its length if known. */
 export function withoutBody({ body, ...response }: PlainResponse): PlainResponse {
   if (body === null) return { ...response, body };
   if (isStream(body)) {

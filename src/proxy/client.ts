@@ -12,7 +12,7 @@ import type { CounterReplicator, Replication } from "../state/replication/counte
 import { slicedMinute } from "../state/replication/shared_rate.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
-/** Window of the limit of requests. */
+/** The window of the request limit. */
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
 interface ClientContext {
@@ -22,20 +22,20 @@ interface ClientContext {
 
 function budgetOf(
   name: string,
-  { dailyNano, monthlyNano, alertAt }: BudgetSettings,
+  { dailyNanoUsd, monthlyNanoUsd, alertAt }: BudgetSettings,
   { before, state }: ClientContext,
 ): Budget {
   const id = `client ${name}`;
   const isReplicated = state?.replicator.replication !== undefined;
-  // a replicated budget has its sums from the replicator
-  const limits = { daily: dailyNano, monthly: monthlyNano, alertAt };
+  // the replicator provides the sums of a replicated budget
+  const limits = { daily: dailyNanoUsd, monthly: monthlyNanoUsd, alertAt };
   const budget = new Budget(limits, id, isReplicated ? undefined : before?.budget);
   state?.addBudgetScope({ id, budget });
   if (isReplicated) state!.replicator.register(budget);
   return budget;
 }
 
-/** What a client may do. */
+/** Permissions and limits of a client. */
 type ClientLimits = Pick<ClientSettings, "pools" | "budget" | "rpm">;
 
 export class Client implements RequestClient {
@@ -43,11 +43,11 @@ export class Client implements RequestClient {
   pools: ReadonlySet<string> | undefined;
   budget: Budget | undefined;
   readonly #state: MeshState | undefined;
-  /** Kept while there is no limit: what was spent under one counts under the next. */
+  /** Kept while there is no limit, since a later limit includes what was spent before. */
   #budget: Budget | undefined;
   #rpm = Infinity;
   readonly #requests: SlidingWindow;
-  /** Exchanges counts with other processes, once it does. */
+  /** Replicates counters, if several processes share them. */
   readonly #replicator: CounterReplicator | undefined;
 
   /**
@@ -62,7 +62,7 @@ export class Client implements RequestClient {
     this.#apply(limits, before);
   }
 
-  /** Applies other limits; requests and spending so far count against them. */
+  /** Applies other limits. Earlier requests and spending count against them. */
   change(limits: ClientLimits): void {
     this.#apply(limits);
   }
@@ -71,11 +71,11 @@ export class Client implements RequestClient {
     this.pools = pools && new Set(pools);
     this.#rpm = rpm;
     if (budget !== undefined) this.#budget ??= budgetOf(this.name, budget, { before, state: this.#state });
-    this.#budget?.setLimits({ daily: budget?.dailyNano, monthly: budget?.monthlyNano });
+    this.#budget?.setLimits({ daily: budget?.dailyNanoUsd, monthly: budget?.monthlyNanoUsd });
     this.budget = budget && this.#budget;
   }
 
-  /** Whether nothing is kept from it: by default, what administrates the proxy. */
+  /** Whether it may access everything, as administrators do by default. */
   get isUnlimited(): boolean {
     return this.pools === undefined && this.budget === undefined && this.#rpm === Infinity;
   }
@@ -83,8 +83,8 @@ export class Client implements RequestClient {
   /**
    * Counts a request.
    *
-   * @returns A promise where other processes count with it.
-   * @throws {RateLimitError} When it exceeds the limit of a minute; it does not count then.
+   * @returns A promise if the limit is shared by several processes.
+   * @throws {RateLimitError} If it exceeds the limit per minute; it is then not counted.
    */
   admit(clock: Clock): Promise<void> | undefined {
     const replication = this.#rpm === Infinity ? undefined : this.#replicator?.replication;
@@ -92,7 +92,7 @@ export class Client implements RequestClient {
     this.#admitHere(clock.monotonic());
   }
 
-  /** While the store is unavailable this process counts by itself. */
+  /** While the store is unavailable, only the local counter applies. */
   async #admitShared(replication: Replication, clock: Clock): Promise<void> {
     const grant = await replication.admit({ name: `client ${this.name}`, limit: this.#rpm, ...slicedMinute });
     if (grant === undefined) return this.#admitHere(clock.monotonic());
@@ -113,10 +113,10 @@ export class Client implements RequestClient {
   }
 
   /**
-   * What this client reads in place of an error's message: without pools that are not its own, with the budget that is
-   * spent. Undefined where the message is the same for all clients.
+   * Returns the message of an error as this client may see it: without other pools, and with its exhausted budget.
+   * Undefined if the message is the same for all clients.
    *
-   * @param error Anything that was thrown while its request was served.
+   * @param error Any error of its request.
    * @param wallTimeMs Wall clock.
    */
   messageFor(error: unknown, wallTimeMs: number): string | undefined {
@@ -132,19 +132,20 @@ export class Client implements RequestClient {
   }
 }
 
-/** Sender of a request with an accepted token. */
+/** The sender of a request with an accepted token. */
 export interface Caller {
-  /** Undefined for a token without a client's name, and where no token is required. */
+  /** Undefined for a token without a client's name, or if no token is required. */
   readonly client?: Client | undefined;
-  /** Whether it sees everything and may activate and deactivate. */
+  /** Whether it may read everything, and activate and deactivate. */
   readonly isAdministrator: boolean;
 }
 
 /**
- * The configured clients that have a name.
+ * Creates the configured clients that have a name.
  *
- * @param clients As configured.
- * @param parts The state that their budgets are part of; those of the configuration before, which count on.
+ * @param clients Their settings.
+ * @param parts The state that contains their budgets, and the clients of the previous configuration, whose counters
+ * continue.
  */
 export function namedClients(
   clients: readonly ClientSettings[],

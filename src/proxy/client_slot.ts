@@ -1,29 +1,29 @@
 /**
- * Where clients made at runtime are, once a proxy has a storage: their code is imported then.
+ * Holds the clients created at runtime. Their code is imported when a proxy has a storage.
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
 import type { Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
 
-/** The clients of one proxy, under one configuration after the other. */
+/** The clients created at runtime of one proxy, across configurations. */
 export class ClientSlot {
-  /** Undefined where the configuration has no storage. */
+  /** Undefined if the configuration has no storage. */
   clients: RuntimeClients | undefined;
   #configured: ReadonlyMap<string, Client> = new Map();
   #mesh: Engine | undefined;
   #used: Promise<void> | undefined;
 
-  /** Clients of the configuration, by name. */
+  /** Configured clients, by name. */
   set configured(clients: ReadonlyMap<string, Client>) {
     this.#configured = clients;
     if (this.clients !== undefined) this.clients.configured = clients;
   }
 
   /**
-   * Takes the clients of a mesh's storage.
+   * Loads the clients from the storage of a mesh.
    *
-   * @param mesh Ready; the same one is taken once.
+   * @param mesh A mesh that is ready. Repeated calls with the same one have no effect.
    */
   use(mesh: Engine): Promise<void> {
     if (mesh === this.#mesh) return this.#used!;

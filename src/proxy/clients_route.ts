@@ -1,5 +1,5 @@
 /**
- * `/mesh/clients`: the paths by which administrators make clients at runtime. What answers them is imported when asked.
+ * `/mesh/clients`: administration of clients at runtime. The handlers are imported with the first request.
  * @module
  */
 import type { RouteEntry } from "./exchange.ts";
@@ -19,9 +19,9 @@ function route(methods: readonly string[]): RouteEntry {
 }
 
 /**
- * The route of a path; undefined for other ones.
+ * Returns the route of a path; undefined for others.
  *
- * @param plain Without a slash at its end.
+ * @param plain The path without trailing slash.
  */
 export function clientsRouteOf(plain: string): RouteEntry | undefined {
   if (plain === path) return all;

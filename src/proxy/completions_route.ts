@@ -1,5 +1,5 @@
 /**
- * `POST /v1/completions`: one chat for each prompt, answered together.
+ * `POST /v1/completions`: one chat per prompt, combined in one response.
  * @module
  */
 import type { ChatCompletion } from "../contracts/openai.ts";
@@ -43,7 +43,7 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   return { status: 200, headers, body };
 }
 
-/** All of them at once; the first that fails ends the others. */
+/** Performs all of them concurrently. The first failure aborts the others. */
 async function performAll(
   translations: readonly Translation[],
   { work, exchange }: { readonly work: Work; readonly exchange: Exchange },

@@ -1,19 +1,19 @@
 /**
- * Content such as sound as the body of a response.
+ * Response bodies of content such as audio.
  * @module
  */
 import type { PlainStream } from "../contracts/shell.ts";
 import type { ContentStream } from "../pipeline/content_stream.ts";
 
-/** Passes bytes on as they arrive; a provider that fails midway breaks the response off. Nothing is read ahead. */
+/** Streams bytes as they are received, without reading ahead. If the provider fails midway, the response is aborted. */
 export class ContentBody implements PlainStream {
   onStop?: (reason: unknown) => void;
   readonly #stream: ContentStream;
   readonly #onEnd: () => void;
 
   /**
-   * @param stream Committed.
-   * @param onEnd Called, once or more, when nothing will be sent any more.
+   * @param stream A committed stream.
+   * @param onEnd Called at the end, possibly more than once.
    */
   constructor(stream: ContentStream, onEnd: () => void) {
     this.#stream = stream;

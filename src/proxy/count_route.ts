@@ -1,5 +1,5 @@
 /**
- * The endpoints of dialects that count the tokens of a request: by our own estimate, without a call.
+ * Token counting endpoints of dialects: an estimate, without a call to a provider.
  * @module
  */
 import type { Dialect } from "../dialects/dialect.ts";
@@ -11,9 +11,9 @@ import { json } from "./json.ts";
 import { readWork } from "./form.ts";
 
 /**
- * Makes the route that counts. The name has to stand for something, as where it is asked.
+ * Creates a token counting route. The model's name must exist, as for a request.
  *
- * @param dialect One with {@linkcode Dialect.counting}.
+ * @param dialect A dialect with {@linkcode Dialect.counting}.
  */
 export function countRoute(dialect: Dialect): RouteEntry {
   const counting = dialect.counting!;

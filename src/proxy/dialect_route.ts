@@ -1,5 +1,5 @@
 /**
- * The endpoints of other dialects: chat, in other words.
+ * The endpoints of dialects: other APIs for chat.
  * @module
  */
 import type { StopSignal } from "../contracts/runtime.ts";
@@ -21,9 +21,9 @@ import { addRoutingHeaders } from "./routing_headers.ts";
 import { EventBody, type EventWriter } from "./sse.ts";
 
 /**
- * Makes the route of a dialect.
+ * Creates the route of a dialect.
  *
- * @param dialect Translates requests, answers and errors.
+ * @param dialect Translates requests, responses and errors.
  */
 export function dialectRoute(dialect: Dialect): RouteEntry {
   return {
@@ -38,43 +38,43 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
   };
 }
 
-/** What is performed, in whose words, and for whom. */
+/** A request to perform. */
 interface ChatPerformance {
   readonly dialect: Pick<Dialect, "name">;
   readonly work: Work;
   readonly exchange: Exchange;
-  /** Ends it; the request's own signal, when left out. */
+  /** Aborts it; defaults to the request's own signal. */
   readonly signal?: StopSignal;
 }
 
-/** Performs a request as the chat that it was translated to. */
+/** Performs a request as the chat request to which it was translated. */
 export function performChat(
   { chat: translated, session, dropped = [], native }: Translation,
   { dialect, work: { text = "", time }, exchange, signal }: ChatPerformance,
 ): Promise<Answer<ChatCompletion>> {
-  const asked = chat.check(translated, []); // what was packed into a text is bounded here
-  if (asked.model === undefined) throw missing("model");
-  const body = asked.stream === true ? { ...asked, stream_options: { include_usage: true } } : asked;
+  const checked = chat.check(translated, []); // applies the limits of chat to the translation as well
+  if (checked.model === undefined) throw missing("model");
+  const body = checked.stream === true ? { ...checked, stream_options: { include_usage: true } } : checked;
   const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
   return performRequest(exchange, { operation: chat, body, session, original, time, signal });
 }
 
 /**
- * Makes the route of a dialect's embeddings.
+ * Creates the embeddings route of a dialect.
  *
- * @param spoken Translates requests and answers.
+ * @param dialect Translates requests and responses.
  */
-export function embeddingRoute(spoken: EmbeddingDialect): RouteEntry {
+export function embeddingRoute(dialect: EmbeddingDialect): RouteEntry {
   return {
     methods: ["POST"],
     isWork: true,
-    dialect: spoken.dialect,
+    dialect: dialect.dialect,
     handle: async (exchange) => {
       const { value, text = "", time } = await readWork(exchange);
-      const { request, dropped = [], native, whole } = spoken.translate(value, exchange.request);
+      const { request, dropped = [], native, whole } = dialect.translate(value, exchange.request);
       const body = embeddings.check(request, []);
       if (body.model === undefined) throw missing("model");
-      const original = new OriginalRequest({ dialect: spoken.name, dropped, native: native && { text, ...native } });
+      const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
       const answer = await performRequest(exchange, { operation: embeddings, body, original, time });
       addRoutingHeaders(exchange.headers, answer);
       return wholeResponse(answer, whole, exchange);
@@ -82,7 +82,7 @@ export function embeddingRoute(spoken: EmbeddingDialect): RouteEntry {
   };
 }
 
-/** An answer in the words of the request that it is for. */
+/** Translates a response to the dialect of its request. */
 export function chatResponse(
   answer: Answer<ChatCompletion>,
   translation: Translation,
@@ -99,7 +99,7 @@ export function chatResponse(
   return wholeResponse(answer, translation.whole, exchange);
 }
 
-/** A provider's own bytes, or the translation of its answer. */
+/** Returns the native response of a provider, or a translated one. */
 function wholeResponse<Response extends ChatCompletion | EmbeddingResponse>(
   answer: Answer<Response>,
   translate: (response: Response) => JsonObject,
@@ -112,7 +112,10 @@ function wholeResponse<Response extends ChatCompletion | EmbeddingResponse>(
   return { status: 200, headers, body: native };
 }
 
-/** A provider's own events go on as they came, with their end; one answer has none but those, or none of those. */
+/**
+ * Native events are passed through unchanged, including the final one. A response has either only native events or
+ * none.
+ */
 function writerOf(events: EventTranslator, requestId: string): EventWriter {
   let isNative = false;
   return {
@@ -120,7 +123,7 @@ function writerOf(events: EventTranslator, requestId: string): EventWriter {
       isNative ||= native !== undefined;
       if (isNative) {
         events.passed?.(value);
-        return native === undefined ? "" : events.native?.event(native) ?? native; // the usage came before
+        return native === undefined ? "" : events.native?.event(native) ?? native; // its usage was sent before
       }
       const text = events.push(value);
       return others === undefined ? text : others.reduce((sum, other) => sum + events.push(other), text);

@@ -1,5 +1,5 @@
 /**
- * The error table: from a thrown error to a status, a body and the headers that say whether to retry.
+ * The error table: maps errors to status, body, and retry headers.
  * @module
  */
 import type { RequestErrorCode } from "../contracts/error_codes.ts";
@@ -17,7 +17,7 @@ import {
   UnsupportedRequestError,
 } from "../errors.ts";
 
-/** The official clients ignore a longer `retry-after`, ms. */
+/** Official clients ignore a longer `retry-after`, ms. */
 const maxHintMs = 60_000;
 
 interface ErrorRow {
@@ -26,7 +26,7 @@ interface ErrorRow {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An error of the proxy itself: the rows that have nothing to do with routing. */
+/** An error of the proxy itself, which is not related to routing. */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
@@ -35,7 +35,7 @@ export class HttpError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   /**
-   * @param facts Status, type, code and headers of its row.
+   * @param facts Status, type, code and headers.
    */
   constructor(
     message: string,
@@ -50,9 +50,9 @@ export class HttpError extends Error {
 }
 
 /**
- * The row of an error; one of unknown class becomes a 500 that names only the request.
+ * Returns the row of an error. An unknown error becomes a 500 that contains only the request id.
  *
- * @param requestId For the message of an unexpected error.
+ * @param requestId For the message of an unknown error.
  */
 export function errorRowOf(error: unknown, requestId: string): ErrorRow {
   if (error instanceof HttpError) return rowOf(error, error);
@@ -96,7 +96,7 @@ function serverErrorRow(error: unknown, requestId: string): ErrorRow {
   return rowOf({ message, code: "internal_error" }, { status: 500, type });
 }
 
-/** Members of a row that its error does not have. */
+/** Members of a row that its error does not provide. */
 interface RowFacts {
   readonly status: number;
   readonly type: string;
@@ -112,10 +112,10 @@ function rowOf(
 }
 
 /**
- * `retry-after` in whole seconds, `retry-after-ms`, and `x-should-retry: false` where a retry would be in vain.
+ * `retry-after` in whole seconds, `retry-after-ms`, and `x-should-retry: false` if a retry cannot succeed.
  *
- * @param waitMs Time to the soonest recovery, ms; undefined when none is known.
- * @param isFinal Whether a retry is in vain after any wait.
+ * @param waitMs Time to the earliest recovery, ms; undefined if unknown.
+ * @param isFinal Whether no retry can succeed.
  */
 export function waitHeaders(waitMs: number | undefined, isFinal: boolean): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -1,5 +1,5 @@
 /**
- * The response to a request that failed.
+ * Responses to failed requests.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
@@ -13,17 +13,17 @@ import { json } from "./json.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
 interface FailedRequest {
-  /** Gets a trace of an unexpected error. */
+  /** Receives traces of unexpected errors. */
   readonly mesh: Engine;
   readonly requestId: string;
-  /** Headers that the response has already. */
+  /** Headers already set. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly client?: Client | undefined;
-  /** The words of its body; OpenAI's, when left out. */
+  /** The format of its body; OpenAI's by default. */
   readonly dialect?: DialectWords | undefined;
 }
 
-/** Makes the response by the error table, with routing headers where the error has a record. */
+/** Creates the response according to the error table, with routing headers if the error has a record. */
 export function errorResponse(
   error: unknown,
   { mesh, requestId, headers: known, client, dialect }: FailedRequest,

@@ -1,5 +1,5 @@
 /**
- * A request at the proxy, and what handles the requests of a path.
+ * Requests at the proxy, and the handlers of paths.
  * @module
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
@@ -11,9 +11,9 @@ import type { ProxyOverview } from "./overview/overview.ts";
 import type { Caller, Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
 
-/** How a body is read. */
+/** Options for reading a body. */
 export interface BodyOptions extends Pick<BodyBounds, "startedAt" | "limitMs"> {
-  /** It carries files, for which there are bounds of their own. */
+  /** Whether it contains files, which have their own limits. */
   readonly isUpload?: boolean;
 }
 
@@ -24,42 +24,42 @@ export interface Exchange {
   readonly request: PlainRequest;
   readonly requestId: string;
   readonly path: string;
-  /** Headers of every response to it. */
+  /** Headers for every response to it. */
   readonly headers: Record<string, string>;
-  /** The sender, where clients have names and the path needs a token. */
+  /** The sender; undefined if the path requires no token, or the sender has no name. */
   readonly client: Client | undefined;
-  /** The sender, on paths that need no token too: undefined without an accepted token where one is required. */
+  /** The sender, also on paths that require no token. Undefined if a token is required and none is accepted. */
   readonly caller: () => Caller | undefined;
-  /** The same by the tokens of now: a response may outlast a reload, or its sender's token. */
+  /** Returns the current sender: a response may outlast a reload, or its token. */
   readonly callerNow: () => Caller | undefined;
   readonly isDraining: boolean;
   readonly isStopping: () => boolean;
-  /** Clients made at runtime; undefined without a storage. */
+  /** Clients created at runtime; undefined without a storage. */
   readonly runtimeClients: RuntimeClients | undefined;
-  /** What all processes of the proxy show. */
+  /** The overview of all processes of the proxy. */
   readonly overview: ProxyOverview;
   /**
-   * Reads the whole body within the proxy's bounds; the request has its slot from then on. To be called once.
+   * Reads the whole body within the proxy's limits, then takes a slot. Can be called once.
    *
-   * @param options When the request arrived, monotonic ms, how long the body may take from then on, ms, and its kind.
+   * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */
   readonly body: (options: BodyOptions) => Promise<Uint8Array>;
-  /** Gives the request its slot, where it has no body or reads that by itself. To be called once. */
+  /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
   readonly begin: () => Promise<void> | undefined;
-  /** To be called at the end of a streamed response. */
+  /** Must be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }
 
 /** The handler of a path. */
 export interface RouteEntry {
   readonly methods: readonly string[];
-  /** Whether it needs no token. */
+  /** Whether it requires no token. */
   readonly isPublic?: boolean;
-  /** Whether only administrators may call it, and no page of another origin. */
+  /** Whether only administrators may call it, and only from the same origin. */
   readonly isAdministrative?: boolean;
-  /** Whether it takes a slot of `max_concurrent` once its body is read, and is refused while stopping. */
+  /** Whether it takes a slot of `max_concurrent` after reading the body, and is rejected during shutdown. */
   readonly isWork?: boolean;
-  /** Whose words its errors have, and where its clients put their token; OpenAI's, when left out. */
+  /** The format of errors, and the location of tokens; OpenAI's by default. */
   readonly dialect?: DialectWords;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }

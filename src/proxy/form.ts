@@ -1,5 +1,5 @@
 /**
- * Reading the body of a request within its time: JSON, or a form with files.
+ * Reads request bodies within their time limit: JSON, or a form with files.
  * @module
  */
 import type { UploadedFile } from "../contracts/provider.ts";
@@ -12,35 +12,35 @@ import { readJson } from "./body.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Characters of one field's JSON: it has no room for more objects and arrays than a body may have. */
+/** Maximum length of JSON in one field, which limits its objects and arrays like those of a body. */
 const maxJsonChars = 2 * maxContainers;
 
-/** How a request is read. */
+/** Options for reading a request. */
 interface RequestReading {
-  /** Reads its bytes; of a form with files as an upload. */
+  /** Reads the bytes of a request; those of a form with files as an upload. */
   readonly read: (isUpload: boolean) => Promise<Uint8Array>;
-  /** How a form becomes a body; undefined: only JSON is read. */
+  /** Converts a form to a body; undefined if only JSON is accepted. */
   readonly form: FormRules | undefined;
 }
 
-/** A request's body. */
+/** The body of a request. */
 interface RequestParts {
   readonly value: unknown;
   /** The JSON as received. */
   readonly text?: string;
-  /** Views over the bytes that were read. */
+  /** Views of the received bytes. */
   readonly files?: readonly UploadedFile[];
 }
 
-/** Since when a request is under way, and for how long it may be. */
+/** The time limit of a request. */
 export interface RequestTime {
-  /** Monotonic ms. */
+  /** Start time, monotonic ms. */
   readonly startedAt: number;
-  /** From then on, ms. */
+  /** Time limit from then on, ms. */
   readonly limitMs: number;
 }
 
-/** A request as it was read. */
+/** A request after its body was read. */
 export interface Work extends RequestParts {
   readonly time: RequestTime;
 }
@@ -49,7 +49,7 @@ export interface Work extends RequestParts {
  * Reads the body of a request.
  *
  * @param exchange The request.
- * @param form How a form becomes a body; only JSON is read, when left out.
+ * @param form Converts a form to a body; only JSON is accepted by default.
  */
 export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
   const startedAt = mesh.runtime.clock.monotonic();
@@ -66,10 +66,10 @@ export function timeoutOf(request: PlainRequest, ownMs: number): number {
 /**
  * Reads a request.
  *
- * @param request Its headers are checked first.
- * @param reading How.
- * @throws {HttpError} 415 for another content type; then nothing is read.
- * @throws {UnsupportedRequestError} `invalid_json`, or `invalid_value` for what is no form.
+ * @param request Its headers are checked before the body is read.
+ * @param reading The options.
+ * @throws {HttpError} 415 for another content type.
+ * @throws {UnsupportedRequestError} `invalid_json`, or `invalid_value` for a malformed form.
  */
 async function readRequest(
   request: Pick<PlainRequest, "headers">,
@@ -95,7 +95,7 @@ async function readRequest(
   return { value: bodyOf(parts.fields, form), files: parts.files };
 }
 
-/** The text fields as members of a body, by their rules. */
+/** Converts string fields to members of a body. */
 function bodyOf(fields: Form["fields"], { fields: rules }: FormRules): Record<string, unknown> {
   const body = new Map<string, unknown>();
   for (const [given, text] of fields) {

@@ -1,5 +1,5 @@
 /**
- * An upload's form as it comes: the file in the middle, fields before and after it.
+ * Reads the form of an upload as a stream: fields, the file, and later fields.
  * @module
  */
 import { UnsupportedRequestError } from "../errors.ts";
@@ -9,7 +9,7 @@ import { concat } from "../util/bytes.ts";
 import { FormError, type IncomingPart, readFormStream } from "../util/form_stream.ts";
 import { isObject } from "../util/is_object.ts";
 
-/** Of one field, bytes. */
+/** Maximum length of one field, bytes. */
 const maxFieldBytes = 64 * 1024;
 
 type Fields = Record<string, string>;
@@ -17,9 +17,9 @@ type Fields = Record<string, string>;
 /**
  * Reads a form up to its file.
  *
- * @param body The form; what comes after the file is read by `laterFields`.
- * @param boundary What separates its parts.
- * @throws {UnsupportedRequestError} When it has no file, or is no form.
+ * @param body The form. `laterFields` reads what follows the file.
+ * @param boundary The delimiter of its parts.
+ * @throws {UnsupportedRequestError} If it has no file, or is malformed.
  */
 export async function formSource(body: AsyncIterable<Uint8Array>, boundary: string): Promise<FileSource> {
   const parts = readFormStream(body, boundary);

@@ -26,7 +26,7 @@ const entries: Readonly<Record<typeof methods[number], RouteEntry>> = {
   batchEmbedContents: embedding,
 };
 
-/** Handles a request to any of its paths. */
+/** Handles requests to all of its paths. */
 export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainResponse> {
   const { path, headers } = exchange;
   const { model, method } = addressOf(path) ?? { method: "" };

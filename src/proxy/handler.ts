@@ -1,5 +1,5 @@
 /**
- * The proxy as a function from request to response, without a server.
+ * The proxy as a function from requests to responses, without a server.
  * @module
  */
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
@@ -12,24 +12,24 @@ import { errorResponse } from "./error_response.ts";
 import { type HandlerOptions, ProxyInstance, type ProxyOptions, type RequestFacts } from "./instance.ts";
 import { json } from "./json.ts";
 
-/** From request to response; never throws. */
+/** A function from requests to responses. It never rejects. */
 export interface Handler extends RequestHandler {
-  /** The same without objects of the Fetch standard, for the built-in servers. */
+  /** The same function without objects of the Fetch standard, for the built-in servers. */
   readonly plain: (request: PlainRequest, peer?: Peer) => Promise<PlainResponse>;
   /**
-   * Routes new requests to another mesh; those under way end in theirs. Clients keep their counts and spending.
+   * Routes new requests to another mesh. Requests in progress end in theirs. Counters and spending of clients continue.
    *
-   * @param mesh The other mesh, ready.
-   * @returns Resolves once the previous mesh has no request left.
+   * @param mesh A mesh that is ready.
+   * @returns Resolves when the previous mesh has no requests left.
    */
   readonly replace: (mesh: Mesh) => Promise<void>;
 }
 
 /**
- * Makes the proxy as a function over a mesh.
+ * Creates the proxy of a mesh.
  *
- * @param mesh Configured; it need not be ready yet.
- * @param options Tokens beside those of the configuration, bind address, draining.
+ * @param mesh A configured mesh, which need not be ready.
+ * @param options Additional tokens, bind address, draining.
  *
  * @example
  * ```ts ignore
@@ -45,7 +45,7 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
   return handlerOf(mesh, options);
 }
 
-/** As {@linkcode createHandler}, also in one of several processes. */
+/** Like {@linkcode createHandler}, optionally as one of several processes. */
 export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
   let instance: ProxyInstance | undefined;
   let current = engineOf(mesh);
@@ -77,7 +77,7 @@ export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
   return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });
 }
 
-/** Probes are answered while the mesh starts; other requests wait. */
+/** Health checks are answered during startup; other requests wait. */
 function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
   const headers = { "x-request-id": requestId };
   if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return json({ status: "ok" }, { headers });

@@ -1,5 +1,5 @@
 /**
- * State that a mesh under another configuration inherits from the one before it. Imported with the first reload.
+ * State that a mesh inherits from the previous configuration. Imported with the first reload.
  * @module
  */
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
@@ -12,9 +12,9 @@ import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.t
 export { SnapshotMapper };
 
 /**
- * The state of a mesh as far as another configuration leaves it valid. Standby and failures of a provider are dropped
- * when its key or address changed, standby for a spent budget when the budget changed. Standby that an operator, a
- * calendar or a probe caused stays.
+ * Returns the state of a mesh that remains valid under another configuration. Standby and failures of a provider are
+ * dropped if its API key or address has changed; standby due to a budget is dropped if the budget has changed. Standby
+ * due to an operator, a maintenance window or a probe is kept.
  */
 export function statesFor(before: Engine, next: Settings): MeshSnapshot {
   const { settings, state, runtime: { clock } } = before;
@@ -31,11 +31,11 @@ export function statesFor(before: Engine, next: Settings): MeshSnapshot {
 }
 
 /**
- * Applies a transition that a request under way caused to the mesh that has taken over: the transition itself where the
- * provider is the same; an exhausted limit by the limits of that mesh.
+ * Applies a transition, caused by a request in progress, to the next mesh: the transition itself if the provider is the
+ * same; an exhausted limit according to the limits of the next mesh.
  *
- * @param transition Of the mesh before.
- * @param meshes The mesh that sent the request, and the one that has taken over.
+ * @param transition A transition of the previous mesh.
+ * @param meshes The mesh that sent the request, and the next mesh.
  */
 export function handOver(transition: Transition, { before, next }: { before: Engine; next: Engine }): void {
   const { owner, reason } = transition;
@@ -67,7 +67,7 @@ function isForBudget({ standby }: SavedBreaker): boolean {
 function hasOtherBudget(breaker: SavedBreaker, { before, next }: { before: Settings; next: Settings }): boolean {
   const [one, other] = [budgetsOf(breaker, before), budgetsOf(breaker, next)];
   return one.some((budget, index) =>
-    budget?.dailyNano !== other[index]?.dailyNano || budget?.monthlyNano !== other[index]?.monthlyNano
+    budget?.dailyNanoUsd !== other[index]?.dailyNanoUsd || budget?.monthlyNanoUsd !== other[index]?.monthlyNanoUsd
   );
 }
 

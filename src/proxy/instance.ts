@@ -1,5 +1,5 @@
 /**
- * The proxy under one configuration: access, and the limit of concurrent requests.
+ * The proxy under one configuration: access control, and the limit of concurrent requests.
  * @module
  */
 import { builtInProxy } from "../config/settings/defaults.ts";
@@ -23,32 +23,32 @@ import { LogRateLimit } from "./log_rate_limit.ts";
 import { routeOf } from "./routes.ts";
 import { Slots } from "./slots.ts";
 
-/** Characters of a path that are logged. */
+/** Maximum length of a path in logs, characters. */
 const maxLoggedPath = 200;
 
 const no = () => false;
 
 /** Options of `createHandler`. */
 export interface HandlerOptions {
-  /** Accepted tokens, beside those of the configuration. */
+  /** Accepted tokens, in addition to those of the configuration. */
   readonly tokens?: readonly string[];
-  /** Bind address, in place of the configuration's. */
+  /** Bind address; overrides the configuration's. */
   readonly host?: string;
-  /** Whether the proxy is about to stop: `/ready` answers 503, all other paths are served. */
+  /** Whether the proxy is about to stop: `/ready` returns 503, other paths are still served. */
   readonly isDraining?: () => boolean;
-  /** Whether it stops: new requests are refused. */
+  /** Whether it is stopping: new requests are rejected. */
   readonly isStopping?: () => boolean;
 }
 
-/** Options of a handler in one of several processes. */
+/** Options of a handler that is one of several processes. */
 export interface ProxyOptions extends HandlerOptions {
-  /** Counts requests at once; of its own unless given. */
+  /** Limits concurrent requests; local by default. */
   readonly slots?: Slots | undefined;
-  /** What it shows of itself and of other processes; of itself unless given. */
+  /** The overview of all processes; of this process by default. */
   readonly overview?: ProxyOverview | undefined;
 }
 
-/** Options of a handler, and the instance that this one takes over from. */
+/** Options of a handler, and the previous instance. */
 interface InstanceOptions extends ProxyOptions {
   readonly runtimeClients: ClientSlot;
   readonly before?: ProxyInstance;
@@ -68,9 +68,9 @@ export class ProxyInstance {
   readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #runtimeClients: ClientSlot;
-  /** Requests under way, with or without a slot. */
+  /** Requests in progress, with or without a slot. */
   #underWay = 0;
-  /** Shared with the instances before and after this one, of which it keeps none in memory. */
+  /** Shared with earlier and later instances, none of which it keeps in memory. */
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
@@ -114,7 +114,7 @@ export class ProxyInstance {
     this.#isStopping = isStopping;
   }
 
-  /** Resolves once it has no request left; it must not get new ones. */
+  /** Resolves when no requests are left. No new ones may be added. */
   untilIdle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve;
@@ -122,7 +122,7 @@ export class ProxyInstance {
     });
   }
 
-  /** Never throws. */
+  /** Handles a request. Never rejects. */
   async serve(request: PlainRequest, { requestId, peer }: RequestFacts): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
     let caller: Caller | undefined;
@@ -142,7 +142,7 @@ export class ProxyInstance {
       return request.method === "HEAD" ? withoutBody(response) : response;
     } catch (error) {
       const { signal } = request;
-      const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the server's end, not the client's
+      const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the shutdown of the server, not a disconnect of the client
       const hasDisconnected = signal.aborted && !isStopped || error instanceof ClientDisconnectedError;
       if (hasDisconnected) return { status: 499, headers: {}, body: null };
       const reason = isStopped ? signal.reason : error;
@@ -152,7 +152,7 @@ export class ProxyInstance {
     }
   }
 
-  /** Logs a request that was refused before it was routed; a routed one has a record of its own. */
+  /** Logs a request that was rejected before routing; routed requests have their own record. */
   #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
     const { status, body } = errorRowOf(error, facts.request_id);
     if (isRouted(error)) return;
@@ -194,7 +194,7 @@ export class ProxyInstance {
       if (admitted !== undefined) await admitted;
       return bytes;
     };
-    this.#checkSlots(); // nothing is read for a request that is refused anyway
+    this.#checkSlots(); // before the body is read
     this.#underWay++;
     try {
       const response = await entry.handle({ ...this.#exchange(incoming), body, begin, onEnd });
@@ -233,7 +233,7 @@ export class ProxyInstance {
         memoryKey: "upload_limit",
         memory: uploads,
         memoryBytes: uploadLimit,
-        client: undefined, // one upload may take all there is
+        client: undefined, // one upload may use all of the memory
       }
       : {
         maxBytes: bodyLimit,
@@ -246,7 +246,7 @@ export class ProxyInstance {
     return readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
   }
 
-  /** Refuses requests while stopping, and when all slots are taken. */
+  /** Rejects requests during shutdown, and when all slots are taken. */
   #checkSlots(): void {
     if (this.#isStopping()) throw unavailable("The proxy is shutting down", "shutting_down");
     if (this.#shared.slots.isFull(this.#proxy.maxConcurrent)) throw this.#overloaded();
@@ -262,32 +262,32 @@ function unavailable(message: string, code: "overloaded" | "shutting_down"): Htt
   return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
 }
 
-/** Counts over all instances of one proxy. */
+/** Counters shared by all instances of one proxy. */
 interface SharedCounts {
   readonly slots: Slots;
   readonly bodies: BodyMemory;
   readonly uploads: BodyMemory;
   readonly lines: LogRateLimit;
   readonly overview: ProxyOverview;
-  /** Of the latest instance: what a response shows that goes on over a reload depends on it. */
+  /** The current instance, for responses that outlast a reload. */
   authenticator?: Authenticator;
 }
 
-/** The address that a body counts for; undefined for a loopback address, where a reverse proxy may stand for all clients. */
+/** The address to which a body counts; undefined for loopback, since a reverse proxy may send there for all clients. */
 function addressOf(peer: Peer | undefined): string | undefined {
   const address = peer?.()?.replace(/^::ffff:/i, "");
   return address === undefined || isLoopback(address) ? undefined : address;
 }
 
-/** A request before it is served. */
+/** A request before it is handled. */
 interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
-  /** Its sender by token, and the other end of its connection. */
+  /** Its sender by token, and the remote address. */
   readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
 }
 
-/** The path of a URL; a plain one needs no parser. */
+/** The path of a URL. Simple URLs need no parser. */
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const path = start < 0 ? "" : url.slice(start);
-  return /^[\w/-]+$/.test(path) ? path : new URL(`http://host${path}`).pathname; // the real host may be malformed
+  return /^[\w/-]+$/.test(path) ? path : new URL(`http://host${path}`).pathname; // the actual host may be malformed
 }

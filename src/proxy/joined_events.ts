@@ -1,5 +1,5 @@
 /**
- * Several streamed answers as the one body of a response.
+ * Combines several streams in one response body.
  * @module
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
@@ -9,25 +9,25 @@ import type { DialectFault } from "../dialects/dialect.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
 import { errorRowOf } from "./error_body.ts";
 
-/** How they are written: complete events, or an empty text where there is none yet. */
+/** The format: complete events, or an empty string if there is none yet. */
 interface JoinedWriter {
-  /** The events that a chunk of one stream makes. */
+  /** Returns the events for a chunk of one stream. */
   push(index: number, chunk: ChatCompletionChunk): string;
-  /** After the last chunk of all. */
+  /** Returns the events after the last chunk of all streams. */
   end(): string;
-  /** In place of what is missing. */
+  /** Returns the events in place of missing ones after an error. */
   fail(fault: DialectFault): string;
   readonly requestId: string;
-  /** Called, once or more, when nothing will be sent any more. */
+  /** Called at the end, possibly more than once. */
   readonly onEnd: () => void;
 }
 
-/** A read under way of one stream. */
+/** A pending read of one stream. */
 type Arrival =
   & { readonly index: number }
   & ({ readonly chunk: CompletionChunk | undefined } | { readonly error: unknown });
 
-/** Whatever stream has an event is written; one that fails ends all. Each is read when the client reads. */
+/** Writes events in order of arrival. An error of one stream ends all. Each stream is read when the client reads. */
 export class JoinedEvents implements PlainStream {
   onStop?: (reason: unknown) => void;
   readonly #streams: readonly AnswerStream[];
@@ -36,7 +36,7 @@ export class JoinedEvents implements PlainStream {
   readonly #open: Set<number>;
   #isOver = false;
 
-  /** @param streams Committed. */
+  /** @param streams Committed streams. */
   constructor(streams: readonly AnswerStream[], writer: JoinedWriter) {
     this.#streams = streams;
     this.#writer = writer;

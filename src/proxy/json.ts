@@ -5,7 +5,7 @@
 import type { PlainResponse } from "../contracts/shell.ts";
 
 interface JsonHead {
-  /** `content-type` is added to them. */
+  /** Headers, in addition to `content-type`. */
   readonly headers: Record<string, string>;
   /**
    * HTTP status.

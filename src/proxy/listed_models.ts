@@ -1,12 +1,12 @@
 /**
- * The lists of models that clients get.
+ * The lists of models for clients.
  * @module
  */
 import { ModelNotFoundError } from "../errors.ts";
 import { type ListedEntry, type ModelList, modelList } from "../registry/model_list.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** The models and pools that a client may use: those of its own where it has any. */
+/** The models and pools available to the client. */
 export function listFor({ mesh, client }: Exchange): ModelList {
   const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
   const pools = client?.pools;
@@ -17,9 +17,9 @@ export function listFor({ mesh, client }: Exchange): ModelList {
 }
 
 /**
- * One of them.
+ * Returns a single one.
  *
- * @throws {ModelNotFoundError} When a client has no such model or pool.
+ * @throws {ModelNotFoundError} If it is not available to the client.
  */
 export function listedFor(exchange: Exchange, id: string): ListedEntry {
   const entry = listFor(exchange).data.find((one) => one.id === id);

@@ -1,22 +1,22 @@
 /**
- * Rate limit of log lines about refused requests, which any client can cause.
+ * Rate limit of log lines about rejected requests, which any client can cause.
  * @module
  */
 
 const maxLines = 10;
 const windowMs = 1_000;
 
-/** Allows 10 lines a second, and counts the others. */
+/** Allows 10 lines per second, and counts the others. */
 export class LogRateLimit {
   #windowEndsAt = 0;
   #lines = 0;
   #suppressed = 0;
 
   /**
-   * Asks whether a line may be logged.
+   * Requests permission for a line.
    *
    * @param now Monotonic ms.
-   * @returns Lines suppressed since the last one; undefined when this one is suppressed too.
+   * @returns The number of lines suppressed since the last one; undefined if this one is suppressed, too.
    */
   take(now: number): number | undefined {
     if (now >= this.#windowEndsAt) {

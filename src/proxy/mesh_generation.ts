@@ -1,5 +1,5 @@
 /**
- * The mesh of a proxy under one configuration, and how the next one takes over from it.
+ * The mesh of a proxy under one configuration, and its handover to the next.
  * @module
  */
 import { ConfiguredStore } from "../background/configured_store.ts";
@@ -18,19 +18,19 @@ import { configContextOf } from "../registry/catalogue.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
-/** The section of a configuration whose sinks take a kind of record. */
+/** The section of a configuration whose sinks receive a kind of record. */
 const sections = { event: "routing", log: "logging", trace: "tracing" } as const;
 
-/** Parts of the first generation and every later one. */
+/** Dependencies of all generations. */
 export interface GenerationParts {
   /** Connectors, in order of detection. */
   readonly connectors: readonly PluggableConnector[];
   readonly runtime: Runtime;
-  /** Sinks beside those of the configuration. */
+  /** Sinks in addition to those of the configuration. */
   readonly sinks?: readonly Observability[];
-  /** A further sink, for what no console sink of the configuration takes. */
+  /** A further sink, for records that no configured console sink receives. */
   readonly console?: Observability;
-  /** What this process shares with others on the same port. */
+  /** State shared with other processes on the same port. */
   readonly shared?: LocalShared;
 }
 
@@ -39,12 +39,12 @@ export class MeshGeneration {
   readonly mesh: Engine;
   readonly #store: ConfiguredStore;
   readonly #console: Observability | undefined;
-  /** The generation before, until it retires: a longer reference would keep every earlier one in memory. */
+  /** The previous generation until it retires. A longer reference would keep all earlier generations in memory. */
   #before: MeshGeneration | undefined;
   #next: MeshGeneration | undefined;
 
   /**
-   * @param before The generation that it will take over from: what both configure keeps its state, counts and budgets.
+   * @param before The previous generation. State, counters and budgets that both configure continue.
    */
   constructor({ connectors, runtime, sinks = [], console, shared }: GenerationParts, before?: MeshGeneration) {
     this.#console = console;
@@ -61,10 +61,10 @@ export class MeshGeneration {
   }
 
   /**
-   * Reads a configuration and makes ready for requests.
+   * Reads a configuration and prepares for requests.
    *
-   * @param config Undefined: providers are detected.
-   * @throws Any error of a start; the mesh is closed then.
+   * @param config Undefined to detect providers.
+   * @throws Any startup error; the mesh is then closed.
    */
   async start(config: ConfigSource | undefined): Promise<void> {
     try {
@@ -76,7 +76,7 @@ export class MeshGeneration {
     }
   }
 
-  /** Ends background work after another generation has taken over; requests under way go on. */
+  /** Ends background work after the handover. Requests in progress continue. */
   async retire(next: MeshGeneration): Promise<void> {
     const { handOver, SnapshotMapper, statesFor } = await import("./handover.ts");
     const { state, runtime: { clock } } = this.mesh;
@@ -85,13 +85,13 @@ export class MeshGeneration {
     this.mesh.run?.retire();
     next.#before = undefined;
     await next.#store.takeOver(next.mesh.state);
-    if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // a process beside it, until its last request
+    if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // it continues as a second process until its last request
     new SnapshotMapper(next.mesh.state, clock).merge(states); // the store may have loaded an older snapshot
     this.#next = next;
     state.retire((transition) => handOver(transition, { before: this.mesh, next: this.#latest.mesh }));
   }
 
-  /** The state that continues under other settings; undefined where both replicate theirs, as two processes do. */
+  /** The state that continues under other settings; undefined if both replicate theirs, as two processes do. */
   stateFor({ storage }: Settings): MeshState | undefined {
     return this.#store.isSharedWith(storage) ? undefined : this.mesh.state;
   }
@@ -100,7 +100,7 @@ export class MeshGeneration {
     return this.#next === undefined ? this : this.#next.#latest;
   }
 
-  /** Loads the state of the generation before, in place of that of the last process. */
+  /** Loads the state of the previous generation instead of the persisted one. */
   #stateStore(): StateStore {
     const store = this.#store;
     return {
@@ -136,7 +136,7 @@ export class MeshGeneration {
     mesh.configure(settings);
   }
 
-  /** It takes what no console sink of the configuration takes. */
+  /** Receives records that no configured console sink receives. */
   #addConsole({ observability }: Pick<Settings, "observability">): void {
     const configured = observability.filter(({ connector }) => connector === defaultSink);
     const kinds = (["event", "log", "trace"] as const).filter((kind) =>

@@ -1,5 +1,5 @@
 /**
- * What a running proxy says of itself: `/metrics`, `/mesh/status`, `/mesh/events`.
+ * The state of a running proxy: `/metrics`, `/mesh/status`, `/mesh/events`.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
@@ -13,22 +13,22 @@ import { json } from "./json.ts";
 import type { OwnedRecord } from "./overview/record_ring.ts";
 import { recordStream } from "./overview/record_stream.ts";
 
-/** What belongs to a caller. */
+/** The data that belongs to a caller. */
 type Own = Partial<Pick<Client, "name" | "pools">>;
 
-/** Whose own things alone are shown; undefined for an administrator. A token without a name has no requests to show. */
+/** The client to which the data is restricted; undefined for administrators. A token without a name has no requests. */
 function viewOf({ client, caller }: Exchange): Own | undefined {
   return caller()?.isAdministrator ? undefined : client ?? {};
 }
 
-/** The same by the tokens of now; `gone` once the sender's token is not accepted any more. */
+/** The same for the current tokens; `gone` if the sender's token is no longer accepted. */
 function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
   const caller = callerNow();
   if (caller === undefined) return "gone";
   return caller.isAdministrator ? undefined : caller.client ?? {};
 }
 
-/** The aggregator's numbers in Prometheus' text format. */
+/** Statistics in Prometheus' text format. */
 export async function metrics(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, headers, overview } = exchange;
   const own = viewOf(exchange);
@@ -42,7 +42,7 @@ export async function metrics(exchange: Exchange): Promise<PlainResponse> {
   return { status: 200, headers, body: prometheusText(metricFamilies(measured, own)) };
 }
 
-/** States, budgets and clients right now. */
+/** Current states, budgets and clients. */
 export async function status(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, headers, overview } = exchange;
   const own = viewOf(exchange);
@@ -60,7 +60,7 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
   }, { headers });
 }
 
-/** Records as they come, those kept after `Last-Event-ID` first, as long as the token is accepted. */
+/** Streams records, beginning with stored ones after `Last-Event-ID`, while the token is accepted. */
 export function events(exchange: Exchange): PlainResponse {
   const { mesh, headers, request, overview, isStopping } = exchange;
   let own = viewNow(exchange);
@@ -73,20 +73,20 @@ export function events(exchange: Exchange): PlainResponse {
     isVisible: (record) => own === undefined || own !== "gone" && isOwn(record, own),
     isStopping: () => {
       own = viewNow(exchange);
-      return own === "gone" || isStopping() || request.signal.aborted; // a server ends without its proxy, too
+      return own === "gone" || isStopping() || request.signal.aborted; // the server may stop before the proxy does
     },
   });
   return { status: 200, headers, body };
 }
 
-/** A client's requests are its own, the states of its pools, and its budget. */
+/** The data of a client: its requests, the states of its pools, and its budget. */
 function isOwn({ type, event, pool, client, metadata }: OwnedRecord, { name, pools }: Own): boolean {
   if (type !== "event") return client !== undefined && client === name;
   if (event === "budget") return name !== undefined && metadata?.scope === "client" && metadata.id === name;
   return pool !== undefined && (pools?.has(pool) ?? true);
 }
 
-/** Each provider with a model in these pools: in standby when all of its models are, for the reason of the first back. */
+/** The providers of these pools. A provider whose models are all in standby has the reason of the first to recover. */
 function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
   const models = pools.flatMap(({ models }) => models);
   return mesh.registry.instances.flatMap(({ entry: { id } }) => {
@@ -95,19 +95,19 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
     const active = own.filter(({ status }) => status === "active").length;
     const isDown = own.length > 0 && active === 0;
     const [next] = own.toSorted((one, other) => (one.retryAt ?? "~").localeCompare(other.retryAt ?? "~"));
-    const why = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
-    return { id, status: isDown ? "standby" : "active", ...why, active, total: own.length };
+    const standbyFacts = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
+    return { id, status: isDown ? "standby" : "active", ...standbyFacts, active, total: own.length };
   });
 }
 
-/** Every budget once for each of its limits; a client sees its own. */
+/** Each budget, once per limit. A client sees only its own. */
 function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
-  const wall = clock.now();
+  const wallTimeMs = clock.now();
   const scopes = [...state.members.flatMap(({ state }) => state.tracker.budgetScopes), ...state.budgetScopes];
   return [...new Map(scopes.map(({ id, budget }) => [id, budget]))].flatMap(([key, budget]) => {
     const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
     if (own !== undefined && (scope !== "client" || id !== own.name)) return [];
-    return budget.windows(wall).map(({ window, spent, limit, reserved, end }) => ({
+    return budget.windows(wallTimeMs).map(({ window, spent, limit, reserved, end }) => ({
       scope,
       id,
       window,

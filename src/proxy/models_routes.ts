@@ -1,5 +1,5 @@
 /**
- * `/v1/models` and the models below it.
+ * `/v1/models` and single models.
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
@@ -10,12 +10,12 @@ import { listedFor, listFor } from "./listed_models.ts";
 
 const prefix = "/v1/models/";
 
-/** The models and pools that the caller may use. */
+/** The models and pools available to the caller. */
 export function listModels(exchange: Exchange): PlainResponse {
   return json(listFor(exchange), { headers: exchange.headers });
 }
 
-/** One of them. */
+/** A single one. */
 export function oneListedModel(exchange: Exchange): PlainResponse {
   const { path, headers } = exchange;
   return json(listedFor(exchange, decodeSegment(path.slice(prefix.length))), { headers });

@@ -33,7 +33,7 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     Object.assign(headers, { "x-mesh-pool": made.pool, "x-mesh-provider": made.provider });
     return json(made.object, { headers });
   } catch (error) {
-    if (!request.signal.aborted) await body.drain().catch(() => {}); // what it was is known already
+    if (!request.signal.aborted) await body.drain().catch(() => {}); // the error is already known
     throw error;
   }
 }
@@ -135,7 +135,7 @@ export async function listOfJob(exchange: Exchange): Promise<PlainResponse> {
   return json(await jobs.listOf(idIn(exchange), what + search, callOf(exchange)), exchange);
 }
 
-/** The JSON of a request; it has its slot from then on. */
+/** Reads the JSON body of a request, and takes a slot. */
 async function bodyIn(exchange: Exchange): Promise<unknown> {
   return (await readWork(exchange)).value;
 }
@@ -155,7 +155,7 @@ function callOf({ requestId, client, request, mesh }: Exchange): ObjectCall {
   return { requestId, client, signal: request.signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
 }
 
-/** The segment of a path that is an id. */
+/** The id in a path. */
 function idIn({ path }: Exchange): string {
   const [, id] = /\/(?:files|batches|jobs)\/([^/]+)/.exec(path) ?? [];
   if (id === undefined) throw missing("id");
@@ -170,7 +170,7 @@ function limitIn(query: URLSearchParams, most: number): number | undefined {
   throw invalid(`"limit" has to be a number from 1 to ${most}`, "limit");
 }
 
-/** Passes bytes on as they arrive; a provider that fails midway breaks the response off. */
+/** Streams bytes as they are received. If the provider fails midway, the response is aborted. */
 function bodyOf({ bytes }: FileContent, onEnd: () => void): PlainStream {
   const iterator = bytes[Symbol.asyncIterator]();
   return {

@@ -1,5 +1,5 @@
 /**
- * The endpoints of files, batches and fine-tuning jobs. What they do is imported with the first request.
+ * The endpoints of files, batches and fine-tuning jobs. Their handlers are imported with the first request.
  * @module
  */
 import type { Exchange, RouteEntry } from "./exchange.ts";
@@ -23,10 +23,10 @@ const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
 ];
 
 /**
- * The route of a path; undefined where it is none of these.
+ * Returns the route of a path; undefined for others.
  *
  * @param name The path without `/v1/`.
- * @param isExposed Whether the configuration serves an endpoint.
+ * @param isExposed Whether the configuration exposes an endpoint.
  */
 export function objectRouteOf(name: string, isExposed: (endpoint: string) => boolean): RouteEntry | undefined {
   const segments = name.split("/");

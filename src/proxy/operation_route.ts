@@ -1,5 +1,5 @@
 /**
- * The endpoints that perform an operation: one handler for all of them.
+ * The endpoints of operations, with one common handler.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -15,9 +15,9 @@ import { addRoutingHeaders } from "./routing_headers.ts";
 import { chatEvents, EventBody } from "./sse.ts";
 
 /**
- * Makes the route of an operation.
+ * Creates the route of an operation.
  *
- * @param operation Checks and performs the requests.
+ * @param operation Validates and performs the requests.
  */
 export function operationRoute<Body extends RequestBody, Response>(
   operation: CheckedOperation<Body, Response>,

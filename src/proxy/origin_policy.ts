@@ -1,6 +1,6 @@
 /**
- * Which hosts and origins are served, and their CORS headers. Without a token any web page that a person opens could
- * spend the keys, so only pages of the own machine may call.
+ * Host and origin checks, and CORS headers. Without a token any web page that a user opens could spend the API keys,
+ * therefore only pages of the local machine may send requests.
  *
  * Source: Fetch standard, CORS protocol; the host check is against DNS rebinding.
  * @module
@@ -18,7 +18,7 @@ interface OriginPolicySettings {
   readonly hasToken: boolean;
   /** Bind address. */
   readonly host: string;
-  /** Host names served beside loopback ones. */
+  /** Host names accepted in addition to loopback names. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export class OriginPolicy {
   readonly #settings: OriginPolicySettings;
   readonly #checksHost: boolean;
   readonly #allowedHosts: ReadonlySet<string>;
-  /** The host accepted last: most requests have the same. */
+  /** The most recently accepted host, since most requests have the same. */
   #latestHost: string | undefined;
 
   constructor(settings: OriginPolicySettings) {
@@ -58,9 +58,9 @@ export class OriginPolicy {
   }
 
   /**
-   * Refuses requests of pages of another origin, whatever CORS allows.
+   * Rejects requests from pages of another origin, even if CORS allows them.
    *
-   * @throws {HttpError} 403 for a foreign origin.
+   * @throws {HttpError} 403 for another origin.
    */
   refuseForeign({ headers, url }: PlainRequest): void {
     const origin = headers.get("origin");
@@ -121,7 +121,7 @@ export class OriginPolicy {
 }
 
 /**
- * Whether a name or address is the own machine's.
+ * Whether a name or address is that of the local machine.
  *
  * @param host Without port; an IPv6 address with or without brackets.
  */

@@ -1,5 +1,5 @@
 /**
- * `POST /mesh/activate` and `/mesh/deactivate`: models and providers deactivated by hand, and activated again.
+ * `POST /mesh/activate` and `/mesh/deactivate`: manual activation and deactivation of models and providers.
  * @module
  */
 import { activate, deactivate, type OverrideTarget } from "../background/manual.ts";
@@ -9,13 +9,13 @@ import { readJson } from "./body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 
-/** Longest wait for a body that is this small, ms. */
+/** Maximum time for the body, which is small, ms. */
 const bodyLimitMs = 10_000;
 
 /**
- * Makes the handler of one of both.
+ * Creates the handler of one of the two paths.
  *
- * @param action What it does with the model or provider in the body.
+ * @param action The effect on the model or provider in the body.
  */
 export function override(action: "activate" | "deactivate"): RouteEntry["handle"] {
   return async (exchange) => {
@@ -28,7 +28,7 @@ export function override(action: "activate" | "deactivate"): RouteEntry["handle"
   };
 }
 
-/** A limit that is still reached keeps what was activated in standby. */
+/** The resulting status: a model remains in standby while one of its limits is exhausted. */
 function statusOf(target: OverrideTarget, { mesh }: Exchange): "active" | "standby" {
   const isActive = "provider" in target
     ? mesh.activeProviders().includes(target.provider)

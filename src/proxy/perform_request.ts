@@ -1,5 +1,5 @@
 /**
- * What every endpoint that asks a model has in common: a request is performed with what is left of its time.
+ * The common part of all endpoints that route requests: constraints, session, and remaining time.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -12,23 +12,23 @@ import { sessionOf } from "../pipeline/session.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestTime } from "./form.ts";
 
-/** What is to be performed. */
+/** A request to perform. */
 interface CheckedRequest<Body extends RequestBody, Response>
   extends Pick<RoutedRequest<Body, Response>, "operation" | "body" | "text" | "files" | "original"> {
-  /** What an HTTP request without `model` goes to. */
+  /** The default `model` of HTTP requests. */
   readonly defaultModel?: string | undefined;
-  /** The session that the request names in words of its own. */
+  /** The session, if the dialect specifies it in its own way. */
   readonly session?: string | undefined;
-  /** Ends it; the request's own signal, when left out. */
+  /** Aborts it; defaults to the request's own signal. */
   readonly signal?: StopSignal | undefined;
   readonly time: RequestTime;
 }
 
 /**
- * Performs a request with what is left of its time.
+ * Performs a request within its remaining time.
  *
  * @param exchange The request.
- * @param checked Its operation and its body, with a model where the operation has no default.
+ * @param checked Its operation and validated body, with a model unless the operation has a default.
  */
 export function performRequest<Body extends RequestBody, Response>(
   { mesh, request, requestId, client }: Exchange,
@@ -59,7 +59,7 @@ export function performRequest<Body extends RequestBody, Response>(
   });
 }
 
-/** One that is invalid (W3C Trace Context: version ff, or an id of zeros alone) is none. */
+/** Valid values (W3C Trace Context excludes version ff, and ids of only zeros); others are ignored. */
 const validTrace = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 function traceOf({ headers }: PlainRequest): string | undefined {

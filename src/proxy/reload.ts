@@ -1,5 +1,5 @@
 /**
- * Reloading the configuration of a running proxy.
+ * Reloads the configuration of a running proxy.
  * @module
  */
 import { MeshError } from "../errors.ts";
@@ -9,15 +9,15 @@ import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
 interface ReloadOptions {
   readonly parts: GenerationParts;
-  /** Only a file can be read again. */
+  /** Only a file can be reloaded. */
   readonly config: ConfigSource | undefined;
-  /** Throws when the running server cannot serve this mesh. */
+  /** Throws if the running server cannot serve this mesh. */
   readonly check: (mesh: Engine) => void;
-  /** Routes new requests to this mesh; resolves once the mesh before it has none left. */
+  /** Routes new requests to this mesh. Resolves when the previous mesh has none left. */
   readonly replace: (mesh: Engine) => Promise<void>;
 }
 
-/** The meshes of a proxy: the current one, and those that have requests left. */
+/** The meshes of a proxy: the current one, and those with remaining requests. */
 export class Reloader {
   readonly #options: ReloadOptions;
   readonly #open: Set<Engine>;
@@ -27,7 +27,7 @@ export class Reloader {
   #isStopped = false;
 
   /**
-   * @param options Parts and steps of a reload.
+   * @param options Dependencies and steps of a reload.
    */
   constructor(first: MeshGeneration, options: ReloadOptions) {
     this.#current = first;
@@ -40,9 +40,9 @@ export class Reloader {
   }
 
   /**
-   * Reads the configuration again. Reloads follow each other; calls while one waits for its turn share that one.
+   * Reloads the configuration. Reloads run one after the other; calls while one is waiting share that one.
    *
-   * @throws Any error of a start; nothing has changed then.
+   * @throws Any startup error; nothing has then changed.
    */
   reload(): Promise<void> {
     this.#pending ??= this.#last.then(() => {
@@ -54,7 +54,7 @@ export class Reloader {
     return reloaded;
   }
 
-  /** Stops reloading: no further mesh takes over. */
+  /** Stops reloading. No further mesh takes over. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -84,7 +84,7 @@ export class Reloader {
     this.#current = next;
     const idle = replace(next.mesh);
     await before.retire(next);
-    idle.then(() => this.#close(before.mesh)).catch(() => {}); // losses are in its traces
+    idle.then(() => this.#close(before.mesh)).catch(() => {}); // losses are traced
   }
 
   async #close(mesh: Engine): Promise<void> {

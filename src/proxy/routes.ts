@@ -19,15 +19,15 @@ import { objectRouteOf } from "./object_routes.ts";
 import { operationRoute } from "./operation_route.ts";
 
 const prefix = "/v1/";
-/** What `proxy.endpoints` calls all of Gemini's dialect. */
+/** The name of all of Gemini's dialect in `proxy.endpoints`. */
 const geminiEndpoint = modelsPath.slice(1);
 
-/** Paths that perform something. */
+/** Paths that perform requests. */
 const work = { methods: ["POST"], isWork: true } as const;
 const messagesWork = { ...work, dialect: messagesWords };
 const administrative = { methods: ["POST"], isAdministrative: true } as const;
 
-/** Paths below `/v1/`, which `proxy.endpoints` may limit. All but chat is imported with its first request. */
+/** Paths below `/v1/`, which `proxy.endpoints` may restrict. All except chat are imported with their first request. */
 const endpoints: Readonly<Record<string, RouteEntry>> = {
   "chat/completions": operationRoute(chat),
   "messages": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesRoute),
@@ -109,11 +109,12 @@ function operation<Body extends RequestBody, Response>(
 }
 
 /**
- * The handler of a path; undefined for an unknown path and for one that is not exposed.
+ * Returns the handler of a path; undefined for a path that is unknown or not exposed.
  *
- * @param path Case-sensitive; one trailing slash is ignored.
- * @param options Endpoints to serve, without `/v1/` (`v1beta/models` are all of Gemini's dialect; all unless given), and the
- *   request's headers.
+ * @param path Case-sensitive; a trailing slash is ignored.
+ * @param options Exposed endpoints, without `/v1/` (`v1beta/models` stands for all of Gemini's dialect; all by
+ * default), and
+ *   the request's headers.
  */
 export function routeOf(path: string, { exposed, headers }: RouteOptions): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
@@ -141,7 +142,7 @@ function geminiRouteOf(path: string): RouteEntry {
   return address.method === undefined ? geminiList : geminiMethod;
 }
 
-/** Newer clients of Gemini's API ask below `/v1`, too: its methods are known by their names, its lists by the header. */
+/** Newer Gemini clients use `/v1`, too. Their methods are recognized by name, their lists by header. */
 function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEntry | undefined {
   const address = addressOf(path);
   if (geminiMethods.some((name) => name === address?.method)) return geminiMethod;

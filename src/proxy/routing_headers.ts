@@ -1,5 +1,5 @@
 /**
- * The headers that say where a request went.
+ * Response headers about the routing of a request.
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -10,12 +10,12 @@ const maxNameLength = 64;
 
 interface RoutingFacts {
   readonly routing: RoutingRecord;
-  /** Parameters that the model does not take. */
+  /** Parameters that the model does not support. */
   readonly dropped?: readonly string[];
   readonly costNanoUsd?: number;
 }
 
-/** Adds the `x-mesh-*` headers to those of a response. */
+/** Adds the `x-mesh-*` headers to a response. */
 export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingFacts): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;
@@ -34,7 +34,7 @@ export function addRoutingHeaders(headers: Record<string, string>, facts: Routin
   }
 }
 
-/** Names that a client chose: any number of any length. */
+/** Names sent by a client, which may be numerous and long. */
 function namesText(names: readonly string[]): string {
   const shown = names.slice(0, maxNames).map((name) => {
     const isLong = name.length > maxNameLength;
@@ -44,7 +44,7 @@ function namesText(names: readonly string[]): string {
   return (names.length > maxNames ? [...shown, "..."] : shown).join(", ");
 }
 
-/** A configured name may hold any character; a header may not. */
+/** Escapes a name: configured names may contain characters that headers may not. */
 function headerText(name: string): string {
   return /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
 }

@@ -1,5 +1,5 @@
 /**
- * A running proxy: its configuration is checked before the port is bound, and open responses finish before it stops.
+ * A running proxy. Its configuration is checked before the port is bound; open responses finish before it stops.
  * @module
  */
 import type { ConfigSource } from "../config/load/config_source.ts";
@@ -11,7 +11,7 @@ import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
-import type { WatchedServer } from "./certificate.ts";
+import type { MonitoredServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { handlerOf } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
@@ -19,53 +19,53 @@ import type { ProxyOverview } from "./overview/overview.ts";
 import { Reloader } from "./reload.ts";
 import type { Slots } from "./slots.ts";
 
-/** How long open responses may take once the proxy stops, ms. */
+/** Time limit for open responses after a stop, ms. */
 const graceMs = 30_000;
 
 /** Options of {@linkcode serve}. */
 export interface ServeOptions {
-  /** A configuration: a file's path, a document or a `MeshConfig`. Without one, providers are detected from the environment. */
+  /** A configuration: a path, a document or a `MeshConfig`. By default, providers are detected from the environment. */
   config?: ConfigSource;
-  /** Bind address; wins over the configuration's. */
+  /** Bind address; overrides the configuration's. */
   host?: string;
-  /** Port; wins over the configuration's; 0 takes a free one. */
+  /** Port; overrides the configuration's; 0 selects a free one. */
   port?: number;
-  /** Accepted tokens, beside those of the configuration and of `MODELMESH_TOKEN`. */
+  /** Accepted tokens, in addition to those of the configuration and `MODELMESH_TOKEN`. */
   tokens?: readonly string[];
 }
 
 interface ServeParts extends GenerationParts {
-  /** Counts requests at once; of its own unless given. */
+  /** Limits concurrent requests; local by default. */
   readonly slots?: Slots | undefined;
-  /** What it shows of itself and of other processes; of itself unless given. */
+  /** The overview of all processes; of this process by default. */
   readonly overview?: ProxyOverview | undefined;
   readonly shell: Pick<Shell, "serve">;
 }
 
-/** A proxy that listens. */
+/** A running proxy. */
 export interface RunningProxy {
   /** Its address, without a path. */
   readonly url: string;
-  /** Its mesh; another one after each {@linkcode RunningProxy.reload}. */
+  /** The current mesh; each {@linkcode RunningProxy.reload} replaces it. */
   readonly mesh: Mesh;
   /** Warnings for the operator. */
   readonly warnings: readonly string[];
   /**
-   * Reads the configuration file again and applies it to new requests; those under way end as they began. Providers,
-   * models, pools and clients that are still configured keep their state, counts and spending.
+   * Reloads the configuration file and applies it to new requests. Requests in progress end under the previous one.
+   * Providers, models, pools and clients that are still configured keep their state, counters and spending.
    *
    * @returns Warnings for the operator.
-   * @throws {ConfigError} With all problems. After any error the old configuration stays in force.
+   * @throws {ConfigError} With all problems. After any error the previous configuration remains in effect.
    */
   reload(): Promise<readonly string[]>;
-  /** Refuses new connections, lets open responses finish within 30 s, and flushes sinks. */
+  /** Rejects new connections, lets open responses finish within 30 s, and flushes sinks. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts a proxy: reads and checks its configuration, then binds the port.
  *
- * @throws Any error of a start, before the port is bound.
+ * @throws Any startup error, before the port is bound.
  */
 export async function startProxy(parts: ServeParts, options: ServeOptions): Promise<RunningProxy> {
   const first = new MeshGeneration(parts);
@@ -111,11 +111,11 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
 interface ServerParts {
   readonly runtime: Runtime;
   readonly serve: (tls: { tls?: TlsKeyPair }) => Promise<RunningServer>;
-  /** The mesh whose traces say what became of a certificate. */
+  /** The mesh that receives traces about certificates. */
   readonly mesh: () => Engine;
 }
 
-async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: ServerParts): Promise<WatchedServer> {
+async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: ServerParts): Promise<MonitoredServer> {
   if (tls === undefined) return { server: await serve({}), stopWatching: () => {} };
   const { serveCertificate } = await import("./certificate.ts");
   return await serveCertificate(tls, (pair) => serve({ tls: pair }), {
@@ -133,7 +133,7 @@ interface Phase {
 interface ListeningParts {
   readonly clock: Clock;
   readonly options: ServeOptions;
-  /** Of the start, which a reload cannot change. */
+  /** Settings from startup, which a reload cannot change. */
   readonly started: ProxySettings;
   readonly host: string;
   readonly tokens: readonly string[];
@@ -175,7 +175,7 @@ async function stop({ phase, reloader, server, stopWatching, clock, started }: L
   await reloader.close();
 }
 
-/** Checks that a configuration can be served here; returns the tokens accepted beside its own. */
+/** Checks that a configuration can be served. Returns the accepted tokens in addition to its own. */
 function checkedTokens(
   mesh: Engine,
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
@@ -190,7 +190,7 @@ function checkedTokens(
   return tokens;
 }
 
-/** Whether some token is accepted, so that one is required. */
+/** Whether a token is required, because some token is accepted. */
 function hasToken(tokens: readonly string[], { clients, adminTokens = [] }: ProxySettings): boolean {
   return tokens.length + clients.length + adminTokens.length > 0;
 }
@@ -222,7 +222,7 @@ function tokensOf(runtime: Runtime, options: ServeOptions): readonly string[] {
   return tokens;
 }
 
-/** Providers whose address is the proxy's own: every request would come back to itself. */
+/** Providers whose address is that of the proxy, so that every request would return to it. */
 function loops(mesh: Engine, { host, port }: { host: string; port: number }): ConfigProblem[] {
   if (port === 0) return [];
   return mesh.registry.instances.flatMap(({ entry }) => {

@@ -1,36 +1,37 @@
 /**
- * Requests that may be served at once, by one process or by several that share the limit.
+ * Limits concurrent requests in one process, or in several that share the limit.
  * @module
  */
 import type { Shared } from "../contracts/storage.ts";
 
-/** What several processes share. */
+/** The limit shared by several processes. */
 interface SharedSlots {
   readonly shared: Shared;
-  /** How many processes there are. */
+  /** Number of processes. */
   readonly processes: number;
 }
 
 const sum = { key: "requests at once", expiresAt: Number.MAX_SAFE_INTEGER };
 
 /**
- * Slots taken by requests. Processes that share a limit lease slots of it. Each keeps a few for its next requests, 1 % of
- * the limit in all, so that most of them wait for no other process; below 100 none, and the limit is met to the request.
+ * Slots of requests. Processes that share a limit lease slots of it. Each keeps a few for its next requests, 1 % of the
+ * limit in total, so that most requests do not wait for another process. Below 100 it keeps none, and the limit is
+ * exact.
  */
 export class Slots {
   readonly #several: SharedSlots | undefined;
   #taken = 0;
-  /** Leased, and free. */
+  /** Leased and free slots. */
   #free = 0;
-  /** To be given back with the next message. */
+  /** To be released with the next message. */
   #returned = 0;
 
-  /** @param several Undefined in a process that is alone. */
+  /** @param several Undefined for a single process. */
   constructor(several?: SharedSlots) {
     this.#several = several;
   }
 
-  /** Whether this process's requests alone take all slots. */
+  /** Whether the requests of this process alone take all slots. */
   isFull(limit: number): boolean {
     return this.#taken >= limit;
   }
@@ -38,7 +39,7 @@ export class Slots {
   /**
    * Takes a slot.
    *
-   * @returns Whether there was one; a promise where other processes have a say.
+   * @returns Whether there was one; a promise if the limit is shared.
    */
   take(limit: number): boolean | Promise<boolean> {
     if (this.#taken >= limit) return false;
@@ -48,17 +49,17 @@ export class Slots {
     return true;
   }
 
-  /** Gives a slot back. */
+  /** Releases a slot. */
   give(limit: number): void {
     this.#taken--;
     if (this.#several === undefined) return;
-    if (this.#free < spareOf(this.#several, limit)) this.#free++;
+    if (this.#free < marginOf(this.#several, limit)) this.#free++;
     else this.#return(this.#several.shared);
   }
 
   async #lease({ shared, processes }: SharedSlots, limit: number): Promise<boolean> {
-    const spare = spareOf({ processes }, limit);
-    for (const amount of spare === 0 ? [1] : [1 + spare, 1]) {
+    const margin = marginOf({ processes }, limit);
+    for (const amount of margin === 0 ? [1] : [1 + margin, 1]) {
       const { isGranted } = await shared.reserve([{ ...sum, amount, limit, isLeased: true }]);
       if (!isGranted) continue;
       this.#taken++;
@@ -68,7 +69,7 @@ export class Slots {
     return false;
   }
 
-  /** One message for all that are given back in this turn. */
+  /** Sends one message for all slots released in this turn. */
   #return(shared: Shared): void {
     if (this.#returned++ > 0) return;
     queueMicrotask(() => {
@@ -79,7 +80,7 @@ export class Slots {
   }
 }
 
-/** Slots that each process keeps. */
-function spareOf({ processes }: Pick<SharedSlots, "processes">, limit: number): number {
+/** Number of slots that each process keeps. */
+function marginOf({ processes }: Pick<SharedSlots, "processes">, limit: number): number {
   return Math.floor(limit / 100 / processes);
 }

@@ -39,7 +39,7 @@ const representations = new Map<"gzip" | "identity", Promise<Representation>>();
 /**
  * Serves the page.
  *
- * @throws {HttpError} 406 where neither HTML nor one of the encodings is accepted.
+ * @throws {HttpError} 406 if neither HTML nor one of the encodings is accepted.
  */
 export async function dashboard({ request, headers }: Exchange): Promise<PlainResponse> {
   const given = new Headers(["accept", "accept-encoding"].flatMap((name) => {

@@ -1,5 +1,5 @@
 /**
- * The body of an upload, as it comes: nothing of it is kept.
+ * The streamed body of an upload, of which nothing is stored.
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
@@ -9,20 +9,20 @@ import { untilAborted } from "../util/until_aborted.ts";
 import { bodyTooLarge, ClientDisconnectedError } from "./body_reader.ts";
 import { HttpError } from "./error_body.ts";
 
-/** A client that sends nothing for so long while it is read is too slow, ms. */
+/** Idle timeout of a client while its body is read, ms. */
 const idleMs = 30_000;
 
-/** What is read on after an error, so that a client which sends and then listens gets it, bytes. */
+/** Bytes to read after an error, so that a client which sends before it reads receives the error. */
 const maxDrained = 8 * 1024 * 1024;
 
-/** Bounds of an upload. */
+/** Limits of an upload. */
 interface UploadBounds {
   /** Bytes. */
   readonly maxBytes: number;
   readonly clock: Clock;
 }
 
-/** Chunks of a body, which can be read on after the reader has left. */
+/** The chunks of a body. After the reader has stopped, the rest can be drained. */
 export class UploadBody implements AsyncIterable<Uint8Array> {
   readonly #request: PlainRequest;
   readonly #bounds: UploadBounds;
@@ -30,7 +30,7 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
   #received = 0;
   #isOver = false;
 
-  /** @throws {HttpError} 413 when it is declared to be larger. */
+  /** @throws {HttpError} 413 if the declared length is too large. */
   constructor(request: PlainRequest, bounds: UploadBounds) {
     this.#request = request;
     this.#bounds = bounds;
@@ -38,10 +38,10 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Chunk by chunk.
+   * Iterates over the chunks.
    *
-   * @throws {HttpError} 413 when it is too large, 504 when nothing comes.
-   * @throws {ClientDisconnectedError} When it ends early.
+   * @throws {HttpError} 413 if it is too large, 504 after the idle timeout.
+   * @throws {ClientDisconnectedError} If it ends early.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) {
@@ -51,7 +51,7 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Reads on without a use, up to a limit. */
+  /** Reads and discards the rest, up to a limit. */
   async drain(): Promise<void> {
     const end = this.#received + maxDrained;
     while (!this.#isOver && this.#received < end) this.#received += (await this.#next())?.length ?? Infinity;

@@ -21,12 +21,12 @@ const maxFiles = 1_000;
  * its declarations.
  */
 export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyMap<string, Uint8Array>> {
-  const refusal = (why: string) => new ConnectorError(`The connector package ${name} is refused: ${why}`);
+  const refusal = (reason: string) => new ConnectorError(`The connector package ${name} is refused: ${reason}`);
   const files = new Map<string, Uint8Array>();
   try {
     const entries = readEntries(bytes);
-    const why = whyRefused(entries);
-    if (why !== undefined) throw refusal(why);
+    const reason = refusalReason(entries);
+    if (reason !== undefined) throw refusal(reason);
     for (const entry of entries) {
       if (entry.path.endsWith("/")) continue;
       const content = await contentOf(bytes, entry);
@@ -43,7 +43,7 @@ export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyM
 }
 
 /** Returns why the declared entries are invalid. */
-function whyRefused(entries: readonly ZipEntry[]): string | undefined {
+function refusalReason(entries: readonly ZipEntry[]): string | undefined {
   if (entries.length > maxFiles) return `it contains more than ${maxFiles} files`;
   const seen = new Set<string>();
   let total = 0;

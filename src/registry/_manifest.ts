@@ -98,21 +98,21 @@ async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Prom
   return (settings) => {
     const isProvider = kind === "provider";
     const { errors } = validator.validate(isProvider ? settings.config ?? {} : settings);
-    const place = isProvider ? `providers.${settings.id}.config` : id;
+    const path = isProvider ? `providers.${settings.id}.config` : id;
     // errors of containers only repeat that something below is invalid
     const problems = errors.filter(({ keyword }) =>
       !/^(properties|additionalProperties|items|\$ref|allOf)$/.test(keyword)
     );
     if (errors.length === 0) return;
     throw new ConfigError(problems.map(({ instanceLocation, keyword, error }) => ({
-      path: [place, ...instanceLocation.split("/").slice(1)].join("."),
+      path: [path, ...instanceLocation.split("/").slice(1)].join("."),
       message: keyword === "false" ? `unknown key: "${id}" has none of this name` : error,
     })));
   };
 }
 
 function parse(bytes: Uint8Array | undefined, name: string): Readonly<Record<string, unknown>> {
-  const fail = (why: string) => new ConnectorError(`The connector package ${name} is refused: ${why}`);
+  const fail = (reason: string) => new ConnectorError(`The connector package ${name} is refused: ${reason}`);
   if (bytes === undefined) throw fail("it has no connector.json at its top");
   let value: unknown;
   try {

@@ -111,7 +111,8 @@ async function download(address: string, { send, clock }: Runtime): Promise<Uint
 }
 
 async function fetchBytes(address: string, get: (url: string) => ReturnType<Runtime["send"]>): Promise<Uint8Array> {
-  const refuse = (why: string) => new ConnectorError(`The connector package ${address} cannot be downloaded: ${why}`);
+  const refuse = (reason: string) =>
+    new ConnectorError(`The connector package ${address} cannot be downloaded: ${reason}`);
   let url = address;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!isSafe(url) || redirects > 0 && !url.startsWith("https:") && address.startsWith("https:")) {

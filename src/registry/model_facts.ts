@@ -6,7 +6,7 @@ import type { ModelConstraints, ModelInfo, OperationName } from "../contracts/pr
 import { isObject } from "../util/is_object.ts";
 import { isAmount, pricingIn } from "../util/pricing.ts";
 
-/** Returns the metadata of a model; invalid members are left out. */
+/** Returns the metadata of a model; invalid members are omitted. */
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
   const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;
@@ -16,20 +16,20 @@ export function infoIn(value: unknown): ModelInfo | undefined {
     ...(isObject(features) && { features }),
     ...(isObject(constraints) && { constraints: constraintsIn(constraints) }),
     ...(isObject(parameters) && { parameters }),
-    ...(Array.isArray(capabilities) && { capabilities: textsIn(capabilities) }),
+    ...(Array.isArray(capabilities) && { capabilities: stringsIn(capabilities) }),
     ...(isObject(voices) && {
       voices: Object.fromEntries(
         Object.entries(voices).filter((one): one is [string, string] => typeof one[1] === "string"),
       ),
     }),
-    ...(Array.isArray(response_formats) && { response_formats: textsIn(response_formats) }),
-    ...(Array.isArray(lacks) && { lacks: textsIn(lacks) as OperationName[] }),
+    ...(Array.isArray(response_formats) && { response_formats: stringsIn(response_formats) }),
+    ...(Array.isArray(lacks) && { lacks: stringsIn(lacks) as OperationName[] }),
     ...(typeof space === "string" && { embedding_space: space }),
     ...(pricingIn(pricing) && { pricing: pricingIn(pricing) }),
   };
 }
 
-function textsIn(list: readonly unknown[]): string[] {
+function stringsIn(list: readonly unknown[]): string[] {
   return list.filter((one) => typeof one === "string");
 }
 

@@ -28,10 +28,10 @@ export interface ProviderInstance {
   readonly vendor: string;
   /** Why its models could not be listed: `did not list its models: …`. */
   readonly listProblem?: string;
-  /** Upstream ids of the models it listed at the start; undefined if it was not asked or listed none. */
+  /** Upstream ids of the models that it listed at startup; undefined if it was not queried or listed none. */
   readonly listed?: ReadonlySet<string>;
   readonly retryBudget: RetryBudget;
-  /** Reported metadata by the provider's model ids; undefined before it was asked. */
+  /** Reported metadata by the provider's model ids; undefined before it was queried. */
   answers?: ReadonlyMap<string, ModelAnswers>;
   /** Undefined before the mesh is initialized. */
   provider?: Provider;

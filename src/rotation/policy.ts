@@ -34,7 +34,7 @@ const word = /^[a-z_]{1,40}$/;
  */
 export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFailure: () => void): RotationPolicy {
   const builtIn = consecutiveFailures(settings);
-  const ask = <Answer>(question: () => Answer, otherwise: () => Answer): Answer => {
+  const query = <Answer>(question: () => Answer, otherwise: () => Answer): Answer => {
     try {
       return question();
     } catch {
@@ -46,16 +46,16 @@ export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFai
   return {
     isOwn: own.shouldDeactivate !== undefined,
     shouldDeactivate: (model) =>
-      ask(
+      query(
         () => (own.shouldDeactivate?.(model) ?? builtIn.shouldDeactivate(model)) === true,
         () => builtIn.shouldDeactivate(model),
       ),
-    getReason: (model) => ask(() => usable(own.getReason?.(model)), () => undefined) ?? builtIn.getReason(model),
+    getReason: (model) => query(() => usable(own.getReason?.(model)), () => undefined) ?? builtIn.getReason(model),
     ...(own.shouldRecover && {
-      shouldRecover: (model, now) => ask(() => own.shouldRecover!(model, now) === true, () => isOver(model, now)),
+      shouldRecover: (model, now) => query(() => own.shouldRecover!(model, now) === true, () => isOver(model, now)),
     }),
     ...(own.getRecoverySchedule && {
-      recoverAt: (model) => ask(() => timeOf(own.getRecoverySchedule!(model)), () => undefined),
+      recoverAt: (model) => query(() => timeOf(own.getRecoverySchedule!(model)), () => undefined),
     }),
   };
 }

@@ -1,15 +1,15 @@
 /**
- * Certificate authorities beside those of the runtime: files named by `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE` and
- * `DENO_CERT`, of which each runtime reads some by itself, and files that a configuration names.
+ * Certificate authorities in addition to those of the runtime: files named by `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`
+ * and `DENO_CERT`, some of which a runtime may read itself, and configured files.
  * @module
  */
 import type { Authorities } from "../contracts/runtime.ts";
 import { builtin } from "./_node_builtin.ts";
 
 /**
- * Reads certificates from the files that variables name.
+ * Reads certificates from files named by environment variables.
  *
- * @returns PEM texts; a file that cannot be read adds nothing, as in the runtimes.
+ * @returns PEM strings. Unreadable files are ignored, as by the runtimes.
  */
 export function authorities(names: readonly string[], env: (name: string) => string | undefined): string[] {
   const paths = new Set(names.flatMap((name) => env(name)?.trim() || []));
@@ -24,14 +24,14 @@ export function authorities(names: readonly string[], env: (name: string) => str
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** By their certificates: after a reload the same ones go on with the connections they have. */
+/** By content, so that connections continue to be used after a reload with the same certificates. */
 const known = new Map<string, Authorities>();
 
 /**
  * Reads a file of certificates.
  *
  * @returns The same object for the same certificates.
- * @throws {Error} When it cannot be read, or holds no certificate, or one that is malformed.
+ * @throws {Error} If it cannot be read, contains no certificate, or a malformed one.
  */
 export async function readAuthorities(path: string): Promise<Authorities> {
   const text = await builtin("node:fs").promises.readFile(path, "utf8").catch((error) => {
@@ -55,7 +55,7 @@ export async function readAuthorities(path: string): Promise<Authorities> {
   return found;
 }
 
-/** By the code of the file system's error. */
+/** By error code of the file system. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EISDIR: "it is a folder, not a file",

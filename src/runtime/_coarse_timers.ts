@@ -1,16 +1,16 @@
 /**
- * Many long waits on one timer. A server sets several limits per request and ends nearly all of them early: setting
- * and clearing a timer of the runtime for each would cost more than choosing a model does.
+ * Combines long timers in one. A server sets several time limits per request and cancels nearly all of them, and a
+ * native timer for each would cost more than the selection of a model.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { Bag, type Thing } from "../util/bag.ts";
 import { callAfter, type Timer } from "./_timers.ts";
 
-/** Waits from here on may end a little late, ms. */
+/** Timers of at least this duration may fire late, ms. */
 const longMs = 2_000;
 
-/** Long waits end together, at multiples of this, ms. */
+/** Resolution of long timers, ms. */
 const grainMs = 50;
 
 interface Wait extends Thing {
@@ -18,9 +18,9 @@ interface Wait extends Thing {
 }
 
 /**
- * Makes a clock's `after`: short waits are exact, long ones end up to 50 ms late, never early.
+ * Creates the `after` of a clock. Short timers are exact, long ones fire up to 50 ms late, never early.
  *
- * @param detach Receives each timer that must not keep the process alive.
+ * @param detach Receives each native timer that must not keep the process alive.
  */
 export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
   const wheel = new Wheel(detach);
@@ -31,12 +31,12 @@ export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
   };
 }
 
-/** Waits by the tick at which they end, and one timer for the next of these ticks. */
+/** Timers by tick, and one native timer for the next tick. */
 class Wheel {
   readonly #detach: ((timer: Timer) => void) | undefined;
   readonly #waits = new Map<number, Bag<Wait>>();
   #size = 0;
-  /** The tick that the timer is set to; Infinity without one. */
+  /** The tick for which the native timer is set; Infinity without one. */
   #armedTick = Infinity;
   #cancelTimer: Cancel = () => {};
 
@@ -64,7 +64,7 @@ class Wheel {
     this.#cancelTimer = callAfter(tick * grainMs - now, () => this.#turn(), this.#detach);
   }
 
-  /** Ends the waits that are due, and sets the timer for the next ones. */
+  /** Fires the timers that are due, and sets the native timer for the next ones. */
   #turn(): void {
     this.#armedTick = Infinity;
     const now = performance.now();
@@ -79,19 +79,19 @@ class Wheel {
     const waits = this.#waits.get(tick)!;
     this.#waits.delete(tick);
     for (const wait of waits.all) {
-      if (!waits.delete(wait)) continue; // called off by another one
+      if (!waits.delete(wait)) continue; // cancelled by another one
       this.#size--;
       try {
         wait.task();
       } catch (error) {
         queueMicrotask(() => {
-          throw error; // as of a timer of its own: the others have theirs
+          throw error; // as from a native timer, without affecting the others
         });
       }
     }
   }
 
-  /** A timer for a wait that was called off stays while there are others: the next wait would need it again. */
+  /** The native timer remains set while there are others, since the next one would require it again. */
   #forget(tick: number, waits: Bag<Wait>): void {
     if (waits.size === 0 && this.#waits.get(tick) === waits) this.#waits.delete(tick);
     if (--this.#size > 0) return;

@@ -1,10 +1,10 @@
 /**
- * Deno's own key-value store, which is there only when Deno was started with it.
+ * Deno's key-value store, which requires a flag.
  * @module
  */
 import type { KeyValues } from "../contracts/runtime.ts";
 
-/** What is used of `Deno.Kv`, which the types know only when it is there. */
+/** The used part of `Deno.Kv`, which is declared only with the flag. */
 interface Kv {
   get(key: readonly string[]): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
   list(selector: { prefix: readonly string[] }): AsyncIterable<{ readonly key: readonly string[] }>;
@@ -21,7 +21,7 @@ interface Atomic {
 
 type Open = (path?: string) => Promise<Kv>;
 
-/** Undefined where Deno was started without it. */
+/** Undefined if Deno was started without the flag. */
 export function denoKeyValues(): ((path?: string) => Promise<KeyValues>) | undefined {
   const { openKv } = Deno as { readonly openKv?: Open };
   return openKv && (async (path) => over(await openKv(path)));

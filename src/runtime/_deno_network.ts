@@ -10,7 +10,7 @@ import type { Target } from "./http1/request.ts";
 /**
  * Deno's sockets.
  *
- * @param caCerts Authorities beside those that Deno trusts by itself, PEM; asked for when the first connection needs them.
+ * @param caCerts Authorities in addition to Deno's own, PEM; read when the first connection requires them.
  */
 export function denoNetwork(caCerts: () => string[]): Network {
   return {
@@ -40,7 +40,7 @@ async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSig
     if (isOpen) socket.close();
     isOpen = false;
   };
-  signal.addEventListener("abort", close); // a server that says nothing would keep it open
+  signal.addEventListener("abort", close); // an unresponsive server would keep it open
   try {
     await socket.handshake();
     return socket;

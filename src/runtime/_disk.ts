@@ -1,11 +1,11 @@
 /**
- * Files that are written whole or not at all.
+ * Atomic file operations.
  * @module
  */
 import type { Disk } from "../contracts/runtime.ts";
 import { builtin } from "./_node_builtin.ts";
 
-/** What is used of `node:fs/promises`; a test records the calls, and lets them fail. */
+/** The used part of `node:fs/promises`, which tests replace. */
 export type DiskCalls = Pick<
   typeof import("node:fs").promises,
   | "chmod"
@@ -23,10 +23,10 @@ export type DiskCalls = Pick<
 >;
 
 /**
- * The disk of this machine. A file is written beside its place, flushed, and moved there; then the folder is flushed,
- * since a crash of the machine may undo the move otherwise.
+ * The file system of this machine. A file is written to a temporary one, flushed, and renamed. Then the folder is
+ * flushed, since a system crash may undo the rename otherwise.
  *
- * @param callsOf Called when a file function is needed first.
+ * @param callsOf Called when a file function is first required.
  */
 export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promises): Disk {
   return {
@@ -50,7 +50,7 @@ export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promise
   };
 }
 
-/** A link, or a device such as `/dev/stdout`, is what its path stands for: it keeps its name. */
+/** Renames a regular file. A link, or a device such as `/dev/stdout`, keeps its name. */
 async function rename(calls: DiskCalls, path: string, to: string): Promise<boolean> {
   const known = await unlessMissing(calls.lstat(path));
   if (known === undefined) return false;
@@ -63,9 +63,9 @@ function notRegular(): Error {
 }
 
 async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifiedAt?: number): Promise<void> {
-  const target = await calls.realpath(path).catch(() => path); // a link goes on being one
+  const target = await calls.realpath(path).catch(() => path); // a link remains a link
   const known = await unlessMissing(calls.stat(target));
-  // the system itself refuses to replace a folder, and says so
+  // the operating system rejects the replacement of a folder
   if (known?.isFile() === false && !known.isDirectory()) throw notRegular();
   await withDraft(calls, target, data, async (draft) => {
     if (known !== undefined) await calls.chmod(draft, known.mode & 0o777);
@@ -75,7 +75,7 @@ async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifie
   await flushFolder(calls, target);
 }
 
-/** A link to what was written makes it appear whole, and fails when there is one already. */
+/** A hard link creates a file atomically, and fails if there is one. */
 async function create(calls: DiskCalls, path: string, data: Uint8Array): Promise<boolean> {
   let isNew = true;
   await withDraft(calls, path, data, async (draft) => {
@@ -100,12 +100,12 @@ async function append(calls: DiskCalls, path: string, data: Uint8Array): Promise
   }
 }
 
-/** Writes and flushes a file beside another one. It is gone when putting it in place fails. */
+/** Writes and flushes a temporary file, and removes it if publishing it fails. */
 async function withDraft(
   calls: DiskCalls,
   path: string,
   data: Uint8Array,
-  putInPlace: (draft: string) => Promise<void>,
+  publish: (draft: string) => Promise<void>,
 ): Promise<void> {
   const draft = `${path}~${crypto.randomUUID()}.tmp`;
   try {
@@ -116,7 +116,7 @@ async function withDraft(
     } finally {
       await file.close();
     }
-    await putInPlace(draft);
+    await publish(draft);
   } catch (error) {
     await calls.rm(draft, { force: true }).catch(() => {});
     throw error;
@@ -142,7 +142,7 @@ async function flushFolder(calls: DiskCalls, path: string): Promise<void> {
       await folder.close();
     }
   } catch {
-    // Windows flushes no folders, and the file itself is in place
+    // Windows does not flush folders; the file itself is in place
   }
 }
 

@@ -1,14 +1,14 @@
 /**
- * The upstream client over `fetch`, for every runtime that has nothing better.
+ * The upstream client over `fetch`, for runtimes without a better one.
  * @module
  */
 import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { streamOf } from "./_stream_of.ts";
 
-/** The meaning of a runtime's error: our words for it, and whether the request can have been read. */
+/** A classified runtime error: our message, and whether the request may have been read. */
 export interface NetworkFault {
-  /** Quotes nothing of the request. */
+  /** Contains no part of the request. */
   readonly message: string;
   readonly neverSent: boolean;
 }
@@ -16,7 +16,7 @@ export interface NetworkFault {
 /** A `fetch` that may trust further authorities. */
 type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
 
-/** Classifies an error of `fetch` by the runtime's own text; undefined when the text is unknown. */
+/** Classifies an error of `fetch` by the runtime's message; undefined if the message is unknown. */
 type FaultClassifier = (text: string) => NetworkFault | undefined;
 
 const unanswered: NetworkFault = {
@@ -30,11 +30,11 @@ const cutShort: NetworkFault = {
 const decoded = new Set(["gzip", "br"]);
 
 /**
- * An upstream client over `fetch`.
+ * Creates an upstream client over `fetch`.
  *
- * @param classify For this runtime's error texts.
+ * @param classify Classifies errors of this runtime.
  * @param bodyOf Converts a body to the form in which it is sent.
- * @param open Opens a response's body for reading.
+ * @param open Opens the body of a response for reading.
  */
 export function fetchSender(
   classify: FaultClassifier,
@@ -50,7 +50,7 @@ export function fetchSender(
     try {
       const made = body === undefined ? undefined : bodyOf(body);
       const sent = made instanceof Promise ? await made : made;
-      // a followed redirect would take the key along, wherever it leads
+      // a followed redirect would forward the API key
       response = await fetcher(url, {
         method,
         headers,
@@ -67,7 +67,7 @@ export function fetchSender(
   };
 }
 
-/** How a response is read. */
+/** Reads a response. */
 interface Reading {
   readonly classify: FaultClassifier;
   readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
@@ -76,10 +76,10 @@ interface Reading {
 function answerOf(response: Response, request: UpstreamRequest, { classify, open }: Reading): UpstreamResponse {
   let stream: ReadableStream<Uint8Array> | null | undefined;
   return {
-    // the browser hides from a page which redirect it was
+    // browsers hide redirects from pages
     status: response.type === "opaqueredirect" ? 302 : response.status,
     headers: plainHeaders(response.headers, request.headers),
-    // made when it is asked for: a stream costs more than the whole body read at once
+    // created on demand, since a stream costs more than reading the whole body
     get body() {
       return stream ??= response.body && streamOf(this.reader()!);
     },
@@ -94,7 +94,7 @@ function answerOf(response: Response, request: UpstreamRequest, { classify, open
   };
 }
 
-/** A reader with errors in our words. */
+/** A reader with classified errors. */
 function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, classify: FaultClassifier): BodyReader {
   return {
     async read() {
@@ -118,10 +118,10 @@ function translate(
 ): unknown {
   if (signal?.aborted) return signal.reason;
   const { message, neverSent } = classify(textOf(error)) ?? otherwise;
-  return new NetworkError(message, { neverSent }); // without a cause: the runtime's text quotes URLs and headers
+  return new NetworkError(message, { neverSent }); // without a cause: the runtime's message quotes URLs and headers
 }
 
-/** A server that answers has read the request. */
+/** A server that responds has read the request. */
 function inBody(fault: NetworkFault | undefined): NetworkFault | undefined {
   return fault && { message: fault.message, neverSent: false };
 }
@@ -130,9 +130,9 @@ function textOf(error: unknown): string {
   return error instanceof Error ? `${error.message}\n${textOf(error.cause)}` : "";
 }
 
-/** The runtime has undone the compression already: what says otherwise is left out. */
-function plainHeaders(headers: Headers, asked: Readonly<Record<string, string>>): Headers {
-  if ("accept-encoding" in asked || !decoded.has(headers.get("content-encoding") ?? "")) return headers;
+/** The runtime has decompressed the body, so headers about compression are removed. */
+function plainHeaders(headers: Headers, requested: Readonly<Record<string, string>>): Headers {
+  if ("accept-encoding" in requested || !decoded.has(headers.get("content-encoding") ?? "")) return headers;
   const plain = new Headers(headers);
   plain.delete("content-encoding");
   plain.delete("content-length");

@@ -1,5 +1,5 @@
 /**
- * What the errors of `fetch` mean, by their texts: neither Deno's nor Node's carries a code to go by.
+ * Classifies errors of `fetch` by message, since neither Deno nor Node provides codes.
  * @module
  */
 import type { NetworkFault } from "./_fetch.ts";
@@ -10,7 +10,7 @@ const unreachable = "Cannot connect to the provider: unreachable";
 const insecure = "Cannot connect to the provider: no secure connection (TLS) came about";
 const unmakeable = "Cannot make the request: bad address or header";
 
-/** The first that fits counts. */
+/** The first match applies. */
 const faults: readonly (readonly [text: RegExp, message: string, neverSent: boolean])[] = [
   [/client error \(Connect\): dns error|ENOTFOUND|EAI_/, unresolved, true],
   [/client error \(Connect\): tcp connect error: .*refused|ECONNREFUSED/is, refused, true],
@@ -38,9 +38,9 @@ const faults: readonly (readonly [text: RegExp, message: string, neverSent: bool
 ];
 
 /**
- * The meaning of an error's text; undefined when it is unknown.
+ * Classifies a message; undefined if it is unknown.
  *
- * @param text Its message and those of its causes, joined.
+ * @param text The messages of the error and its causes, joined.
  */
 export function classifyFetchFault(text: string): NetworkFault | undefined {
   const fault = faults.find(([pattern]) => pattern.test(text));

@@ -1,36 +1,36 @@
 /**
- * Which connections of a server over `node:http` have no request.
+ * Tracks connections without a request, for servers over `node:http`.
  * @module
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Connections without a request. Kept by ourselves: Deno's `closeIdleConnections` leaves them open. */
+/** Connections without a request. Tracked here because Deno's `closeIdleConnections` leaves them open. */
 export class IdleSockets {
   readonly #sockets: Set<Socket> = new Set();
   #isClosing = false;
 
   constructor(server: Server) {
-    const keep = (socket: Socket) => {
+    const track = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
     };
-    server.on("connection", keep);
-    if ("setSecureContext" in server) this.#leaveHandshakes(server, keep);
+    server.on("connection", track);
+    if ("setSecureContext" in server) this.#leaveHandshakes(server, track);
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#sockets.delete(socket);
       response.on("close", () => this.#closeIfIdle(socket));
     });
   }
 
-  /** Closes those there are, and each further one once its response is over. */
+  /** Closes idle connections, and each further one when its response ends. */
   close(): void {
     this.#isClosing = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** With TLS a connection has a second socket above its first, from the end of the handshake on: that one counts then. */
-  #leaveHandshakes(server: Server, keep: (socket: Socket) => void): void {
+  /** With TLS, a connection has a second socket after the handshake, which replaces the first one. */
+  #leaveHandshakes(server: Server, track: (socket: Socket) => void): void {
     const handshakes = new Map<string, Socket>();
     const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
     server.on("connection", (socket: Socket) => {
@@ -41,7 +41,7 @@ export class IdleSockets {
     server.on("secureConnection", (socket: Socket) => {
       const first = handshakes.get(peerOf(socket));
       if (first !== undefined) this.#sockets.delete(first);
-      keep(socket);
+      track(socket);
     });
   }
 

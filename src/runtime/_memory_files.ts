@@ -1,29 +1,29 @@
 /**
- * Files of a test.
+ * Files for tests.
  * @module
  */
 import type { FileSystem } from "../contracts/runtime.ts";
 
-/** Files that live in memory only. */
+/** Files in memory. */
 export class MemoryFiles implements FileSystem {
-  /** Path to text. */
-  readonly texts: Map<string, string>;
+  /** Contents by path. */
+  readonly contents: Map<string, string>;
 
-  /** @param files Path to text. */
+  /** @param files Contents by path. */
   constructor(files: Readonly<Record<string, string>> = {}) {
-    this.texts = new Map(Object.entries(files));
+    this.contents = new Map(Object.entries(files));
   }
 
-  /** The text of a file. */
+  /** Reads a file. */
   readText(path: string): Promise<string> {
-    const text = this.texts.get(path);
+    const text = this.contents.get(path);
     return text === undefined ? Promise.reject(fileError("ENOENT", path)) : Promise.resolve(text);
   }
 
   /** Writes a file. */
   writeText(path: string, text: string, options: { createNew?: boolean } = {}): Promise<void> {
-    if (options.createNew && this.texts.has(path)) return Promise.reject(fileError("EEXIST", path));
-    this.texts.set(path, text);
+    if (options.createNew && this.contents.has(path)) return Promise.reject(fileError("EEXIST", path));
+    this.contents.set(path, text);
     return Promise.resolve();
   }
 
@@ -32,9 +32,9 @@ export class MemoryFiles implements FileSystem {
     return this.writeText(path, text);
   }
 
-  /** Removes a file, if it is there. */
+  /** Removes a file, if it exists. */
   remove(path: string): Promise<void> {
-    this.texts.delete(path);
+    this.contents.delete(path);
     return Promise.resolve();
   }
 }

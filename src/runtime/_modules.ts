@@ -1,11 +1,11 @@
 /**
- * Code from elsewhere: written to files of its own and imported from there.
+ * Loads downloaded modules, which are written to files and imported.
  * @module
  */
 import type { ModuleLoader } from "../contracts/runtime.ts";
 import { builtin } from "./_node_builtin.ts";
 
-/** Loads modules from below the user's cache folder. */
+/** Loads modules from the user's cache folder. */
 export function moduleLoader(env: (name: string) => string | undefined): ModuleLoader {
   return {
     readBytes: async (path) => new Uint8Array(await builtin("node:fs").promises.readFile(path)),
@@ -15,7 +15,7 @@ export function moduleLoader(env: (name: string) => string | undefined): ModuleL
       const folder = join(cacheFolder(env), "packages", key);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (const [path, bytes] of files) await put(join(folder, path), bytes);
-      await put(join(folder, "package.json"), new TextEncoder().encode('{"type":"module"}\n')); // what Node asks for
+      await put(join(folder, "package.json"), new TextEncoder().encode('{"type":"module"}\n')); // required by Node
       return await import(builtin("node:url").pathToFileURL(join(folder, entry)).href);
     },
   };
@@ -33,13 +33,13 @@ function cacheFolder(env: (name: string) => string | undefined): string {
 
 let temporary: string | undefined;
 
-/** A folder of its own: under a predictable name another user may have put files. */
+/** A folder with a random name, since another user may have written to a predictable one. */
 function temporaryFolder(): string {
   const { join } = builtin("node:path");
   return temporary ??= builtin("node:fs").mkdtempSync(join(builtin("node:os").tmpdir(), "modelmesh-"));
 }
 
-/** Another process may load the same package at the same time: a file is there whole or not at all. */
+/** Written atomically, since another process may load the same package. */
 async function put(path: string, bytes: Uint8Array): Promise<void> {
   const { mkdir, readFile, rename, writeFile } = builtin("node:fs").promises;
   const present = await readFile(path).catch(() => undefined);

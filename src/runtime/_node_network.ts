@@ -16,14 +16,14 @@ import type { Target } from "./http1/request.ts";
 
 const env = (name: string): string | undefined => nodeProcess()?.env[name];
 
-/** Node's sockets, by way of the outbound proxies that the environment names. */
+/** Node's sockets, through the outbound proxies of the environment. */
 export function nodeNetwork(): Network {
   return {
     via: (url) => outboundProxy(url, env),
     connect: (target, signal) => target.isSecure ? connectSecurely(target, signal) : connectPlainly(target, signal),
     decompressor(format) {
       if (format !== "brotli") return new DecompressionStream(format as CompressionFormat) as ReadableWritablePair;
-      const { Duplex } = builtin("node:stream"); // Node 20 and 22 have no other way
+      const { Duplex } = builtin("node:stream"); // required by Node 20 and 22
       return Duplex.toWeb(builtin("node:zlib").createBrotliDecompress()) as ReadableWritablePair;
     },
   };
@@ -35,7 +35,7 @@ function connectPlainly({ hostname, port }: Target, signal: AbortSignal): Promis
   return own.connected(socket, { event: "connect", signal });
 }
 
-/** A session is taken up again: a handshake less to compute. */
+/** Resumes TLS sessions, which saves computation. */
 const sessions = new Map<string, Uint8Array>();
 
 async function connectSecurely(target: Target, signal: AbortSignal): Promise<Socket> {
@@ -54,16 +54,16 @@ async function connectSecurely(target: Target, signal: AbortSignal): Promise<Soc
   });
   socket.on("session", (session: Uint8Array) => sessions.set(origin, session));
   if (proxy === undefined) socket.setNoDelay(true);
-  else socket.on("data", own.take); // `onread` is for sockets of its own
+  else socket.on("data", own.take); // `onread` is supported only for sockets that it creates
   return await own.connected(socket, { event: "secureConnect", signal });
 }
 
 const contexts = new Map<string | undefined, SecureContext | undefined>();
 
 /**
- * The authorities that connections with TLS trust. Node reads one of the files by itself, but none once others are given.
+ * The certificate authorities for TLS. Node reads one of the files itself, but none if others are specified.
  *
- * @param others Trusted beside those of the environment.
+ * @param others Authorities in addition to those of the environment.
  */
 function trust(others?: Authorities): { readonly secureContext?: SecureContext } {
   const key = others?.key;
@@ -81,7 +81,7 @@ function contextOf(others?: Authorities): SecureContext | undefined {
 
 interface Connecting {
   readonly event: "connect" | "secureConnect";
-  /** Gives it up. */
+  /** Aborts the connection attempt. */
   readonly signal: AbortSignal;
 }
 
@@ -91,31 +91,31 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What all connections read into: each copies its bytes before the next one reads. */
+/** A read buffer shared by all connections, which copy their bytes before the next read. */
 let shared: Uint8Array | undefined;
 const sharedBytes = 64 * 1024;
 
-/** A connection of Node as the client reads it. */
+/** A connection in the form that the client reads. */
 class NodeSocket implements Socket {
   #socket: NetSocket | undefined;
-  /** What came when there was no reader. */
+  /** Bytes received while there was no reader. */
   readonly #chunks: Uint8Array[] = [];
   #waiting: Waiting | undefined;
   #end: { readonly error?: Error } | undefined;
   #isPaused = false;
 
-  /** For sockets that can read into a given buffer. */
+  /** For sockets that read into a given buffer. */
   get onRead(): OnReadOpts {
     shared ??= new Uint8Array(sharedBytes);
     return { buffer: shared, callback: (length, buffer) => this.#receive(buffer.subarray(0, length)) };
   }
 
-  /** For those that cannot. */
+  /** For other sockets. */
   readonly take = (chunk: Uint8Array): void => {
     if (!this.#receive(chunk)) this.#socket?.pause();
   };
 
-  /** Resolves once a socket is connected. */
+  /** Resolves when the socket is connected. */
   connected(socket: NetSocket, { event, signal }: Connecting): Promise<this> {
     this.#socket = socket;
     let isSecuring = false;
@@ -172,7 +172,7 @@ class NodeSocket implements Socket {
     this.#socket!.unref();
   }
 
-  /** Takes bytes, which the caller may overwrite afterwards; false when no more are to come for now. */
+  /** Receives bytes, which the caller may then overwrite. Returns false to pause. */
   #receive(bytes: Uint8Array): boolean {
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -193,7 +193,7 @@ class NodeSocket implements Socket {
   }
 }
 
-/** Before there is a connection, nothing of a request can have been read. */
+/** Without a connection, no part of the request was read. */
 function unconnected(code: string): NetworkError {
   if (/^(ENOTFOUND|EAI_\w+)$/.test(code)) {
     return new NetworkError("Cannot find the provider's host: its name does not resolve", { neverSent: true });

@@ -1,5 +1,5 @@
 /**
- * The responses that a server has not finished yet, so that it can end them when it has to stop.
+ * Tracks open responses of a server, to end them when it stops.
  * @module
  */
 import type { Cancel, StopSignal } from "../contracts/runtime.ts";
@@ -10,32 +10,32 @@ import { isStream } from "../util/plain_stream.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
-/** How long a response that is being ended is still waited for, ms. */
+/** Grace period for a response that is being ended, ms. */
 const lastWordMs = 50;
 
-/** Whether the client has left is asked for responses that take longer than this, ms: asking costs much on Deno. */
-const patienceMs = 20;
+/** Disconnects are detected for responses that take longer than this, ms, since detection is expensive on Deno. */
+const timeoutMs = 20;
 
-/** Bodies that are handed over whole: nothing is left to break off. */
+/** Bodies that are sent in one piece, and cannot be interrupted. */
 const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
 
 type PlainHandler = NonNullable<RequestHandler["plain"]>;
 
-/** A request for a handler that does without the Fetch standard's objects. */
+/** A request for a handler without objects of the Fetch standard. */
 interface PlainCall {
-  /** The request with this signal. */
+  /** Returns the request with this signal. */
   readonly requestOf: (signal: StopSignal) => PlainRequest;
-  /** What aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly left: () => StopSignal;
-  /** The other end of its connection. */
+  /** The remote address. */
   readonly peer: Peer;
-  /** Returns what settles when all of the response is sent, or its client has left. */
+  /** Resolves when the response is sent, or the client has disconnected. */
   readonly over: () => Promise<unknown>;
 }
 
 /**
- * Gives a request a signal of ours. As a value, no getter: V8 keeps one shape of object for all values, but one for each
- * getter.
+ * Sets the signal of a request. As a value, not as a getter: V8 uses one shape of objects for all values, but one for
+ * each getter.
  */
 export function setSignal<S extends StopSignal>(request: Request, signal: S): Request & { readonly signal: S } {
   return Object.defineProperty(request, "signal", { configurable: true, value: signal }) as Request & {
@@ -43,12 +43,12 @@ export function setSignal<S extends StopSignal>(request: Request, signal: S): Re
   };
 }
 
-/** The signal that the runtime gave a request, also where {@linkcode setSignal} has put another one. */
+/** The signal provided by the runtime, even if {@linkcode setSignal} has replaced it. */
 export function clientSignal(request: Request): AbortSignal {
   return Reflect.get(Request.prototype, "signal", request) as AbortSignal;
 }
 
-/** Responds to requests, and can end every response that is still open. */
+/** Responds to requests, and can end all open responses. */
 export class OpenResponses {
   readonly #handler: RequestHandler;
   readonly #open = new Bag<OpenResponse>();
@@ -62,14 +62,14 @@ export class OpenResponses {
     return this.#open.size;
   }
 
-  /** Has the handler respond to a request; what it streams is followed to its end. */
+  /** Lets the handler respond to a request, and tracks a streamed response to its end. */
   respond(request: Request): Promise<Response> {
     const open = new OpenResponse(() => clientSignal(request));
     setSignal(request, open.stop.native);
     return this.#run(open, this.#handler(request), {
       last: () => new Response(null, { status: 503 }),
       finish: (response) => {
-        // a whole one first: asking for its `body` would make a stream of it
+        // complete bodies first, since access to `body` would create a stream
         if (isWhole(response) || response.body === null) return this.#over(open, response);
         open.followClient();
         return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
@@ -78,7 +78,7 @@ export class OpenResponses {
     });
   }
 
-  /** Has a handler respond that can do without `Request` and `Response`; it ends its streams itself when the signal aborts. */
+  /** The same for a handler without `Request` and `Response`, which ends its streams itself when the signal aborts. */
   respondPlain(plain: PlainHandler, { requestOf, left, peer, over }: PlainCall): Promise<PlainResponse> {
     const open = new OpenResponse(left);
     return this.#run(open, plain(requestOf(open.stop), peer), {
@@ -95,12 +95,12 @@ export class OpenResponses {
     });
   }
 
-  /** Ends all: their signals abort, pending responses become a 503, streams break off. */
+  /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */
   endAll(): void {
     for (const open of this.#open.all) open.end();
   }
 
-  /** The server has stopped: there will be no more. */
+  /** Reports that the server has stopped. */
   close(): void {
     this.#cancelLook?.();
   }
@@ -113,7 +113,7 @@ export class OpenResponses {
       work.then((response) => {
         open.settle();
         if (!open.isEnded) return resolve(finish(response));
-        drop(response); // too late: the client got the last one
+        drop(response); // too late: another response was sent
         this.#open.delete(open);
       }, (error) => {
         open.settle();
@@ -129,8 +129,8 @@ export class OpenResponses {
   }
 
   #lookLater(): Cancel {
-    return callAfter(patienceMs, () => {
-      const latest = performance.now() - patienceMs;
+    return callAfter(timeoutMs, () => {
+      const latest = performance.now() - timeoutMs;
       let isNeeded = false;
       for (const open of this.#open.all) {
         if (open.since <= latest) open.followClient();
@@ -142,25 +142,25 @@ export class OpenResponses {
 }
 
 interface ResponseKind<A> {
-  /** The response when the handler's is not waited for any more. */
+  /** Creates the response that replaces the handler's. */
   readonly last: () => A;
-  /** Takes the handler's response. */
+  /** Receives the handler's response. */
   readonly finish: (response: A) => A;
   /** Cancels its body. */
   readonly drop: (response: A) => void;
 }
 
-/** One response that is not finished. */
+/** An open response. */
 class OpenResponse implements Thing {
   index?: number;
-  /** When its request came, monotonic ms. */
+  /** Time at which the request was received, monotonic ms. */
   readonly since: number = performance.now();
-  /** Responds when the handler's response is not waited for any more. */
+  /** Responds in place of the handler. */
   respondAtOnce: () => void = () => {};
   isEnded = false;
-  /** Its body is on its way. */
+  /** Whether its body is being sent. */
   isStreaming = false;
-  /** Comes when the client has left, or the server ends. */
+  /** Aborts when the client disconnects, or the server stops. */
   readonly stop = new Stop();
   readonly #left: () => StopSignal;
   #isStopping = false;
@@ -168,12 +168,12 @@ class OpenResponse implements Thing {
   #breakOff: ((reason: unknown) => void) | undefined;
   #cancelLastWord: Cancel = () => {};
 
-  /** @param left What aborts when the client has left; asking for it costs much on Deno. */
+  /** @param left Aborts when the client disconnects; access is expensive on Deno. */
   constructor(left: () => StopSignal) {
     this.#left = left;
   }
 
-  /** From now on its signal aborts when the client leaves, or has left. */
+  /** Aborts its signal when the client disconnects. */
   followClient(): void {
     if (this.#isFollowed) return;
     this.#isFollowed = true;
@@ -188,19 +188,19 @@ class OpenResponse implements Thing {
     this.stop.abort(reason);
     if (this.#breakOff !== undefined) return this.#breakOff(reason);
     if (this.isStreaming) return;
-    // the handler's own response to being stopped is the better one, if it comes soon
+    // the handler's own response is preferred, if it arrives in time
     this.#cancelLastWord = callAfter(lastWordMs, () => {
       this.isEnded = true;
       this.respondAtOnce();
     });
   }
 
-  /** The handler has responded: there is nothing to wait for. */
+  /** Stops waiting, since the handler has responded. */
   settle(): void {
     this.#cancelLastWord();
   }
 
-  /** Hands a body on; `done` is called when it is over, one way or the other. */
+  /** Passes a body through. `done` is called at its end. */
   follow(body: ReadableStream<Uint8Array>, done: () => void): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     return new ReadableStream({
@@ -208,7 +208,7 @@ class OpenResponse implements Thing {
         this.#breakOff = (reason) => {
           done();
           controller.error(reason);
-          reader.cancel(reason).catch(() => {}); // it is being ended already
+          reader.cancel(reason).catch(() => {}); // it is already being ended
         };
         if (this.#isStopping) this.#breakOff(stopped());
       },

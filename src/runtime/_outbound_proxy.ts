@@ -1,6 +1,6 @@
 /**
- * Which calls go by way of an outbound proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, as Deno's `fetch`
- * and other clients read them. Names in lower case are read where the others are not set.
+ * Selects outbound proxies by `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, as Deno's `fetch` and other
+ * clients do. Lower-case names are used if the others are not set.
  * @module
  */
 import { NetworkError } from "../errors.ts";
@@ -10,10 +10,10 @@ import type { OutboundProxy } from "./http1/request.ts";
 type Environment = (name: string) => string | undefined;
 
 /**
- * The proxy on the way to an address, by the environment's variables.
+ * Returns the proxy for a URL, by environment variables.
  *
- * @returns Undefined for a direct call.
- * @throws {NetworkError} When the variable in effect holds no address of a proxy.
+ * @returns Undefined for a direct connection.
+ * @throws {NetworkError} If the variable does not contain the URL of a proxy.
  */
 export function outboundProxy(target: URL, env: Environment): OutboundProxy | undefined {
   const names = [target.protocol === "https:" ? "https_proxy" : "http_proxy", "all_proxy"];
@@ -32,12 +32,12 @@ function proxyAt(text: string, name: string): OutboundProxy {
     name,
   );
   if (protocol !== "http:" && protocol !== "https:") throw noAddress(name);
-  const who = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return {
     protocol,
     hostname: bare(hostname),
     port: Number(port || (protocol === "https:" ? 443 : 80)),
-    headers: username === "" ? {} : { "proxy-authorization": `Basic ${base64(who)}` },
+    headers: username === "" ? {} : { "proxy-authorization": `Basic ${base64(credentials)}` },
   };
 }
 
@@ -49,7 +49,7 @@ function urlOf(text: string, name: string): URL {
   }
 }
 
-/** The value may hold a password: it is not quoted. */
+/** The value is not quoted, since it may contain a password. */
 function noAddress(name: string): NetworkError {
   const message = `Cannot reach the provider: ${name} has to be the http:// or https:// address of a proxy`;
   return new NetworkError(message, { neverSent: true });
@@ -63,17 +63,20 @@ function bare(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** `NO_PROXY` names hosts with all below them, addresses, networks (`10.0.0.0/8`), each with a port or without, or `*`. */
+/**
+ * `NO_PROXY` lists hosts with their subdomains, addresses, and networks (`10.0.0.0/8`), each with an optional port, or
+ * `*`.
+ */
 function isExempt({ hostname, port, protocol }: URL, list: string): boolean {
   const host = bare(hostname).replace(/\.$/, "");
-  const asked = port || (protocol === "https:" ? "443" : "80");
+  const effectivePort = port || (protocol === "https:" ? "443" : "80");
   return list.toLowerCase().split(/[\s,]+/).some((entry) => {
     if (entry === "") return false;
     if (entry === "*") return true;
     if (entry.includes("/")) return isInNetwork(host, entry);
     const [, name = entry, only] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
     const plain = bare(name).replace(/^\*?\./, "");
-    return (only ?? asked) === asked && (host === plain || host.endsWith(`.${plain}`));
+    return (only ?? effectivePort) === effectivePort && (host === plain || host.endsWith(`.${plain}`));
   });
 }
 

@@ -1,27 +1,27 @@
 /**
- * Standard streams that take many small strings in few writes.
+ * Buffers standard streams, to combine small writes.
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
 import type { Output } from "../contracts/shell.ts";
 import { callAfter } from "./_timers.ts";
 
-/** How long a string that may wait waits for others, ms. */
+/** Maximum delay of a buffered string, ms. */
 const soonMs = 10;
 
-/** Strings that may wait are written as soon as they are so many characters. */
+/** Size at which buffered strings are written immediately, characters. */
 const maxWaiting = 64 * 1024;
 
 interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
-  /** Calls a task before the process ends, whatever ends it. */
+  /** Calls a task before the process ends, for any reason. */
   readonly onExit: (task: () => void) => void;
 }
 
-/** Buffers a stream that writes at once. */
+/** Buffers a synchronous stream. */
 export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
   let waiting = "";
   let cancel: Cancel | undefined;
-  let isWatched = false;
+  let hasExitHook = false;
   const flush = () => {
     cancel?.();
     cancel = undefined;
@@ -38,8 +38,8 @@ export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
     writeSoon(text) {
       waiting += text;
       if (isTerminal || waiting.length >= maxWaiting) return flush();
-      if (!isWatched) onExit(flush);
-      isWatched = true;
+      if (!hasExitHook) onExit(flush);
+      hasExitHook = true;
       cancel ??= callAfter(soonMs, flush);
     },
   };

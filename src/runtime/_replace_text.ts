@@ -1,12 +1,12 @@
 /**
- * Replacing a file whole or not at all; removing one.
+ * Replaces files atomically, and removes files.
  * @module
  */
 import { builtin } from "./_node_builtin.ts";
 
 /**
- * Writes a text beside the file and moves it there, so that readers find the old text or the new one. A link goes on
- * being one.
+ * Writes a temporary file and renames it, so that readers find either the old or the new content. A link remains a
+ * link.
  */
 export async function replaceText(path: string, text: string): Promise<void> {
   const { promises: files } = builtin("node:fs");
@@ -18,7 +18,7 @@ export async function replaceText(path: string, text: string): Promise<void> {
     try {
       if (known !== undefined) await file.chmod(known.mode & 0o777);
       await file.writeFile(text);
-      await file.sync(); // else a crash of the machine may leave the new name with nothing in it
+      await file.sync(); // otherwise a system crash may leave an empty file
     } finally {
       await file.close();
     }
@@ -29,7 +29,7 @@ export async function replaceText(path: string, text: string): Promise<void> {
   }
 }
 
-/** Removes a file; a missing one is no error. */
+/** Removes a file; a missing file is not an error. */
 export async function removeFile(path: string): Promise<void> {
   await builtin("node:fs").promises.rm(path, { force: true });
 }

@@ -1,5 +1,5 @@
 /**
- * A wait that a signal can end.
+ * An abortable delay.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";

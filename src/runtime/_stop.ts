@@ -1,10 +1,10 @@
 /**
- * Stopping work on servers: what an `AbortController` does, at a tenth of what making one and listening to it takes there.
+ * A fast replacement for `AbortController` on servers, where creating and observing one costs ten times as much.
  * @module
  */
 import type { Stopper, StopSignal } from "../contracts/runtime.ts";
 
-/** Stops once, and is its own signal. */
+/** Aborts once, and is its own signal. */
 export class Stop implements Stopper, StopSignal {
   aborted = false;
   reason: unknown;
@@ -15,7 +15,7 @@ export class Stop implements Stopper, StopSignal {
     return this;
   }
 
-  /** The same for what takes an `AbortSignal` only. */
+  /** The same signal for functions that require an `AbortSignal`. */
   get native(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -24,7 +24,7 @@ export class Stop implements Stopper, StopSignal {
     return this.#controller.signal;
   }
 
-  /** Calls the listeners, in the order in which they were added. */
+  /** Calls the listeners, in order of registration. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

@@ -1,10 +1,10 @@
 /**
- * A body for those who want a stream.
+ * Converts bodies to streams.
  * @module
  */
 import type { BodyReader } from "../contracts/runtime.ts";
 
-/** Nothing is read before it is asked for, so a slow reader slows the provider. */
+/** Reads on demand, so that a slow reader slows the provider down. */
 export function streamOf(reader: BodyReader): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

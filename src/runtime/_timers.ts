@@ -1,27 +1,27 @@
 /**
- * The real clock of every runtime. Nothing else in this repository sets a timer: one that runs for more than
- * 2^31 - 1 ms fires at once in every runtime, so long waits are made of steps here.
+ * The real clock of all runtimes. No other code sets native timers, since those above 2^31 - 1 ms fire immediately;
+ * here long ones are split.
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { sleepOn } from "./_sleep.ts";
 
-/** What `setTimeout` returns, which differs between runtimes. */
+/** The result of `setTimeout`, which differs between runtimes. */
 export type Timer = ReturnType<typeof setTimeout>;
 
 const maxStepMs = 2 ** 31 - 1;
 
 /**
- * Calls `task` once, not before `ms` have passed on the monotonic clock.
+ * Calls `task` once, after at least `ms` on the monotonic clock.
  *
- * @param ms The wait; negative or not a number means 0, Infinity never ends.
+ * @param ms The delay; negative or NaN means 0, and Infinity never fires.
  * @param detach Receives each timer that must not keep the process alive.
  */
 export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) => void): Cancel {
   const due = performance.now() + (ms > 0 ? ms : 0);
   let timer: Timer | undefined;
   const arm = () => {
-    // runtimes fire up to a millisecond early, so what is left is looked at again
+    // runtimes fire up to a millisecond early, so the remaining time is checked
     const left = due - performance.now();
     timer = setTimeout(left > 0 ? step : fire, Math.min(Math.max(0, Math.ceil(left)), maxStepMs));
     detach?.(timer);
@@ -41,9 +41,9 @@ function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer
   const arm = (wait: number) => cancel = callAfter(wait, run, detach);
   const run = async () => {
     const started = performance.now();
-    // a background task reports its own failures; one that does not must end neither the others nor the process
+    // a failing background task must not end the process, or other tasks
     await task().catch(() => {});
-    const late = (performance.now() - started) % period; // turns missed while the task ran are left out
+    const late = (performance.now() - started) % period; // periods missed while the task ran are skipped
     if (cancel !== undefined) arm(period - late);
   };
   arm(period);
@@ -56,7 +56,7 @@ function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer
 /**
  * The machine's clock.
  *
- * @param detach How this runtime keeps a timer from holding the process alive, where it can.
+ * @param detach Detaches a timer from the process, if the runtime supports that.
  */
 export function systemClock(detach?: (timer: Timer) => void): Clock {
   return {

@@ -1,6 +1,6 @@
 /**
- * A server over `node:https`, and what makes a certificate and its key unusable: the runtimes would take some of it,
- * and fail with every client.
+ * HTTPS servers over `node:https`, and validation of certificates and keys: runtimes accept some invalid ones, and then
+ * fail with every client.
  * @module
  */
 import type { RequestListener, ServerOptions } from "node:http";
@@ -9,18 +9,18 @@ import type { TlsKeyPair } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { builtin } from "./_node_builtin.ts";
 
-/** How long a client may take to agree on encryption, ms. */
+/** Timeout of the TLS handshake, ms. */
 const handshakeTimeoutMs = 15_000;
 
-/** A server, and how it gets another certificate. */
+/** A server whose certificate can be renewed. */
 export interface TlsServer {
   readonly server: Server;
-  /** Connections from now on get this one; throws like {@linkcode tlsServer}, and the old one stays. */
+  /** Sets the certificate for new connections. Throws like {@linkcode tlsServer}, and keeps the previous one. */
   readonly renewTls: (pair: TlsKeyPair) => void;
 }
 
 /**
- * Makes a server that does not listen yet.
+ * Creates a server that does not listen yet.
  *
  * @throws {MeshError} `invalid_certificate` or `invalid_key`.
  */

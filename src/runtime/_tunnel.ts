@@ -8,16 +8,16 @@ import { NetworkError } from "../errors.ts";
 import { builtin } from "./_node_builtin.ts";
 import type { OutboundProxy, Target } from "./http1/request.ts";
 
-/** Where a connection leads. */
+/** The target of a connection. */
 interface Destination extends Pick<Target, "hostname" | "port"> {
-  /** Gives it up. */
+  /** Aborts the connection attempt. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks a proxy for a connection to a server.
+ * Requests a connection to a server from a proxy.
  *
- * @throws {NetworkError} In words of ours, when it cannot be reached or refuses.
+ * @throws {NetworkError} If the proxy cannot be reached or rejects the request.
  */
 export function tunnelTo(proxy: OutboundProxy, { hostname: to, port: toPort, signal }: Destination): Promise<Socket> {
   const { protocol, hostname: host, port, headers } = proxy;

@@ -1,6 +1,6 @@
 /**
- * Processes that serve one port together, by `node:cluster`, which Deno has too. No process hands connections on: one
- * that is handed to a process that dies would stay open and unanswered.
+ * Processes that share one port with `node:cluster`, also on Deno. Processes do not pass connections to each other,
+ * since a connection passed to a process that dies would stay open without a response.
  * @module
  */
 import type { Worker as ClusterWorker } from "node:cluster";
@@ -9,18 +9,18 @@ import type { Link, Worker, Workers } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { callAfter } from "./_timers.ts";
 
-/** Says of a process that it was started by {@linkcode workersOf}, and which one it is. */
+/** Marks a process that was started by {@linkcode workersOf}, with its slot. */
 const variable = "MODELMESH_WORKER";
 
-/** Whether this process is one of several on a port, which only Node's server can share. */
+/** Whether this process shares a port with others, which only Node's server supports. */
 export function isWorker(): boolean {
   return nodeProcess()?.env[variable] !== undefined;
 }
 
-/** On Deno each worker binds the port: handing connections on (2.9.6) stalls beside messages on the same line. */
+/** On Deno each worker binds the port: passing connections (2.9.6) stalls while messages are exchanged. */
 const bindsItself = "Deno" in globalThis;
 
-/** V8 flags of a process that serves: see `Shell.prepareToServe`. */
+/** V8 flags of serving processes: see `Shell.prepareToServe`. */
 export const servingFlags = "--no-memory-reducer";
 
 /** On Deno (2.9.6) flags take effect only at the start of a process. */
@@ -30,29 +30,29 @@ function flagsOfWorker(): Record<string, string> {
   return { DENO_V8_FLAGS: own ? `${own},${servingFlags}` : servingFlags };
 }
 
-/** How this process listens: alone, or where the others of its kind do. */
+/** How this process listens: alone, or on a shared port. */
 export function listenOptions(port: number, host: string): ListenOptions {
   if (!isWorker() || !bindsItself) return { port, host };
-  return { port: Number(placeOf()[2] || port), host, exclusive: true, reusePort: true };
+  return { port: Number(slotOf()[2] || port), host, exclusive: true, reusePort: true };
 }
 
-/** Slot, count and, once it is known, port. */
-function placeOf(): string[] {
+/** Slot, count and, when known, port. */
+function slotOf(): string[] {
   return (nodeProcess()?.env[variable] ?? "").split("/");
 }
 
-/** Messages of a process that has ended have come by then, ms. */
+/** Time for the last messages of an ended process to arrive, ms. */
 const lastMessagesMs = 100;
 
-/** So often a process looks whether the one that started it is there, ms. */
+/** Interval of checks whether the parent process exists, ms. */
 const orphanMs = 500;
 
-/** How this process starts others like it. */
+/** Starts and connects worker processes. */
 export function workersOf(): Workers {
   return {
     get supervisor() {
       if (!isWorker()) return undefined;
-      const [slot = 0, count = 1] = placeOf().map(Number);
+      const [slot = 0, count = 1] = slotOf().map(Number);
       return { slot, count, link: linkToSupervisor() };
     },
     get cores() {
@@ -60,7 +60,7 @@ export function workersOf(): Workers {
     },
     start({ slot, count, port = "" }) {
       const cluster = builtin("node:cluster");
-      if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which none of them owns
+      if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which belongs to none of them
       return workerOf(cluster.fork({ [variable]: `${slot}/${count}/${port}`, ...flagsOfWorker() }));
     },
   };
@@ -71,12 +71,12 @@ function workerOf(worker: ClusterWorker): Worker {
   return {
     ended: new Promise((resolve) =>
       worker.once("exit", (code) => {
-        callAfter(lastMessagesMs, () => resolve(code)); // Deno (2.9.6) does not always say that the line has ended
+        callAfter(lastMessagesMs, () => resolve(code)); // Deno (2.9.6) does not always report a disconnect
         void isSilent.then(() => resolve(code));
       })
     ),
     send(message) {
-      if (worker.isConnected()) worker.send(message as object, undefined, () => {}); // it may be gone by now: it has no use for it
+      if (worker.isConnected()) worker.send(message as object, undefined, () => {}); // it may have ended by now
     },
     onMessage: (listener) => void worker.on("message", listener),
   };
@@ -85,7 +85,7 @@ function workerOf(worker: ClusterWorker): Worker {
 function linkToSupervisor(): Link {
   const process = nodeProcess()!;
   const { ppid } = process;
-  // the end of the line says it at once, but Deno (2.9.6) may miss it
+  // a disconnect is reported immediately, but Deno (2.9.6) may miss it
   const look = (): unknown => process.ppid === ppid ? callAfter(orphanMs, look) : process.exit(1);
   look();
   return {

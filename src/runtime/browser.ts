@@ -1,5 +1,5 @@
 /**
- * The port to the outside in browsers: `fetch`, timers, no environment, no files.
+ * The runtime port for browsers: `fetch` and timers, without environment and files.
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
@@ -7,16 +7,16 @@ import { NetworkError } from "../errors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
-/** What a page can know of a request that failed; the browser gives it no reason. */
+/** Facts that a page has about a failed request, for which browsers report no reason. */
 interface PageFacts {
-  /** Whether the browser certainly has no network. */
+  /** Whether the browser is certainly offline. */
   readonly isOffline: boolean;
-  /** The page's own address; undefined in workers. */
+  /** The origin of the page; undefined in workers. */
   readonly page?: string;
 }
 
 /**
- * Why a request did not get through, and what to do.
+ * Explains why a request has failed, and what to do.
  *
  * @example
  * ```ts ignore
@@ -37,7 +37,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
   return new NetworkError(message, { neverSent: address === undefined });
 }
 
-/** The same over a `fetch` that the program gives. */
+/** The same with a `fetch` that the program supplies. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   const send = fetchSender(() => undefined, fetcher);
   return async (request) => {
@@ -54,7 +54,7 @@ export function browserRuntime(): Runtime {
   return { clock: systemClock(), random: Math.random, send, env: () => undefined };
 }
 
-/** What of a page's globals is looked at; a worker or a server has none of it, or less. */
+/** The used part of a page's globals; workers and servers lack some or all of it. */
 interface PageGlobals {
   readonly navigator?: { readonly onLine?: boolean };
   readonly location?: { readonly href: string };

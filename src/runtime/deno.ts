@@ -1,5 +1,5 @@
 /**
- * The port to the outside on Deno.
+ * The runtime port for Deno.
  * @module
  */
 import type { Authorities, FileSystem, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
@@ -18,38 +18,41 @@ import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
 
-/** Room for what is read at once of a body. */
-const pieceBytes = 4096;
+/** Size of the read buffer for bodies. */
+const chunkBytes = 4096;
 
-/** The upstream client over Deno's `fetch`, which hides the phase of connecting: `connectTimeoutMs` has no effect. */
+/**
+ * The upstream client over Deno's `fetch`, which does not expose the connection phase: `connectTimeoutMs` has no
+ * effect.
+ */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
   classifyFetchFault,
   (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
-  // texts and bytes Deno sends again by itself when a pooled connection dies, although the provider may have read them
+  // Deno resends strings and bytes itself when a pooled connection is closed, although the provider may have read them
   (body) => isIncoming(body) ? readableFrom(body) : new Blob(Array.isArray(body) ? body : [body as BlobPart]),
   (body) => {
-    const reader = body.getReader({ mode: "byob" }); // two thirds of the time of a default one
+    const reader = body.getReader({ mode: "byob" }); // takes two thirds of the time of a default reader
     return {
-      read: () => reader.read(new Uint8Array(pieceBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
+      read: () => reader.read(new Uint8Array(chunkBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
       cancel: (reason) => reader.cancel(reason),
     };
   },
 );
 
-/** The upstream client: over connections of its own, at a third of what `fetch` and `node:http` take here. */
+/** The upstream client over our own connections, at a third of the cost of `fetch` and `node:http`. */
 export const sendByConnection: (request: UpstreamRequest) => Promise<UpstreamResponse> = http1Client(
   denoNetwork(caCerts),
 );
 
-/** `fetch` knows the environment's outbound proxies. */
+/** `fetch` uses the outbound proxies of the environment. */
 function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   return isProxied() ? sendByFetch(request) : sendByConnection(request);
 }
 
-/** By the key of the authorities that it trusts beside the environment's. */
+/** By the key of the additional authorities. */
 const trusting = new Map<string | undefined, typeof fetch>();
 
-/** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` by itself, `SSL_CERT_FILE` only where it uses the system's store. */
+/** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` itself, and `SSL_CERT_FILE` only with the system's store. */
 function trustingFetch(others: Authorities | undefined): typeof fetch {
   const known = trusting.get(others?.key);
   if (known !== undefined) return known;
@@ -66,7 +69,7 @@ function fetchTrusting(caCerts: string[]): typeof fetch {
 
 let others: string[] | undefined;
 
-/** Authorities beside those that Deno trusts by itself, PEM. */
+/** Authorities in addition to Deno's own, PEM. */
 function caCerts(): string[] {
   const isRead = /\bsystem\b/.test(env("DENO_TLS_CA_STORE") ?? "");
   return others ??= isRead ? [] : authorities(["SSL_CERT_FILE"], env);
@@ -75,7 +78,7 @@ function caCerts(): string[] {
 const proxyVariables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 let proxied: boolean | undefined;
 
-/** `fetch` uses the environment's outbound proxies by itself, connections of our own do not. */
+/** `fetch` uses outbound proxies itself; our own connections do not. */
 function isProxied(): boolean {
   return proxied ??= proxyVariables.some((name) => (env(name) ?? "") !== "");
 }
@@ -91,7 +94,7 @@ function env(name: string): string | undefined {
   try {
     return Deno.env.get(name);
   } catch {
-    return undefined; // not allowed to look, or no possible name: to the program it is unset
+    return undefined; // no permission, or an invalid name: the variable counts as unset
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The machine on Deno: listening, signals, standard streams.
+ * The system interface on Deno: servers, signals, standard streams.
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
@@ -28,7 +28,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   const { host, port, onListen } = options;
   const open = new OpenResponses(handler);
   const { plain } = handler;
-  const failed = () => new Response(null, { status: 500 }); // Deno would print the error and say "Internal Server Error"
+  const failed = () => new Response(null, { status: 500 }); // Deno would print the error and respond "Internal Server Error"
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve(
@@ -50,14 +50,14 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   return { port: server.addr.port, stop: stopper(server, open) };
 }
 
-/** `shutdown` ends no response, and aborting the server's signal after it throws: open responses are ended here. */
+/** `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. */
 function stopper(server: Deno.HttpServer, open: OpenResponses): (graceMs: number) => Promise<void> {
   let closed: Promise<void> | undefined;
   return async (graceMs) => {
     closed ??= server.shutdown();
     const cancel = callAfter(graceMs, () => open.endAll());
     let cancelLast: Cancel = () => {};
-    // a client that reads nothing delays no other
+    // a client that does not read delays no other
     const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));
     await Promise.race([closed, atLast]);
     cancel();
@@ -99,7 +99,7 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   signals: readonly Name[],
   task: (signal: Name) => void,
 ): Cancel {
-  // Windows has a SIGHUP of another meaning: the console is about to close
+  // on Windows, SIGHUP means that the console is about to close
   const known = signals.filter((signal) => signal !== "SIGHUP" || Deno.build.os !== "windows");
   const listeners = known.map((signal) => ({ signal, listen: () => task(signal) }));
   for (const { signal, listen } of listeners) Deno.addSignalListener(signal, listen);
@@ -119,7 +119,7 @@ export function denoShell(): Shell {
     serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
-    prepareToServe() {}, // Deno (2.9.6) takes V8 flags only at the start
+    prepareToServe() {}, // Deno (2.9.6) accepts V8 flags only at startup
     exit: (code) => Deno.exit(code),
     workers: workersOf(),
   };

@@ -1,5 +1,5 @@
 /**
- * The port to the outside on Node.
+ * The runtime port for Node.
  * @module
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
@@ -24,13 +24,13 @@ const files: FileSystem = {
 
 const env = (name: string) => nodeProcess()?.env[name];
 
-/** The upstream client: over connections of its own. */
+/** The upstream client over our own connections. */
 export const send: Runtime["send"] = http1Client(nodeNetwork());
 
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
 
 export function nodeRuntime(): Runtime {
-  builtin("node:fs"); // says at once that this Node is too old, if it is
+  builtin("node:fs"); // throws immediately if this Node is too old
   return {
     clock: { ...systemClock(detach), after: coarseTimers(detach) },
     random: Math.random,

@@ -1,5 +1,5 @@
 /**
- * The machine on Node: listening, signals, standard streams.
+ * The system interface on Node: servers, signals, standard streams.
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
@@ -9,7 +9,7 @@ import { serveNode } from "./_node_server.ts";
 import { outputOf } from "./_output.ts";
 import { servingFlags, workersOf } from "./_workers.ts";
 
-/** How long a full pipe is left alone before the next try, ms. */
+/** Retry delay for a full pipe, ms. */
 const fullPipeMs = 2;
 
 function output(descriptor: 1 | 2): Output {
@@ -23,7 +23,7 @@ function output(descriptor: 1 | 2): Output {
           bytes = bytes.subarray(writeSync(descriptor, bytes));
         } catch (error) {
           if ((error as { code?: string }).code !== "EAGAIN") return false;
-          pause(); // a pipe that is full takes more once its reader has gone on
+          pause(); // a full pipe accepts more when its reader continues
         }
       }
       return true;
@@ -48,7 +48,7 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   task: (signal: Name) => void,
 ): Cancel {
   const process = nodeProcess()!;
-  // Windows has a SIGHUP of another meaning: the console is about to close
+  // on Windows, SIGHUP means that the console is about to close
   const known = signals.filter((signal) => signal !== "SIGHUP" || process.platform !== "win32");
   const listeners = known.map((signal) => ({ signal, listen: () => task(signal) }));
   for (const { signal, listen } of listeners) process.on(signal, listen);

@@ -1,5 +1,5 @@
 /**
- * The port to the outside wherever the package runs: Deno, Node and what behaves like it, or what only has `fetch`.
+ * The runtime port of servers: Deno, Node and compatible runtimes, or those with only `fetch`.
  * @module
  */
 import type { Runtime, UpstreamRequest } from "../contracts/runtime.ts";
@@ -12,22 +12,22 @@ import { browserRuntime } from "./browser.ts";
 import { denoRuntime } from "./deno.ts";
 import { nodeRuntime } from "./node.ts";
 
-/** Whether this is Deno, which has Node's `process` too. */
+/** Whether this is Deno, which also has Node's `process`. */
 export function isDeno(): boolean {
   return "Deno" in globalThis;
 }
 
 /**
- * The runtime port of this process.
+ * Returns the runtime port of this process.
  *
- * @throws {MeshError} `unsupported_runtime` on a Node that is too old.
+ * @throws {MeshError} `unsupported_runtime` if Node is too old.
  */
 export function serverRuntime(): Runtime {
   if (isDeno()) return denoRuntime();
   return nodeProcess() === undefined ? browserRuntime() : nodeRuntime();
 }
 
-/** The upstream client over a `fetch` that the program gives. */
+/** The upstream client over a `fetch` that the program supplies. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   const bodyOf = (body: NonNullable<UpstreamRequest["body"]>) =>
     (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit;

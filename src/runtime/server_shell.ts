@@ -1,5 +1,5 @@
 /**
- * The machine wherever the package runs.
+ * The system interface of servers.
  * @module
  */
 import type { Shell } from "../contracts/shell.ts";
@@ -8,9 +8,9 @@ import { nodeShell } from "./node_shell.ts";
 import { isDeno } from "./server.ts";
 
 /**
- * The machine of this process.
+ * Returns the system interface of this process.
  *
- * @throws {MeshError} `unsupported_runtime` on a Node that is too old.
+ * @throws {MeshError} `unsupported_runtime` if Node is too old.
  */
 export function serverShell(): Shell {
   return isDeno() ? denoShell() : nodeShell();

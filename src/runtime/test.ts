@@ -1,5 +1,5 @@
 /**
- * A runtime for tests: time that passes only when it is advanced, chance by a seed, no network and no disk.
+ * A runtime for tests: a fake clock, seeded random numbers, no network and no disk.
  * @module
  */
 import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
@@ -9,7 +9,7 @@ import { sleepOn } from "./_sleep.ts";
 
 export { MemoryFiles };
 
-/** How a {@linkcode FakeClock} starts and behaves. */
+/** Options of a {@linkcode FakeClock}. */
 export interface FakeClockOptions {
   /**
    * Wall clock at the start, ms since 1970.
@@ -17,8 +17,8 @@ export interface FakeClockOptions {
    */
   readonly now?: number;
   /**
-   * `sleep` does not wait to be advanced: it moves the clock to its end, firing what falls due, and resolves. For
-   * tests over real sockets that shall not really wait.
+   * Whether `sleep` advances the clock to its end, firing timers that are due, and resolves. For tests over real
+   * sockets that must not wait.
    */
   readonly skipSleeps?: boolean;
 }
@@ -32,9 +32,9 @@ interface FakeTimer {
 
 const maxFirings = 10_000;
 
-/** A clock that stands still until it is advanced. */
+/** A clock that advances only on request. */
 export class FakeClock implements Clock {
-  /** The time of every `sleep` so far, in order of their calls. */
+  /** The durations of all `sleep` calls so far, in order. */
   readonly sleeps: number[] = [];
   readonly #timers = new Set<FakeTimer>();
   readonly #skipSleeps: boolean;
@@ -48,7 +48,7 @@ export class FakeClock implements Clock {
     this.#skipSleeps = options.skipSleeps ?? false;
   }
 
-  /** Wall clock, whole ms, as that of a machine. */
+  /** Wall-clock time, whole ms, as on a real machine. */
   now(): number {
     return Math.floor(this.#wallTimeMs);
   }
@@ -58,17 +58,17 @@ export class FakeClock implements Clock {
     return this.#monotonic;
   }
 
-  /** How many timers are set: calls of `after`, `sleep` and `every` that are neither over nor cancelled. */
+  /** The number of active timers: calls of `after`, `sleep` and `every` that have neither ended nor been cancelled. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Calls `task` once the clock has been advanced by `ms`. */
+  /** Calls `task` when the clock has advanced by `ms`. */
   after(ms: number, task: () => void): Cancel {
     return this.#arm(ms, false, task);
   }
 
-  /** Resolves once the clock has been advanced by `ms`; see {@linkcode FakeClockOptions.skipSleeps}. */
+  /** Resolves when the clock has advanced by `ms`; see {@linkcode FakeClockOptions.skipSleeps}. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     this.sleeps.push(ms);
@@ -77,7 +77,7 @@ export class FakeClock implements Clock {
     return slept;
   }
 
-  /** Calls `task` each time the clock has been advanced by `ms`, never two at once. */
+  /** Calls `task` each time the clock has advanced by `ms`, one call at a time. */
   every(ms: number, task: () => Promise<void>): Cancel {
     const period = Math.max(1, ms);
     let isStopped = false;
@@ -87,7 +87,7 @@ export class FakeClock implements Clock {
     };
     const run = async () => {
       const started = this.#monotonic;
-      await task().catch(() => {}); // as with the real clock: a task reports its own failures
+      await task().catch(() => {}); // as with the real clock, a task reports its own failures
       if (!isStopped) arm(period - (this.#monotonic - started) % period);
     };
     arm(period);
@@ -98,9 +98,9 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Lets time pass: timers fire in the order they fall due, each at its own time, and promises settle in between.
+   * Advances the clock. Timers fire in order, each at its own time, and promises settle in between.
    *
-   * @param ms How much.
+   * @param ms The time, ms.
    */
   async advance(ms: number): Promise<void> {
     const end = this.#monotonic + ms;
@@ -112,7 +112,7 @@ export class FakeClock implements Clock {
     this.#moveTo(end);
   }
 
-  /** Lets time pass until nothing is set any more but what repeats. */
+  /** Advances the clock until only repeating timers are left. */
   async runAll(): Promise<void> {
     await settle();
     for (let firings = 0; this.#hasOnce(); firings++) {
@@ -122,8 +122,8 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Sets the wall clock forward or back; waits and durations do not notice. */
-  jumpWall(ms: number): void {
+  /** Changes the wall clock; timers and durations are not affected. */
+  jumpWallTime(ms: number): void {
     this.#wallTimeMs += ms;
   }
 
@@ -161,7 +161,7 @@ export class FakeClock implements Clock {
   }
 
   #moveTo(monotonic: number): void {
-    if (monotonic <= this.#monotonic) return; // another `advance` was quicker
+    if (monotonic <= this.#monotonic) return; // another call of `advance` was faster
     this.#wallTimeMs += monotonic - this.#monotonic;
     this.#monotonic = monotonic;
   }
@@ -171,9 +171,9 @@ export function fakeClock(options?: FakeClockOptions): FakeClock {
   return new FakeClock(options);
 }
 
-/** Lets every promise that can settle do so, timers aside. */
+/** Lets all pending promises settle, except those that wait for timers. */
 export async function settle(): Promise<void> {
-  // in a turn of the event loop the queue of settled promises is emptied; streams and sockets may take another
+  // one turn of the event loop settles queued promises; streams and sockets may require another
   for (let turn = 0; turn < 2; turn++) await nextTurn();
 }
 
@@ -183,9 +183,9 @@ function nextTurn(): Promise<void> {
 }
 
 /**
- * Chance that is the same every time (mulberry32).
+ * A deterministic random number generator (mulberry32).
  *
- * @param seed Where it starts.
+ * @param seed The seed.
  * @returns A function like `Math.random`.
  */
 export function seededRandom(seed: number): () => number {
@@ -198,17 +198,17 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** What a response of a fake provider is made of. */
+/** The parts of a response of a fake provider. */
 export interface FakeAnswer {
   /** @default 200 */
   readonly status?: number;
-  /** Answer headers. */
+  /** Response headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string, chunks that arrive one by one, or anything else as JSON; no body when left out. */
+  /** A string, chunks that are received one by one, or any other value as JSON; no body by default. */
   readonly body?: unknown;
 }
 
-/** A response for `send` of a {@linkcode testRuntime}. */
+/** Creates a response for `send` of a {@linkcode testRuntime}. */
 export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}): UpstreamResponse {
   const response = body === undefined ? null : bytesOf(body);
   return { status, headers: new Headers(headers), body: response, reader: () => response && response.getReader() };
@@ -226,31 +226,31 @@ function bytesOf(body: unknown): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-/** What a {@linkcode testRuntime} is made of. */
+/** Options of a {@linkcode testRuntime}. */
 export interface TestRuntimeOptions<Time extends Clock = FakeClock> {
   /** Environment variables; none by default. */
   readonly env?: Readonly<Record<string, string>>;
   /** The clock; a {@linkcode fakeClock} by default. */
   readonly clock?: Time;
-  /** A seed, or chance itself; seed 1 by default. */
+  /** A seed, or a random number generator; seed 1 by default. */
   readonly random?: number | (() => number);
-  /** The network; refuses every connection by default. */
+  /** The network; rejects every connection by default. */
   readonly send?: (request: UpstreamRequest) => Promise<UpstreamResponse>;
-  /** Path to text; no files by default. */
+  /** File contents by path; no files by default. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A {@linkcode Runtime} that a test looks into. */
+/** A {@linkcode Runtime} whose parts are visible to tests. */
 export interface TestRuntime<Time extends Clock = FakeClock> extends Runtime {
   /** Its clock. */
   readonly clock: Time;
   /** Its files. */
   readonly files: MemoryFiles;
-  /** Every call so far. */
+  /** Calls so far. */
   readonly requests: readonly UpstreamRequest[];
 }
 
-/** A runtime in which nothing happens by itself. */
+/** Creates a runtime without side effects. */
 export function testRuntime<Time extends Clock = FakeClock>(options: TestRuntimeOptions<Time> = {}): TestRuntime<Time> {
   const { env = {}, random = 1, send = refuse } = options;
   const requests: UpstreamRequest[] = [];

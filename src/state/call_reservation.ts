@@ -32,7 +32,7 @@ const rateHeaders = [
 ];
 
 /** Usage of a failed or unsent call. */
-const noUsage: Usage = { tokens: 0, costNano: 0 };
+const noUsage: Usage = { tokens: 0, costNanoUsd: 0 };
 
 /** Reservations of the individual limits. */
 interface CallReservationParts {
@@ -157,17 +157,17 @@ export class CallReservation {
     this.#end(usage, (rate, now) => rate.settle(now, this.#parts.rate, usage.tokens));
   }
 
-  #end({ tokens, costNano }: Usage, endRate: (rate: ModelRateLimiter, now: number) => void): void {
+  #end({ tokens, costNanoUsd }: Usage, endRate: (rate: ModelRateLimiter, now: number) => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const { shared: { rate }, clock, facts, onBudgetSteps } = this.#tracker;
     const { quota, usage, budgets } = this.#parts;
     endRate(rate, clock.monotonic());
-    quota.settle(usage, { tokens, nano_usd: costNano });
+    quota.settle(usage, { tokens, nano_usd: costNanoUsd });
     if (budgets.length === 0) return;
     const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, facts.provider.id);
     for (const { budget, reservation } of budgets) {
-      const steps = budget.settle(reservation, costNano, onSteps);
+      const steps = budget.settle(reservation, costNanoUsd, onSteps);
       if (steps.length > 0) onSteps(steps);
     }
   }

@@ -46,7 +46,7 @@ export interface TokenCounts {
 /** Actual usage of a call. */
 export interface Usage extends TokenCounts {
   /** Cost in nano-dollars; undefined if unknown, which counts as reserved. */
-  readonly costNano?: number | undefined;
+  readonly costNanoUsd?: number | undefined;
   /** Whether part of it is an estimate, since the provider did not report it. */
   readonly estimated?: true | undefined;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Headroom } from "../contracts/rotation.ts";
-import { costNanoUsd, isFree } from "../util/cost.ts";
+import { costInNanoUsd, isFree } from "../util/cost.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
@@ -12,7 +12,7 @@ import { CallReservation } from "./call_reservation.ts";
 import type { BudgetScope, Load, Outcome, RequestEnd, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "./metrics/output_tokens.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
-import { FailureWindow } from "./limits/failure_window.ts";
+import { FailureWindow } from "../util/failure_window.ts";
 import { Quota } from "./limits/quota.ts";
 
 /** Retry delay of a request denied because of requests in flight, whose end is unknown, ms. */
@@ -36,7 +36,7 @@ export class UsageTracker {
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
     this.quota = new Quota(routing.deactivation, () => clock.now(), { name: `${pool} ${name}`, before });
-    if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.isWatched = true;
+    if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.countsAlways = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
     this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
@@ -86,7 +86,7 @@ export class UsageTracker {
   costOf({ input, output, units }: Load): number | undefined {
     const { facts: { info }, clock } = this.#parts;
     const quantities = { ...units, input, output: this.#outputOf({ output }) };
-    return this.#isFree ? 0 : costNanoUsd(quantities, info.pricing, clock.now());
+    return this.#isFree ? 0 : costInNanoUsd(quantities, info.pricing, clock.now());
   }
 
   /** Returns why a request cannot be admitted now. */
@@ -126,12 +126,12 @@ export class UsageTracker {
   reserve(load: Load, now: number): CallReservation {
     const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
-    const wall = clock.now();
+    const wallTimeMs = clock.now();
     return new CallReservation(this.#parts, {
       rate: rate.reserve(now, this.#tokensOf(load)),
       quota: this.quota,
       usage: this.quota.reserve(load.input + this.#outputOf(load), cost),
-      budgets: this.#budgetsOf(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wall) })),
+      budgets: this.#budgetsOf(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })),
     });
   }
 
@@ -189,10 +189,10 @@ export class UsageTracker {
     }
     const cost = this.costOf(load);
     if (cost === undefined) return { reason: "no_price", until: Infinity };
-    const wall = clock.now();
+    const wallTimeMs = clock.now();
     let until = 0;
-    for (const budget of budgets) until = Math.max(until, budget.resetsAt(wall, cost) ?? 0);
-    return until === 0 ? undefined : { reason: "budget", until: now + Math.max(0, until - wall) };
+    for (const budget of budgets) until = Math.max(until, budget.resetsAt(wallTimeMs, cost) ?? 0);
+    return until === 0 ? undefined : { reason: "budget", until: now + Math.max(0, until - wallTimeMs) };
   }
 
   /** Returns the budgets of the mesh and of the client. */
@@ -204,10 +204,10 @@ export class UsageTracker {
   #budgetDecision(): DeactivationDecision | undefined {
     const { budgetScopes, clock } = this.#parts;
     if (budgetScopes.length === 0) return undefined;
-    const wall = clock.now();
+    const wallTimeMs = clock.now();
     for (const { budget, reason } of budgetScopes) {
-      if (!budget.isSpent(wall) || (this.#isFree && reason === "budget_limit")) continue;
-      const standbyMs = Math.max(0, (budget.resetsAt(wall) ?? wall) - wall);
+      if (!budget.isSpent(wallTimeMs) || (this.#isFree && reason === "budget_limit")) continue;
+      const standbyMs = Math.max(0, (budget.resetsAt(wallTimeMs) ?? wallTimeMs) - wallTimeMs);
       return { reason, scope: reason === "provider_budget" ? "provider" : "model", standbyMs };
     }
     return undefined;

@@ -120,7 +120,7 @@ export class UsageTrackers {
   #budgetScope(id: string, written: BudgetSettings | undefined, reason: BudgetScope["reason"]): BudgetScope[] {
     if (written === undefined) return [];
     const known = this.#counted.budgets.get(id);
-    const limits = { daily: written.dailyNano, monthly: written.monthlyNano, alertAt: written.alertAt };
+    const limits = { daily: written.dailyNanoUsd, monthly: written.monthlyNanoUsd, alertAt: written.alertAt };
     const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
     if (known === undefined) this.replicator.register(budget);
     this.#counted.budgets.set(id, budget);

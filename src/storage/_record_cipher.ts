@@ -16,7 +16,7 @@ const textAt = nonceAt + 12;
 const rounds = 600_000;
 
 export function isEncrypted(bytes: Uint8Array): boolean {
-  return mark.every((byte, place) => bytes[place] === byte);
+  return mark.every((byte, index) => bytes[index] === byte);
 }
 
 /** A derived key, and the header of records encrypted with it. */
@@ -55,7 +55,7 @@ export class RecordCipher {
     if (bytes.length < textAt) return "damaged";
     const salt = bytes.slice(saltAt, keyIdAt);
     const { key, head } = await this.#derive(salt);
-    if (!head.every((byte, place) => bytes[place] === byte)) return "other_key";
+    if (!head.every((byte, index) => bytes[index] === byte)) return "other_key";
     const algorithm = {
       name: "AES-GCM",
       iv: bytes.slice(nonceAt, textAt),
@@ -84,9 +84,9 @@ async function derive(secret: string, salt: Uint8Array): Promise<Derived> {
   const material = await subtle.importKey("raw", new TextEncoder().encode(secret), "PBKDF2", false, ["deriveBits"]);
   const algorithm = { name: "PBKDF2", hash: "SHA-256", salt: salt as BufferSource, iterations: rounds };
   const bits = await subtle.deriveBits(algorithm, material, 256);
-  const tell = new Uint8Array(await subtle.digest("SHA-256", bits)).slice(0, 8);
+  const keyId = new Uint8Array(await subtle.digest("SHA-256", bits)).slice(0, 8);
   const key = await subtle.importKey("raw", bits, "AES-GCM", false, ["encrypt", "decrypt"]);
-  return { key, head: joined(mark, salt, tell) };
+  return { key, head: joined(mark, salt, keyId) };
 }
 
 function boundTo(head: Uint8Array, name: string): Uint8Array<ArrayBuffer> {

@@ -134,6 +134,6 @@ export class CodedStorage implements Storage {
   }
 }
 
-function unreadable(key: string, why: string, cause?: unknown): ConnectorError {
-  return new ConnectorError(`Cannot read the record "${key}": ${why}`, cause, "unreadable");
+function unreadable(key: string, reason: string, cause?: unknown): ConnectorError {
+  return new ConnectorError(`Cannot read the record "${key}": ${reason}`, cause, "unreadable");
 }

@@ -65,7 +65,7 @@ export interface Quantities {
  * costNanoUsd({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], now); // 80_000_000
  * ```
  */
-export function costNanoUsd(
+export function costInNanoUsd(
   quantities: Quantities,
   pricing: readonly DatedPricing[] | undefined,
   now: number,
@@ -89,16 +89,16 @@ function tokenCost(quantities: Quantities, price: Pricing, hasUnits: boolean): n
   if (!isPriced || lacksPrice && !hasUnits) return undefined;
   const cached = Math.min(fromCache, read);
   const cacheWrite = Math.min(intoCache, read - cached);
-  const heard = Math.min(quantities.audioInput ?? 0, read - cached - cacheWrite);
-  const spoken = Math.min(quantities.audioOutput ?? 0, written);
+  const audioInputTokens = Math.min(quantities.audioInput ?? 0, read - cached - cacheWrite);
+  const audioOutputTokens = Math.min(quantities.audioOutput ?? 0, written);
   const perInput = inputPrice ?? 0;
   const perOutput = outputPrice ?? 0;
-  return (read - cached - cacheWrite - heard) * perInput +
+  return (read - cached - cacheWrite - audioInputTokens) * perInput +
     cached * (price.cached_input ?? perInput) +
     cacheWrite * (price.cache_write ?? perInput) +
-    heard * (price.audio_input ?? perInput) +
-    (written - spoken) * perOutput +
-    spoken * (price.audio_output ?? perOutput);
+    audioInputTokens * (price.audio_input ?? perInput) +
+    (written - audioOutputTokens) * perOutput +
+    audioOutputTokens * (price.audio_output ?? perOutput);
 }
 
 /** Returns the cost of units other than tokens, USD; undefined when no such price applies. */

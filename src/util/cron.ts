@@ -68,8 +68,8 @@ export function parseCron(text: string): Cron {
   if (parts.length !== fields.length) {
     throw unreadable(text, `it has ${parts.length} fields, not minute, hour, day, month and day of the week`);
   }
-  const [minutes, hours, days, months, weekdays] = parts.map((part, place) => {
-    const values = valuesOf(part, fields[place]!);
+  const [minutes, hours, days, months, weekdays] = parts.map((part, index) => {
+    const values = valuesOf(part, fields[index]!);
     if (typeof values === "string") throw unreadable(text, values);
     return values;
   }) as [number[], number[], number[], number[], number[]];
@@ -82,8 +82,8 @@ export function parseCron(text: string): Cron {
   };
 }
 
-function unreadable(text: string, why: string): SyntaxError {
-  return new SyntaxError(`Cannot read the cron expression "${text}": ${why}`);
+function unreadable(text: string, reason: string): SyntaxError {
+  return new SyntaxError(`Cannot read the cron expression "${text}": ${reason}`);
 }
 
 function ascending(values: readonly number[]): number[] {
@@ -178,7 +178,7 @@ function searchDay(cron: Cron, today: number, step: 1 | -1): number | undefined 
     let day = step === 1 ? first : end - 1;
     if (count === 0) day = today + step;
     for (; day >= first && day < end; day += step) {
-      if (fits(cron, day - first + 1, day)) return day;
+      if (matches(cron, day - first + 1, day)) return day;
     }
   }
   return undefined;
@@ -191,10 +191,10 @@ function firstDayOf(month: number): number {
 
 function isDay(cron: Cron, day: number): boolean {
   const date = new Date(day * dayMs);
-  return cron.months.has(date.getUTCMonth() + 1) && fits(cron, date.getUTCDate(), day);
+  return cron.months.has(date.getUTCMonth() + 1) && matches(cron, date.getUTCDate(), day);
 }
 
-function fits(cron: Cron, dayOfMonth: number, day: number): boolean {
+function matches(cron: Cron, dayOfMonth: number, day: number): boolean {
   const fitsMonth = cron.days.has(dayOfMonth);
   const fitsWeek = cron.weekdays.has((day % 7 + 7 + firstWeekday) % 7);
   return cron.eitherDay ? fitsMonth || fitsWeek : fitsMonth && fitsWeek;

@@ -132,9 +132,9 @@ function isText(bytes: Uint8Array, at: number, text: string): boolean {
   return startsAt(bytes, encoder.encode(text), at);
 }
 
-function startsAt(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
-  if (at < 0 || at + wanted.length > bytes.length) return false;
-  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
+function startsAt(bytes: Uint8Array, pattern: Uint8Array, at: number): boolean {
+  if (at < 0 || at + pattern.length > bytes.length) return false;
+  for (let index = 0; index < pattern.length; index++) if (bytes[at + index] !== pattern[index]) return false;
   return true;
 }
 
@@ -142,13 +142,13 @@ function startsAt(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
  * Creates a Boyer–Moore–Horspool search, which skips by the last byte examined. It compares from the beginning: a line
  * break, which occurs in the pattern only there, so that no input is slower than others.
  */
-export function finderOf(wanted: Uint8Array): (bytes: Uint8Array, from: number) => number {
-  const last = wanted.length - 1;
-  const skips = new Uint8Array(256).fill(wanted.length);
-  for (let index = 0; index < last; index++) skips[wanted[index]!] = last - index;
+export function finderOf(pattern: Uint8Array): (bytes: Uint8Array, from: number) => number {
+  const last = pattern.length - 1;
+  const skips = new Uint8Array(256).fill(pattern.length);
+  for (let index = 0; index < last; index++) skips[pattern[index]!] = last - index;
   return (bytes, from) => {
     for (let at = from; at + last < bytes.length; at += skips[bytes[at + last]!]!) {
-      if (startsAt(bytes, wanted, at)) return at;
+      if (startsAt(bytes, pattern, at)) return at;
     }
     return -1;
   };

@@ -17,23 +17,23 @@ const shortestPart = 3;
  * ```
  */
 export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
-  const wanted = name.toLowerCase();
+  const target = name.toLowerCase();
   const ranked: { candidate: string; rank: number }[] = [];
   for (const candidate of new Set(candidates)) {
-    const rank = rankOf(wanted, candidate.toLowerCase());
+    const rank = rankOf(target, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
   return ranked.sort((one, other) => one.rank - other.rank).slice(0, limit).map(({ candidate }) => candidate);
 }
 
-function rankOf(wanted: string, candidate: string): number | undefined {
+function rankOf(target: string, candidate: string): number | undefined {
   const allowed = Math.min(maxEdits, Math.ceil(candidate.length / 3));
-  const difference = Math.abs(wanted.length - candidate.length);
+  const difference = Math.abs(target.length - candidate.length);
   if (difference <= allowed) {
-    const edits = editDistance(wanted, candidate);
+    const edits = editDistance(target, candidate);
     if (edits <= allowed) return edits;
   }
-  const [part, whole] = wanted.length < candidate.length ? [wanted, candidate] : [candidate, wanted];
+  const [part, whole] = target.length < candidate.length ? [target, candidate] : [candidate, target];
   return part.length >= shortestPart && whole.includes(part) ? maxEdits + difference : undefined;
 }
 

@@ -13,7 +13,7 @@ export interface SlidingWindowOptions {
    * Whether values expire late: all of the last `windowMs` and up to one more slice counts. Otherwise up to one slice
    * less counts.
    */
-  readonly forgetsLate?: boolean;
+  readonly expiresLate?: boolean;
 }
 
 /**
@@ -35,10 +35,10 @@ export class SlidingWindow {
   #newestEnd: number;
   #sum = 0;
 
-  constructor({ windowMs, slices = 10, forgetsLate = false }: SlidingWindowOptions) {
+  constructor({ windowMs, slices = 10, expiresLate = false }: SlidingWindowOptions) {
     this.#sliceMs = windowMs / slices;
     this.#newestEnd = this.#sliceMs;
-    this.#slices = new Float64Array(forgetsLate ? slices + 1 : slices);
+    this.#slices = new Float64Array(expiresLate ? slices + 1 : slices);
   }
 
   /**

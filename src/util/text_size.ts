@@ -29,15 +29,15 @@ export function addText(text: string, size: TextSize): void {
   let [alphabetic, ideographic] = [0, 0];
   if (beyondLatin.test(text)) { // immediate for strings stored as Latin-1, as most are
     const skipped = sampleBlock * (Math.ceil(length / maxSampled) - 1);
-    let looked = 0;
-    for (let place = 0; place < length; place++) {
-      const unit = text.charCodeAt(place);
+    let inspected = 0;
+    for (let index = 0; index < length; index++) {
+      const unit = text.charCodeAt(index);
       if (unit >= 0x2e80) ideographic++;
       else if (unit >= 0x250) alphabetic++;
-      if (++looked % sampleBlock === 0) place += skipped;
+      if (++inspected % sampleBlock === 0) index += skipped;
     }
-    alphabetic *= length / looked;
-    ideographic *= length / looked;
+    alphabetic *= length / inspected;
+    ideographic *= length / inspected;
   }
   size.latin += length - alphabetic - ideographic;
   size.alphabetic += alphabetic;

@@ -125,7 +125,7 @@ describe("what a request costs a budget", () => {
     await using scene = await stage({ a: behind(gate, written(1)) }, tuned({ models: { a: dollar }, ...daily(1) }));
     const first = scene.ask({}, { headers: { "content-type": "application/json" } });
     await scene.received("a");
-    scene.clock.jumpWall(6 * 3_600_000);
+    scene.clock.jumpWallTime(6 * 3_600_000);
     gate.openAll();
     assertEquals((await first).status, 200);
     assertEquals([(await scene.ask()).status, (await scene.ask()).status], [200, 429]);

@@ -162,7 +162,7 @@ describe("States, as a program sees them", () => {
     await call();
     assertEquals(one.client.mesh.poolStatus().chat?.status, "ok");
     await call();
-    clock.jumpWall(3_600_000);
+    clock.jumpWallTime(3_600_000);
     await clock.advance(20_000);
     const [model] = one.client.mesh.poolStatus().chat!.models;
     assertEquals([model?.since, model?.retryAt], ["2026-01-01T01:00:00.000Z", "2026-01-01T01:01:00.000Z"]);

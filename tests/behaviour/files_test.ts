@@ -90,7 +90,7 @@ describe("A file", () => {
     await using stage = await objectStage();
     const { proxy } = stage;
     for (const [index, purpose] of ["user_data", "vision", "user_data", "user_data"].entries()) {
-      proxy.clock.jumpWall(1000);
+      proxy.clock.jumpWallTime(1000);
       await ask(proxy, "files", { body: fileForm("x", { purpose }, { name: `${index}` }) });
     }
     const namesIn = async (query: string) => {

@@ -186,7 +186,7 @@ describe("the clock", () => {
     const clock = eveningClock();
     await using scene = await stage({ a, b }, tuned({ clock, models: { a: { limits: { rpm: 2 } } } }));
     await scene.askTimes(2);
-    clock.jumpWall(-86_400_000);
+    clock.jumpWallTime(-86_400_000);
     assertEquals((await scene.ask()).text, "from b");
   });
 });

@@ -257,10 +257,10 @@ describe("What a client used", () => {
       const days = async () => (await proxy!.ask<Usage>(`GET /${id}/usage`)).body.data.map(({ day }) => day);
       await proxy!.chat(token);
       assertEquals(await days(), ["2026-01-01"]);
-      proxy!.clock.jumpWall(89 * dayMs);
+      proxy!.clock.jumpWallTime(89 * dayMs);
       await proxy!.chat(token);
       assertEquals(await days(), ["2026-01-01", "2026-03-31"]);
-      proxy!.clock.jumpWall(dayMs);
+      proxy!.clock.jumpWallTime(dayMs);
       await proxy!.chat(token);
       assertEquals(await days(), ["2026-03-31", "2026-04-01"]);
     });

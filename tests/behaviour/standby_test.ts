@@ -254,7 +254,7 @@ describe("a recovery", () => {
     for (const jump of [86_400_000, -86_400_000]) {
       await using scene = await stage({ a: status(500), b }, oneOutcome);
       await scene.ask();
-      scene.clock.jumpWall(jump);
+      scene.clock.jumpWallTime(jump);
       assertEquals(scene.states().a, inStandby);
       await scene.clock.advance(59_999);
       assertEquals((await scene.ask()).headers.get("x-mesh-attempts"), "1");

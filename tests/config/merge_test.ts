@@ -108,14 +108,14 @@ Deno.test("limits, states and money are taken key by key from the pool, then fro
   const { settings, pool: { routing, budget } } = merge(own, common);
   assertEquals(routing.balanceMode, "relative");
   assertEquals(routing.rateLimit, { threshold: 0.5, minDeltaMs: 2000, maxRpm: 30 });
-  assertEquals(budget, { dailyNano: 2_500_000_000, monthlyNano: 20_000_000_000 });
+  assertEquals(budget, { dailyNanoUsd: 2_500_000_000, monthlyNanoUsd: 20_000_000_000 });
   assertEquals(routing.deactivation, {
     retryLimit: 3,
     errorCodes: new Set<number>(),
     errorRate: { threshold: 0.5, windowMs: 30_000, minRequests: 4 },
     requestLimit: 10,
     tokenLimit: 1000,
-    budgetLimitNano: 100_000_000,
+    budgetLimitNanoUsd: 100_000_000,
     quotaWindow: "monthly",
     maintenance: { cron: parseCron("0 3 * * *"), durationMs: 5_400_000 },
   });
@@ -128,7 +128,7 @@ Deno.test("limits, states and money are taken key by key from the pool, then fro
   });
   assertEquals([...routing.providerDeactivation!], ["on_api_outage"]);
   assertEquals(routing.providerRecovery, "on_probe_success");
-  assertEquals(settings.defaultBudget, { dailyNano: 1_000_000_000, monthlyNano: 20_000_000_000 });
+  assertEquals(settings.defaultBudget, { dailyNanoUsd: 1_000_000_000, monthlyNanoUsd: 20_000_000_000 });
   assertEquals([...settings.defaultRouting.providerDeactivation!], ["on_auth_failure", "on_api_outage"]);
   assertEquals(settings.defaultRouting.deactivation.maintenance?.durationMs, 3_600_000);
 });
@@ -143,8 +143,8 @@ Deno.test("money is counted in whole nano-dollars, as far as sums of them are ex
     budget: { daily_limit: 0.1 + 0.2, monthly_limit: 1e12 },
     providers: { "acme.llm.v1": { budget: { monthly_limit: 0.000_000_001_4 } }, "zeta.api.v1": { budget: {} } },
   }, { known });
-  assertEquals(budget, { dailyNano: 300_000_000, monthlyNano: Number.MAX_SAFE_INTEGER });
-  assertEquals(providers.get("acme.llm.v1")?.budget, { monthlyNano: 1 });
+  assertEquals(budget, { dailyNanoUsd: 300_000_000, monthlyNanoUsd: Number.MAX_SAFE_INTEGER });
+  assertEquals(providers.get("acme.llm.v1")?.budget, { monthlyNanoUsd: 1 });
   assertEquals([providers.get("zeta.api.v1")?.budget, defaultBudget], [undefined, undefined]);
 });
 

@@ -53,7 +53,7 @@ Deno.test("a secret that is wanted anew is looked up, and kept from then on", as
   const { resolver } = resolverOf(store);
   await resolver.get("KEY");
   store.values.KEY = "two";
-  assertEquals(await resolver.get("KEY", { anew: true }), "two");
+  assertEquals(await resolver.get("KEY", { isForced: true }), "two");
   assertEquals([await resolver.get("KEY"), store.asked.length], ["two", 2]);
 });
 
@@ -62,7 +62,7 @@ Deno.test("those who ask for one secret at once share one look, those for anothe
     const store = countingStore({ KEY: "one", OTHER: "other" });
     const { resolver } = resolverOf(store, { cacheTtlMs });
     store.hold();
-    const asked = ["KEY", "KEY", "OTHER", "KEY"].map((name) => resolver.get(name, { anew: name === "OTHER" }));
+    const asked = ["KEY", "KEY", "OTHER", "KEY"].map((name) => resolver.get(name, { isForced: name === "OTHER" }));
     await settle();
     store.release();
     assertEquals(await Promise.all(asked), ["one", "one", "other", "one"]);
@@ -77,7 +77,7 @@ Deno.test("a secret that is missing is asked for again, and one that went is gon
   store.values.KEY = "here now";
   assertEquals(await resolver.get("KEY"), "here now");
   delete store.values.KEY;
-  assertEquals(await resolver.get("KEY", { anew: true }), undefined);
+  assertEquals(await resolver.get("KEY", { isForced: true }), undefined);
   assertEquals(await resolver.get("KEY"), undefined);
 });
 

@@ -154,7 +154,7 @@ Deno.test("a window begins with the statistics; a wall clock set back empties it
   const [record] = bench.statistics.records();
   assertEquals(record?.window, { from: "2026-01-01T00:00:00.000Z", to: "2026-01-01T00:01:00.000Z" });
   assertEquals(record?.timestamp, record?.window.to);
-  bench.clock.jumpWall(-24 * 60 * minute);
+  bench.clock.jumpWallTime(-24 * 60 * minute);
   const [later] = bench.statistics.records();
   assertEquals(later?.window, { from: "2026-01-01T00:00:00.000Z", to: "2026-01-01T00:00:00.000Z" });
   assertEquals(later?.downtime_total, minute);

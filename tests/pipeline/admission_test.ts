@@ -7,7 +7,7 @@ import { memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 function admissionAt(now: number): Admission {
   const plan = { load: { input: 1, output: 1 }, pool: poolOf([]) };
-  const context = { plan, contested: new Map(), denials: new Map(), clock: { monotonic: () => now } };
+  const context = { plan, takenElsewhere: new Map(), denials: new Map(), clock: { monotonic: () => now } };
   return { context, alone: true } as unknown as Admission;
 }
 

@@ -137,7 +137,7 @@ describe("An attempt", () => {
     await settle();
     await clock.advance(1000);
     const { failure } = await end as { failure: { kind: string } };
-    assertEquals([failure.kind, context.awayMs], ["timeout", 1000]);
+    assertEquals([failure.kind, context.upstreamMs], ["timeout", 1000]);
     context.end();
   });
 

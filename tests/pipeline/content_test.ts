@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
-import { bearsContent, isEmptyCompletion } from "../../src/pipeline/content.ts";
+import { carriesContent, isEmptyCompletion } from "../../src/pipeline/content.ts";
 
 /** Parts of a message or a delta, and whether they say something. */
 const parts: readonly (readonly [part: unknown, says: boolean])[] = [
@@ -50,12 +50,12 @@ function completion(...choices: readonly unknown[]): ChatCompletion {
   return { id: "1", object: "chat.completion", created: 0, model: "m", choices } as ChatCompletion;
 }
 
-describe("bearsContent() and isEmptyCompletion()", () => {
+describe("carriesContent() and isEmptyCompletion()", () => {
   for (const [part, partSays] of parts) {
     it(`find ${partSays ? "something" : "nothing"} in ${JSON.stringify(part)}, unless it ends for a reason`, () => {
       for (const [finish_reason, endSays] of ends) {
         const says = partSays || endSays;
-        assertEquals(bearsContent(chunk({ index: 0, delta: part, finish_reason })), says, `${finish_reason}`);
+        assertEquals(carriesContent(chunk({ index: 0, delta: part, finish_reason })), says, `${finish_reason}`);
         assertEquals(
           isEmptyCompletion(completion({ index: 0, message: part, finish_reason })),
           !says,
@@ -68,13 +68,13 @@ describe("bearsContent() and isEmptyCompletion()", () => {
   it("look at every choice", () => {
     const empty = { delta: { content: "" }, message: { content: "" }, finish_reason: "stop" };
     const full = { delta: { content: "Hi" }, message: { content: "Hi" }, finish_reason: null };
-    assertEquals([bearsContent(chunk(empty, full)), isEmptyCompletion(completion(empty, full))], [true, false]);
-    assertEquals([bearsContent(chunk(empty, empty)), isEmptyCompletion(completion(empty, empty))], [false, true]);
+    assertEquals([carriesContent(chunk(empty, full)), isEmptyCompletion(completion(empty, full))], [true, false]);
+    assertEquals([carriesContent(chunk(empty, empty)), isEmptyCompletion(completion(empty, empty))], [false, true]);
   });
 
   it("take no choices for nothing, whatever the usage", () => {
     assertEquals(
-      bearsContent({ ...chunk(), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
+      carriesContent({ ...chunk(), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
       false,
     );
     assertEquals(isEmptyCompletion(completion()), true);

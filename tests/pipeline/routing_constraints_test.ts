@@ -30,9 +30,9 @@ describe("readRoutingConstraints()", () => {
       ignore: { names: ["b"], param: header },
       order: { names: ["c", "a"], param: header },
     }],
-    ["max-price=0.01", { maxPrice: { nano: 10_000_000, param: header } }],
-    ["max-price=0", { maxPrice: { nano: 0, param: header } }],
-    ["max-price=1000000", { maxPrice: { nano: 1e15, param: header } }],
+    ["max-price=0.01", { maxPrice: { nanoUsd: 10_000_000, param: header } }],
+    ["max-price=0", { maxPrice: { nanoUsd: 0, param: header } }],
+    ["max-price=1000000", { maxPrice: { nanoUsd: 1e15, param: header } }],
     ["deadline=1m30s", { deadlineMs: 90_000 }],
     [`only=${Array.from({ length: 64 }, (_, place) => place)}`, {
       only: { names: Array.from({ length: 64 }, (_, place) => `${place}`), param: header },
@@ -56,7 +56,7 @@ describe("readRoutingConstraints()", () => {
       only: { names: ["a, b; c=d", "ü"], param: "mesh.only" },
       ignore: { names: ["e"], param: "mesh.ignore" },
       order: { names: ["f"], param: "mesh.order" },
-      maxPrice: { nano: 70_000_000, param: "mesh.max_price" },
+      maxPrice: { nanoUsd: 70_000_000, param: "mesh.max_price" },
       deadlineMs: 20_000,
       session: "s-1",
       tags: { team: "search" },
@@ -70,7 +70,7 @@ describe("readRoutingConstraints()", () => {
       {
         only: { names: ["b"], param: "mesh.only" },
         deadlineMs: 5000,
-        maxPrice: { nano: 1e9, param: header },
+        maxPrice: { nanoUsd: 1e9, param: header },
         session: "s",
       },
     );
@@ -188,7 +188,7 @@ describe("readRoutingConstraints()", () => {
         const narrowing = readRoutingConstraints(value, { mesh: random() < 0.5 ? null : junk(random) });
         if (narrowing !== undefined) read++;
         const { only, maxPrice, deadlineMs = 1 } = narrowing ?? {};
-        assert((only?.names.length ?? 1) > 0 && (maxPrice?.nano ?? 0) >= 0 && deadlineMs > 0);
+        assert((only?.names.length ?? 1) > 0 && (maxPrice?.nanoUsd ?? 0) >= 0 && deadlineMs > 0);
       } catch (error) {
         assert(UnsupportedRequestError.isInstance(error), `${error}`);
         assertEquals(error.code, "invalid_value");

@@ -42,7 +42,7 @@ async function start(config: Sections): Promise<Started> {
   };
   const parts = { connectors: serverConnectors, runtime, shell: serverShell(), sinks: [sink] };
   const proxy = await startProxy(parts, { config: "mesh.json", port: 0 });
-  const write = (text: string) => void runtime.files.texts.set("mesh.json", text);
+  const write = (text: string) => void runtime.files.contents.set("mesh.json", text);
   return {
     proxy,
     clock,

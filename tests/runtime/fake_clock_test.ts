@@ -85,7 +85,7 @@ Deno.test("fakeClock() jumpWall moves the wall clock only", async () => {
   const clock = fakeClock({ now: 5_000 });
   let fired = 0;
   clock.after(100, () => fired++);
-  clock.jumpWall(-3_600_000);
+  clock.jumpWallTime(-3_600_000);
   await clock.advance(99);
   assertEquals([fired, clock.now(), clock.monotonic()], [0, 5_000 - 3_600_000 + 99, 99]);
   await clock.advance(1);
@@ -145,5 +145,5 @@ Deno.test("testRuntime() answers by script and keeps files in memory", async () 
   assertEquals([runtime.env("KEY"), runtime.random(), await runtime.files.readText("a.yaml")], ["1", 0.5, "a: 1"]);
   await assertRejects(() => runtime.files.writeText("a.yaml", "", { createNew: true }), Error, "EEXIST");
   await runtime.files.writeText("b", "text");
-  assertEquals(runtime.files.texts.get("b"), "text");
+  assertEquals(runtime.files.contents.get("b"), "text");
 });

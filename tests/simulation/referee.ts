@@ -38,7 +38,7 @@ export interface Answered {
   readonly by: string;
   readonly text: string;
   /** Nano-dollars, where the mesh says. */
-  readonly costNano: number | undefined;
+  readonly costNanoUsd: number | undefined;
 }
 
 /** Sees everything, and remembers the first thing that was wrong. */
@@ -147,7 +147,7 @@ export class Referee implements VendorWatch {
   }
 
   /** A request is answered, and its answer read to the end. */
-  answered(journey: Journey, { by, text, costNano }: Answered): void {
+  answered(journey: Journey, { by, text, costNanoUsd }: Answered): void {
     const { arrival } = journey;
     const model = this.models.get(by)!;
     this.note(() => `request ${arrival.id} is answered by ${by}`);
@@ -159,8 +159,8 @@ export class Referee implements VendorWatch {
       this.#budgetScopes.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
       return;
     }
-    if (costNano !== undefined && costNano !== costOf(journey, model)) {
-      this.hold("cost", `request ${arrival.id} cost ${costNano} nano-dollars, expected ${costOf(journey, model)}`);
+    if (costNanoUsd !== undefined && costNanoUsd !== costOf(journey, model)) {
+      this.hold("cost", `request ${arrival.id} cost ${costNanoUsd} nano-dollars, expected ${costOf(journey, model)}`);
     }
     const passed = this.#budgetScopes.pay(journey, model, journey.wall);
     if (passed !== undefined) this.hold("budgets", `request ${arrival.id} took more than is left of ${passed}`);

@@ -158,7 +158,7 @@ class World {
   #act(act: Act): void {
     if (act.kind === "wall") {
       this.#referee.note(() => `the wall clock is set by ${act.ms} ms`);
-      return this.#clock.jumpWall(act.ms);
+      return this.#clock.jumpWallTime(act.ms);
     }
     if (act.kind === "reload") {
       this.#referee.note(() => "the configuration is read again");
@@ -210,8 +210,8 @@ class World {
     }
     this.#answered++;
     client.throwIfAborted();
-    const costNano = answer.kind === "whole" ? answer.costNanoUsd : undefined;
-    this.#referee.answered(journey, { by: answer.routing.model ?? "nobody", text, costNano });
+    const costNanoUsd = answer.kind === "whole" ? answer.costNanoUsd : undefined;
+    this.#referee.answered(journey, { by: answer.routing.model ?? "nobody", text, costNanoUsd });
   }
 
   /** Nothing new arrives: what is under way ends. */

@@ -59,7 +59,7 @@ export class Instance {
     const permit = model.admit({ input: 1, output: 1 }, now);
     permit.confirm(this.clock);
     permit.take();
-    permit.release("success", now, { tokens: 10, costNano: nano });
+    permit.release("success", now, { tokens: 10, costNanoUsd: nano });
   }
 
   fail(): void {

@@ -39,7 +39,7 @@ Deno.test("ApiKeyPool passes over failures that are not about the key", () => {
   for (const kind of ["network", "timeout", "server", "request", "model_not_found", "misconfigured"] as const) {
     assertEquals(ring.reject(ring.keys[0]!, "m", refusal(kind), { now: 0, times }), undefined);
   }
-  assertEquals(writeApiKeys(ring, { wall, monotonic: 0 }), []);
+  assertEquals(writeApiKeys(ring, { wallTimeMs: wall, monotonicMs: 0 }), []);
 });
 
 Deno.test("ApiKeyPool takes several refusals at once for one, and doubles up to ten minutes", () => {
@@ -108,8 +108,8 @@ Deno.test("ApiKeyPool is rejected when every key is, as long as they are in stan
 Deno.test("ApiKeyPool stores standbys by the wall clock, with another mark each time and nothing of the key", () => {
   const ring = new ApiKeyPool("a", keys);
   ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 90), { now: 500, times });
-  const [one] = writeApiKeys(ring, { wall, monotonic: 1500 });
-  const [other] = writeApiKeys(ring, { wall: wall + 1, monotonic: 1501 });
+  const [one] = writeApiKeys(ring, { wallTimeMs: wall, monotonicMs: 1500 });
+  const [other] = writeApiKeys(ring, { wallTimeMs: wall + 1, monotonicMs: 1501 });
   assertEquals(one, { provider: "a", key: one!.key, model: "m", reason: "rate_limited", until: wall + 89_000 });
   assertNotEquals(one!.key, other!.key);
   assertEquals(/^[0-9a-f]{8}$/.test(one!.key), true);
@@ -119,12 +119,12 @@ Deno.test("ApiKeyPool restores standbys for what is left of them; of another pro
   const before = new ApiKeyPool("a", keys);
   before.reject(before.keys[0]!, "m", refusal("auth"), { now: 0, times });
   before.reject(before.keys[1]!, "m", refusal("rate_limited", 300), { now: 0, times });
-  const saved = writeApiKeys(before, { wall, monotonic: 0 });
+  const saved = writeApiKeys(before, { wallTimeMs: wall, monotonicMs: 0 });
   const ring = new ApiKeyPool("a", [...keys].reverse());
-  mergeApiKeys(ring, { keys: saved, savedAt: wall, now: { wall: wall + 60_000, monotonic: 5 } });
+  mergeApiKeys(ring, { keys: saved, savedAt: wall, now: { wallTimeMs: wall + 60_000, monotonicMs: 5 } });
   assertEquals(ring.keys.map((key) => ring.standbyUntil(key, "m", 5)), [undefined, 240_005, undefined]);
   ring.reject(ring.keys[1]!, "m", refusal("rate_limited", 500), { now: 5, times });
-  mergeApiKeys(ring, { keys: saved, savedAt: wall, now: { wall: wall + 60_000, monotonic: 5 } });
+  mergeApiKeys(ring, { keys: saved, savedAt: wall, now: { wallTimeMs: wall + 60_000, monotonicMs: 5 } });
   assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), 500_005);
   ring.reset();
   assertEquals(ring.standbyUntil(ring.keys[1]!, "m", 5), undefined);
@@ -134,8 +134,8 @@ Deno.test("ApiKeyPool makes no standby longer when the wall clock went back", ()
   const before = new ApiKeyPool("a", keys);
   before.reject(before.keys[0]!, "m", refusal("rate_limited", 60), { now: 0, times });
   const ring = new ApiKeyPool("a", keys);
-  const keysBefore = writeApiKeys(before, { wall, monotonic: 0 });
-  mergeApiKeys(ring, { keys: keysBefore, savedAt: wall, now: { wall: wall - 86_400_000, monotonic: 0 } });
+  const keysBefore = writeApiKeys(before, { wallTimeMs: wall, monotonicMs: 0 });
+  mergeApiKeys(ring, { keys: keysBefore, savedAt: wall, now: { wallTimeMs: wall - 86_400_000, monotonicMs: 0 } });
   assertEquals(ring.standbyUntil(ring.keys[0]!, "m", 0), 60_000);
 });
 
@@ -164,6 +164,6 @@ Deno.test("ApiKeyPool keeps a key that is in the new list, and its standby", () 
   const until = ring.keys.map((key) => [key.value, ring.standbyUntil(key, "m", 0)]);
   assertEquals(until, [["canary-four", undefined], ["canary-two", 30_000]]);
   const late = ring.reject(one!, "m", refusal("auth"), { now: 0, times })!;
-  assertEquals([late.isNews, late.refusal], [false, undefined], "a call with the old key was under way");
+  assertEquals([late.isNew, late.refusal], [false, undefined], "a call with the old key was under way");
   assertEquals([rates.reserve(0, 0).apiKey?.value, rates.reserve(0, 0).apiKey?.value], ["canary-four", "canary-four"]);
 });

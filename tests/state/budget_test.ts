@@ -91,7 +91,7 @@ Deno.test("what is sent is counted, also where it does not fit", () => {
 Deno.test("a budget of nothing is spent from the start, and one without limits never is", () => {
   const budget = new Budget({ daily: 0 });
   assertEquals([budget.isSpent(noon), take(budget, 1, noon)], [true, undefined]);
-  assertEquals(new Budget({}).reserve(1e15, noon)?.nano, 1e15);
+  assertEquals(new Budget({}).reserve(1e15, noon)?.nanoUsd, 1e15);
   assertEquals(new Budget({}).isSpent(noon), false);
 });
 
@@ -167,7 +167,7 @@ Deno.test("a budget comes back from its snapshot, with what was reserved counted
   next.restore(stored);
   assertEquals(spentIn(next, noon), { daily: 50, monthly: 110 });
   assertEquals(spentIn(next, noon - dayMs).daily, 60);
-  assertEquals([take(next, 41, noon), take(next, 40, noon)?.nano], [undefined, 40]);
+  assertEquals([take(next, 41, noon), take(next, 40, noon)?.nanoUsd], [undefined, 40]);
   next.restore(stored);
   assertEquals(spentIn(next, noon), { daily: 50, monthly: 110 });
 });
@@ -212,7 +212,7 @@ Deno.test("many requests at once never spend more than a limit, and every settle
       if (hold !== undefined) open.push({ hold, wall });
       while (open.length > 20 || (open.length > 0 && random() < 0.4)) {
         const [one] = open.splice(Math.floor(random() * open.length), 1);
-        const cost = Math.floor(random() * (one!.hold.nano + 1));
+        const cost = Math.floor(random() * (one!.hold.nanoUsd + 1));
         budget.settle(one!.hold, cost);
         served++;
         const date = new Date(one!.wall).toISOString();

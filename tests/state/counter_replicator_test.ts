@@ -51,7 +51,7 @@ describe("a budget of two processes", () => {
     assertEquals(await other.ask(60), undefined);
     one.budget.settle(hold!, 10);
     await one.replication.sync();
-    assertEquals((await other.ask(60))?.nano, 60);
+    assertEquals((await other.ask(60))?.nanoUsd, 60);
   });
 
   it("gets back what was asked for and not used", async () => {
@@ -104,7 +104,7 @@ describe("a budget of two processes", () => {
     await clock.advance(49);
     assertEquals(isOver, false);
     await clock.advance(1);
-    assertEquals((await asked)?.nano, 60);
+    assertEquals((await asked)?.nanoUsd, 60);
     release();
     await clock.advance(1);
     await one.replication.sync();
@@ -126,6 +126,6 @@ describe("a budget of two processes", () => {
     const one = party(shared, clock);
     one.budget.restore(before.snapshot());
     await one.replication.sync();
-    assertEquals([spent(shared), (await one.ask(100))?.nano], [0, 100]);
+    assertEquals([spent(shared), (await one.ask(100))?.nanoUsd], [0, 100]);
   });
 });

@@ -20,7 +20,7 @@ function modelOf(
   clock: FakeClock,
   { concurrent, rpm, rpd, calls = 3, ...deactivation }: Record<string, unknown> = {},
 ): ModelState {
-  const budget = { dailyNano: calls as number * cost, monthlyNano: undefined };
+  const budget = { dailyNanoUsd: calls as number * cost, monthlyNanoUsd: undefined };
   const routing = {
     deactivation: { retryLimit: 1, errorCodes: new Set<number>(), ...deactivation },
     recovery: { cooldownMs: 60_000 },
@@ -55,11 +55,11 @@ describe("A permit", () => {
     const model = modelOf(clock, { concurrent: 2 });
     const [one, other] = [send(model, clock), send(model, clock)];
     assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 2]);
-    one.release("success", 0, { tokens: 1, costNano: 1 });
+    one.release("success", 0, { tokens: 1, costNanoUsd: 1 });
     one.release("failure", 0);
     one.withdraw();
     assertEquals([reasonOf(model, clock), model.inFlight, model.consecutiveFailures], [undefined, 1, 0]);
-    other.release("success", 0, { tokens: 1, costNano: 1 });
+    other.release("success", 0, { tokens: 1, costNanoUsd: 1 });
     assertEquals(model.inFlight, 0);
   });
 
@@ -68,7 +68,7 @@ describe("A permit", () => {
     const model = modelOf(clock);
     const permits = Array.from({ length: 5 }, () => send(model, clock));
     assertEquals(reasonOf(model, clock), "budget");
-    for (const permit of permits) permit.release("success", 0, { tokens: 100, costNano: cost });
+    for (const permit of permits) permit.release("success", 0, { tokens: 100, costNanoUsd: cost });
     model.refresh(0);
     assertEquals([model.status, model.reason], ["standby", "provider_budget"]);
   });
@@ -142,7 +142,7 @@ describe("Permits of two processes", () => {
     }));
     assertEquals(granted.filter((permit) => permit !== undefined).length, 3);
     assertEquals(models.map(({ inFlight }) => inFlight).reduce((sum, count) => sum + count), 3);
-    for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNano: cost });
+    for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNanoUsd: cost });
     for (const { replicator } of models) await replicator!.replication!.sync();
     assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
   });
@@ -155,7 +155,7 @@ describe("Permits of two processes", () => {
     [{ requestLimit: 3 }, "request_limit", {}],
     [{ requestLimit: 3, quotaWindow: "daily" }, "request_limit", {}],
     [{ tokenLimit: 300, quotaWindow: "daily" }, "token_limit", { tokens: 100 }],
-    [{ budgetLimitNano: 3 * cost }, "budget_limit", { costNano: cost }],
+    [{ budgetLimitNanoUsd: 3 * cost }, "budget_limit", { costNanoUsd: cost }],
   ];
   for (const [limit, reason, end] of limits) {
     it(`asked for at once keep to ${JSON.stringify(limit)} together, and what is not sent is another's`, async () => {

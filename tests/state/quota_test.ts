@@ -28,8 +28,13 @@ describe("A quota", () => {
       ["is spent by the last request allowed", { requestLimit: 2 }, 2, "request_limit"],
       ["is not spent before", { requestLimit: 2 }, 1],
       ["is spent by tokens", { tokenLimit: 30 }, 3, "token_limit"],
-      ["is spent by money", { budgetLimitNano: 500 }, 5, "budget_limit"],
-      ["names the request limit first", { requestLimit: 3, tokenLimit: 30, budgetLimitNano: 300 }, 3, "request_limit"],
+      ["is spent by money", { budgetLimitNanoUsd: 500 }, 5, "budget_limit"],
+      [
+        "names the request limit first",
+        { requestLimit: 3, tokenLimit: 30, budgetLimitNanoUsd: 300 },
+        3,
+        "request_limit",
+      ],
     ];
   for (const [what, limits, times, reason] of cases) {
     it(what, () => {

@@ -150,7 +150,7 @@ describe("Requests of a minute that processes admit together", () => {
     const [one, other] = [new SharedWindow(web, clock), new SharedWindow(web, clock)];
     const { slice } = await one.take(a!, 1);
     assertEquals((await other.take(b!, 1)).waitMs > 0, true);
-    await one.giveBack(a!, slice);
+    await one.release(a!, slice);
     assertEquals((await other.take(b!, 1)).waitMs, 0);
   });
 

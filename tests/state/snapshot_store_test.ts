@@ -247,7 +247,7 @@ describe("the lock of the record", () => {
     storage.load = async (key) => {
       storage.load = load;
       const before = await load(key);
-      clock.jumpWall(3000); // as after a stop of the process
+      clock.jumpWallTime(3000); // as after a stop of the process
       other.serve(4);
       await settle();
       return before;
@@ -264,7 +264,7 @@ describe("the lock of the record", () => {
     const one = await new Instance(storage, clock, "immediate").start();
     const load = storage.load.bind(storage);
     storage.load = async (key) => {
-      clock.jumpWall(15 * minute); // as after a stop of the process
+      clock.jumpWallTime(15 * minute); // as after a stop of the process
       return await load(key);
     };
     one.serve(3);

@@ -27,8 +27,8 @@ interface Limits {
   readonly routing?: { readonly [Section in keyof RoutingSettings]?: unknown };
 }
 
-const budgetOf = (dailyNano: number | undefined): BudgetSettings | undefined =>
-  dailyNano === undefined ? undefined : { dailyNano } as BudgetSettings;
+const budgetOf = (dailyNanoUsd: number | undefined): BudgetSettings | undefined =>
+  dailyNanoUsd === undefined ? undefined : { dailyNanoUsd } as BudgetSettings;
 
 function track({ info = {}, limits, provider, pool, all, routing }: Limits = {}) {
   const clock = fakeClock();
@@ -114,10 +114,10 @@ describe("What a call reserves", () => {
     ["is taken while it is under way", () => {}, 30],
     ["is given back when it is not sent", (call) => call.cancel(), 50],
     ["is given back when it fails", (call) => call.fail(true), 50],
-    ["becomes what it cost", (call) => call.end({ tokens: 5, costNano: 5_000 }), 45],
+    ["becomes what it cost", (call) => call.end({ tokens: 5, costNanoUsd: 5_000 }), 45],
     ["is taken where the cost is unknown", (call) => call.end({}), 30],
     ["is settled by the first end alone", (call) => {
-      call.end({ tokens: 5, costNano: 5_000 });
+      call.end({ tokens: 5, costNanoUsd: 5_000 });
       call.cancel();
       call.end({});
     }, 45],

@@ -153,7 +153,7 @@ export function startCommand(args: readonly string[], setup: CommandSetup = {}):
   const shell = fakeShell({ ...setup, variables: env });
   const { send } = serverRuntime();
   const runtime = testRuntime({ env, files, send, clock: fakeClock({ skipSleeps: true, now }) });
-  const { clock, files: { texts } } = runtime;
+  const { clock, files: { contents: texts } } = runtime;
   return { shell, files: texts, clock, code: runCli(args, { connectors: serverConnectors, runtime, shell }) };
 }
 

@@ -32,7 +32,7 @@ await store.load(state);
 console.log("ready");
 for (let done = 1; done <= Number(count); done++) {
   const spending = model.reserve({ input: 1, output: 1 }, clock.monotonic());
-  spending.end({ tokens: 1, costNano: 1 });
+  spending.end({ tokens: 1, costNanoUsd: 1 });
   await store.write();
   console.log(done);
 }

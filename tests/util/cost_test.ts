@@ -1,25 +1,25 @@
 import { assertEquals } from "@std/assert";
-import { costNanoUsd, formatUsd, priceAt } from "../../src/util/cost.ts";
+import { costInNanoUsd, formatUsd, priceAt } from "../../src/util/cost.ts";
 
 const now = Date.parse("2026-06-15T12:00:00Z");
 const usage = (input: number, output: number, cached = 0, cacheWrite = 0) => ({ input, output, cached, cacheWrite });
 
 Deno.test("costNanoUsd prices what was read, cached, written into a cache and answered", () => {
   const price = [{ input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }];
-  assertEquals(costNanoUsd(usage(1000, 100), price, now), 4_500_000);
-  assertEquals(costNanoUsd(usage(1000, 100, 800), price, now), 600_000 + 240_000 + 1_500_000);
-  assertEquals(costNanoUsd(usage(1000, 0, 0, 400), price, now), 1_800_000 + 1_500_000);
-  assertEquals(costNanoUsd(usage(1, 0), [{ input: 0.0375, output: 0 }], now), 38);
+  assertEquals(costInNanoUsd(usage(1000, 100), price, now), 4_500_000);
+  assertEquals(costInNanoUsd(usage(1000, 100, 800), price, now), 600_000 + 240_000 + 1_500_000);
+  assertEquals(costInNanoUsd(usage(1000, 0, 0, 400), price, now), 1_800_000 + 1_500_000);
+  assertEquals(costInNanoUsd(usage(1, 0), [{ input: 0.0375, output: 0 }], now), 38);
 });
 
 Deno.test("costNanoUsd says unknown rather than 0", () => {
-  assertEquals(costNanoUsd(usage(10, 10), undefined, now), undefined);
-  assertEquals(costNanoUsd(usage(10, 10), [{ input: 1 }], now), undefined);
-  assertEquals(costNanoUsd(usage(10, 10), [{ input: 0, output: 0 }], now), 0);
+  assertEquals(costInNanoUsd(usage(10, 10), undefined, now), undefined);
+  assertEquals(costInNanoUsd(usage(10, 10), [{ input: 1 }], now), undefined);
+  assertEquals(costInNanoUsd(usage(10, 10), [{ input: 0, output: 0 }], now), 0);
 });
 
 Deno.test("costNanoUsd stays a number that can be added and stored, whatever a provider asks", () => {
-  const costAt = (input: number) => costNanoUsd(usage(100_000_000, 0), [{ input, output: 0 }], now);
+  const costAt = (input: number) => costInNanoUsd(usage(100_000_000, 0), [{ input, output: 0 }], now);
   assertEquals(costAt(1e300), Number.MAX_SAFE_INTEGER);
   for (const none of [-1, NaN, Infinity]) assertEquals(costAt(none), undefined);
 });

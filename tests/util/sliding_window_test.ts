@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { FailureWindow } from "../../src/state/limits/failure_window.ts";
+import { FailureWindow } from "../../src/util/failure_window.ts";
 import { SlidingWindow } from "../../src/util/sliding_window.ts";
 
 Deno.test("a sliding window forgets what is older than it, a slice at a time", () => {
@@ -17,7 +17,7 @@ Deno.test("a sliding window forgets what is older than it, a slice at a time", (
 });
 
 Deno.test("a window that forgets late counts all of its length, and up to a slice more", () => {
-  const window = new SlidingWindow({ windowMs: 10_000, slices: 10, forgetsLate: true });
+  const window = new SlidingWindow({ windowMs: 10_000, slices: 10, expiresLate: true });
   window.add(999, 1);
   assertEquals(window.sum(10_998), 1);
   assertEquals(window.sum(11_000), 0);
@@ -68,7 +68,7 @@ Deno.test("a sliding window holds what was added in its slices, whatever the tim
   for (let seed = 1; seed <= 50; seed++) {
     const random = seededRandom(seed);
     const forgetsLate = random() < 0.5;
-    const window = new SlidingWindow({ windowMs: 1000, slices: 8, forgetsLate });
+    const window = new SlidingWindow({ windowMs: 1000, slices: 8, expiresLate: forgetsLate });
     const added: { at: number; value: number }[] = [];
     let now = random() * 1e6;
     for (let step = 0; step < 200; step++) {

@@ -124,16 +124,16 @@ export async function killAll(): Promise<void> {
  */
 export async function output(start: Start, limitMs = 60_000): Promise<string> {
   const program = await startProgram(start);
-  const texts = { out: "", err: "" };
-  program.child.stdout!.on("data", (data) => texts.out += data);
-  program.child.stderr!.on("data", (data) => texts.err += data);
+  const printed = { out: "", err: "" };
+  program.child.stdout!.on("data", (data) => printed.out += data);
+  program.child.stderr!.on("data", (data) => printed.err += data);
   program.child.stdin!.end();
   const timer = setTimeout(() => killGroup(program.pid), limitMs);
   const code = await program.ended;
   clearTimeout(timer);
-  if (code === 0) return texts.out;
+  if (code === 0) return printed.out;
   const how = code === null ? "was ended, or its time was up" : `ended with ${code}`;
-  throw new Error(`${start.command.slice(0, 4).join(" ")} ${how}: ${(texts.err + texts.out).trim().slice(-600)}`);
+  throw new Error(`${start.command.slice(0, 4).join(" ")} ${how}: ${(printed.err + printed.out).trim().slice(-600)}`);
 }
 
 /** Returns a free port. */

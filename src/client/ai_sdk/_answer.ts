@@ -20,10 +20,10 @@ export function contentOf({ choices: [choice] }: ChatCompletion): ContentPart[] 
   if (choice === undefined) return [];
   const { content, refusal, reasoning_content, tool_calls = [] } = choice.message;
   const thoughts = reasoning_content ?? choice.message.reasoning;
-  const texts = [content, refusal].filter((text) => typeof text === "string" && text !== "") as string[];
+  const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "") as string[];
   return [
     ...(typeof thoughts === "string" && thoughts !== "" ? [{ type: "reasoning" as const, text: thoughts }] : []),
-    ...texts.map((text) => ({ type: "text" as const, text })),
+    ...strings.map((text) => ({ type: "text" as const, text })),
     ...tool_calls.map(callPart),
   ];
 }

@@ -133,18 +133,18 @@ class Parts {
     return String(this.#count);
   }
 
-  #call({ index = 0, id, function: asked, extra_content: state }: ToolCallDelta): StreamPart[] {
+  #call({ index = 0, id, function: fn, extra_content: state }: ToolCallDelta): StreamPart[] {
     let call = this.#calls.get(index);
     if (call === undefined) {
       call = { id: "", type: "function", function: { name: "", arguments: "" }, hasStarted: false };
       this.#calls.set(index, call);
     }
     call.id ||= id ?? "";
-    call.function.name ||= asked?.name ?? "";
+    call.function.name ||= fn?.name ?? "";
     if (isObject(state)) call.extra_content = state;
     const parts: StreamPart[] = this.#close();
     if (!call.hasStarted && call.id !== "" && call.function.name !== "") parts.push(this.#startOf(call));
-    const delta = asked?.arguments ?? "";
+    const delta = fn?.arguments ?? "";
     call.function.arguments += delta;
     if (delta !== "" && call.hasStarted) parts.push({ type: "tool-input-delta", id: call.id, delta });
     return parts;

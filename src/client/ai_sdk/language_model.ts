@@ -30,9 +30,9 @@ export function languageModel(context: ModelContext): LanguageModel {
     },
     async doStream(options: LanguageCallOptions): Promise<StreamResult> {
       const { request, warnings } = chatRequestOf(options, name);
-      const asked = { ...request, stream: true as const, stream_options: { include_usage: true } };
-      const stream = await client.chat.completions.create(asked, settingsOf(options));
-      return { stream: partsOf(stream, warnings), request: { body: asked } };
+      const streamed = { ...request, stream: true as const, stream_options: { include_usage: true } };
+      const stream = await client.chat.completions.create(streamed, settingsOf(options));
+      return { stream: partsOf(stream, warnings), request: { body: streamed } };
     },
   };
 }

@@ -83,7 +83,7 @@ export function transcriptionModel(context: ModelContext): TranscriptionModel {
     ...factsOf(context),
     async doGenerate(options) {
       const { audio, mediaType, timestampGranularities: times = [] } = options;
-      const said: Transcription = await context.client.audio.transcriptions.create({
+      const transcription: Transcription = await context.client.audio.transcriptions.create({
         model: context.name,
         file: fileOf(audio, mediaType),
         ...(times.length === 0 ? {} : { response_format: "verbose_json", timestamp_granularities: [...times] }),
@@ -93,11 +93,13 @@ export function transcriptionModel(context: ModelContext): TranscriptionModel {
         return { text, startSecond: start, endSecond: end };
       };
       return {
-        text: said.text,
-        segments: (said.segments ?? []).map((segment) => timed(segment.text, segment)),
-        ...(said.words === undefined ? {} : { words: said.words.map((word) => timed(word.word, word)) }),
-        language: said.language,
-        durationInSeconds: said.duration,
+        text: transcription.text,
+        segments: (transcription.segments ?? []).map((segment) => timed(segment.text, segment)),
+        ...(transcription.words === undefined
+          ? {}
+          : { words: transcription.words.map((word) => timed(word.word, word)) }),
+        language: transcription.language,
+        durationInSeconds: transcription.duration,
         warnings: [],
         response: responseOf(context),
       };
@@ -111,11 +113,11 @@ export function rerankingModel(context: ModelContext): RerankingModel {
     ...factsOf(context),
     async doRerank(options) {
       const { documents, query, topN } = options;
-      const texts = documents.values.map((one) => typeof one === "string" ? one : JSON.stringify(one));
+      const strings = documents.values.map((one) => typeof one === "string" ? one : JSON.stringify(one));
       const { results } = await context.client.rerank.create({
         model: context.name,
         query,
-        documents: texts,
+        documents: strings,
         ...given({ top_n: topN }),
         ...ownOptions(options),
       }, settingsOf(options));

@@ -94,8 +94,8 @@ function readSink(
     ...readAttributes(config, { ...context, path: `${path}.config` }),
     ...readAttributes(attributes, { ...context, path, common }),
   };
-  const isKept = declared === undefined || Object.hasOwn(declared, "retention");
-  if (retentionMs !== undefined && !isKept) {
+  const isRetained = declared === undefined || Object.hasOwn(declared, "retention");
+  if (retentionMs !== undefined && !isRetained) {
     report.warn(`${path}.retention`, `has no effect: "${connector}" does not read it`);
   }
   for (const [name, { isRequired }] of Object.entries(declared ?? {})) {

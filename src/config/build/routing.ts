@@ -6,7 +6,7 @@ import { type First, firstOf } from "../schema/pools.ts";
 import { expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { parseCron } from "../../util/cron.ts";
 import { type CodeLists, mergeCodes } from "./_codes.ts";
-import { nanoOf } from "../schema/money.ts";
+import { nanoUsdOf } from "../schema/money.ts";
 import { deepFreeze } from "../schema/tree.ts";
 import {
   defaultBalanceMode,
@@ -75,7 +75,7 @@ function deactivationOf(first: First): DeactivationSettings {
     },
     requestLimit: first(({ deactivation }) => deactivation?.request_limit),
     tokenLimit: first(({ deactivation }) => deactivation?.token_limit),
-    budgetLimitNano: budgetLimit === undefined ? undefined : nanoOf(budgetLimit),
+    budgetLimitNanoUsd: budgetLimit === undefined ? undefined : nanoUsdOf(budgetLimit),
     quotaWindow: first(({ deactivation }) => deactivation?.quota_window),
     maintenance: start === undefined ? undefined : {
       cron: parseCron(start),

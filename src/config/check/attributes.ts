@@ -3,7 +3,7 @@
  * @module
  */
 import type { Attribute, Attributes, AttributeType } from "../../contracts/connector.ts";
-import { misfit } from "../schema/field.ts";
+import { invalidValue } from "../schema/field.ts";
 import { quoted, type Report, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn } from "../schema/references.ts";
@@ -65,14 +65,14 @@ function readValue(value: unknown, attribute: Attribute, path: string, report: R
   const read = types.map((type) => readAs(type, value)).find((one) => one !== undefined);
   if (read === undefined) {
     const hint = typeof value === "number" ? types.map((type) => readings[type]?.(value) ?? "").join("") : "";
-    return report.problem(path, misfit(types.map((one) => words[one]).join(" or "), value) + hint);
+    return report.problem(path, invalidValue(types.map((one) => words[one]).join(" or "), value) + hint);
   }
   if (values !== undefined && !values.includes(String(read))) {
-    return report.problem(path, misfit(`one of ${quoted(values)}`, value));
+    return report.problem(path, invalidValue(`one of ${quoted(values)}`, value));
   }
   if (min !== undefined && typeof read === "number" && read < min) {
     const least = types.includes("duration") ? formatDuration(min) : types.includes("size") ? `${min}B` : min;
-    return report.problem(path, misfit(`${words[types[0]!]} of ${least} or more`, value));
+    return report.problem(path, invalidValue(`${words[types[0]!]} of ${least} or more`, value));
   }
   return read;
 }

@@ -6,7 +6,7 @@ import { everyPool } from "../schema/pools.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import { pricingIn } from "../../util/pricing.ts";
 import type { Members } from "./pool_members.ts";
-import { nanoOf } from "../schema/money.ts";
+import { nanoUsdOf } from "../schema/money.ts";
 import { quoted, type Report, under } from "../schema/report.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import type { BudgetValues } from "../schema/providers.ts";
@@ -105,7 +105,7 @@ function checkBudget(path: string, layers: readonly (BudgetValues | undefined)[]
 }
 
 function checkNothing(usd: number | undefined, path: string, report: Report): void {
-  if (usd !== undefined && nanoOf(usd) === 0) report.warn(path, "is 0: nothing may be spent");
+  if (usd !== undefined && nanoUsdOf(usd) === 0) report.warn(path, "is 0: nothing may be spent");
 }
 
 /** The unknown prices of a model that a call may need. */

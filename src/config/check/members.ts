@@ -32,7 +32,7 @@ export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
     checkRate(value, path, pool, facts);
     checkProbes(pool, facts);
   }
-  checkStray(values, facts);
+  checkUnused(values, facts);
 }
 
 function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: PoolFacts): void {
@@ -42,7 +42,7 @@ function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, fa
     report.warn(`${path}.model_priority[${index}]`, `has no effect: the model ${show(name)} is not in this pool`);
   });
   value.provider_priority?.forEach((name, index) => {
-    if (expandProviders([name], facts).some((id) => members.mayAsk(pool, id))) return;
+    if (expandProviders([name], facts).some((id) => members.mayList(pool, id))) return;
     report.warn(
       `${path}.provider_priority[${index}]`,
       `has no effect: no model of the provider ${show(name)} is in this pool`,
@@ -64,7 +64,7 @@ function checkProbes(pool: PoolSettings, { entries, members, health, report }: P
   if (providerRecovery !== "on_probe_success" || !providerDeactivation?.size) return;
   if (recovery.probeIntervalMs !== undefined) return;
   const left = [...entries.keys()].filter((id) => health.providers?.includes(id) === false);
-  const never = left.filter((id) => members.mayAsk(pool, id));
+  const never = left.filter((id) => members.mayList(pool, id));
   if (never.length === 0) return;
   const recoveries = `which the pool ${show(pool.name)} recovers "on_probe_success" only`;
   report.warn("discovery.health.providers", `excludes ${quoted(never)}, ${recoveries}`);
@@ -81,7 +81,7 @@ function checkScope({ retry }: PoolValues, path: string, first: First, report: R
   );
 }
 
-function checkStray(values: DocumentValues, { members, pools, report }: PoolFacts): void {
+function checkUnused(values: DocumentValues, { members, pools, report }: PoolFacts): void {
   if (pools.size === 0) return;
   const aliased = new Set(values.aliases?.values());
   const pooled = new Set([...pools.values()].flatMap((pool) => members.configuredIn(pool)));

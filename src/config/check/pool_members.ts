@@ -55,7 +55,7 @@ export class Members {
   }
 
   /** Whether a pool has, or may get, a model of this provider. */
-  mayAsk(pool: PoolSettings, provider: string): boolean {
+  mayList(pool: PoolSettings, provider: string): boolean {
     const entry = this.#parts.entries.get(provider);
     if (!entry?.enabled || !this.#admits(pool, provider)) return false;
     const isNamed = pool.models.some((name) => {
@@ -96,7 +96,7 @@ export class Members {
   }
 
   /** Whether a provider adds models of its own to a pool, with at least one matching id. */
-  #offers(entry: ProviderEntry, pool: PoolSettings, fits: (id: string) => boolean): boolean {
+  #offers(entry: ProviderEntry, pool: PoolSettings, matches: (id: string) => boolean): boolean {
     if (!entry.enabled || pool.capability === undefined) return false;
     const connector = this.#connectorOf(entry.id);
     const own = this.#ownIds.get(entry.id);
@@ -105,7 +105,7 @@ export class Members {
     if (offer === "list" || connector === undefined && own === undefined) return true;
     if (offer === "none" || connector === undefined) return false;
     const defaults = connector.models.filter(({ id, defaultFor }) => defaultFor?.length && !own?.has(id));
-    return defaults.some((model) => fits(model.id) && this.#isAt(pool, leavesOf(model, this.#parts.tree)));
+    return defaults.some((model) => matches(model.id) && this.#isAt(pool, leavesOf(model, this.#parts.tree)));
   }
 
   #isAt({ capability }: PoolSettings, leaves: readonly string[]): boolean {

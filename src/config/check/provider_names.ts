@@ -23,10 +23,10 @@ export function expandProviders(
 ): string[] {
   const ids = (names ?? []).flatMap((name) => {
     if (entries.has(name)) return [name];
-    const meant = [...entries.values()].filter((entry) => {
+    const matching = [...entries.values()].filter((entry) => {
       return entry.connector === name || connectorOf(entry)?.vendor === name;
     });
-    return meant.map(({ id }) => id);
+    return matching.map(({ id }) => id);
   });
   return [...new Set(ids)];
 }

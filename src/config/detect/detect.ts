@@ -51,11 +51,11 @@ export function detectProviders(
   filter?: readonly string[],
 ): Detection {
   const report = new Report();
-  const wanted = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
+  const requested = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
   filter?.forEach((name, index) => checkName(name, `providers[${index}]`, connectors, report));
-  const providers = wanted.flatMap((connector) => detect(connector, env, report) ?? []);
+  const providers = requested.flatMap((connector) => detect(connector, env, report) ?? []);
   if (report.problems.length > 0) throw new ConfigError(report.problems);
-  if (providers.length === 0) throw nothingFound(wanted, report.warnings);
+  if (providers.length === 0) throw nothingFound(requested, report.warnings);
   const missing = (filter ?? []).filter((name) => !providers.some(({ connector }) => isNamed(connector, name)));
   return { providers, missing, warnings: report.warnings };
 }
@@ -214,8 +214,8 @@ function readAddress(
   return escapeReferences(address);
 }
 
-function nothingFound(wanted: readonly ProviderDeclaration[], warnings: readonly ConfigProblem[]): NoProvidersError {
-  const variables = wanted.flatMap(({ detection, local }) => {
+function nothingFound(requested: readonly ProviderDeclaration[], warnings: readonly ConfigProblem[]): NoProvidersError {
+  const variables = requested.flatMap(({ detection, local }) => {
     return (local ? detection?.host?.[0] : detection?.keys[0] ?? detection?.host?.[0]) ?? [];
   });
   const notes = warnings.map(({ path, message }) => `. ${path} ${message}`).join("");

@@ -66,8 +66,8 @@ function compare(
     value.forEach((item, index) => compare(item, written[index], context, `${path}[${index}]`));
   } else if (isPlainObject(value) && isPlainObject(written)) {
     for (const [key, member] of Object.entries(written)) {
-      const isKept = Object.hasOwn(value, key) && key !== "[object Object]";
-      if (isKept) compare(value[key], member, context, under(path, key));
+      const isOwn = Object.hasOwn(value, key) && key !== "[object Object]";
+      if (isOwn) compare(value[key], member, context, under(path, key));
       else {context.report.problem(
           under(path, key),
           "is a key that YAML readers do not read as a string: put it in quotes",

@@ -59,9 +59,9 @@ export async function storedDocument(storage: Storage): Promise<unknown> {
 }
 
 /** Messages of built-in connectors are exposed; those of other errors are not, since they may quote anything. */
-function fail(error: unknown, doing: string): never {
+function fail(error: unknown, action: string): never {
   if (MeshError.isInstance(error)) throw error;
-  throw new ConnectorError(`Cannot ${doing} the configuration: the storage failed (see the error's cause)`, error);
+  throw new ConnectorError(`Cannot ${action} the configuration: the storage failed (see the error's cause)`, error);
 }
 
 function reasonOf(error: unknown): string {

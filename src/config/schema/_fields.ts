@@ -2,7 +2,7 @@
  * Fields with scalar values.
  * @module
  */
-import { type Field, field, leaf, misfit, type Shape } from "./field.ts";
+import { type Field, field, invalidValue, leaf, type Shape } from "./field.ts";
 import { kindOf, quoted, show, suggest } from "./report.ts";
 import { referencesIn } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
@@ -78,7 +78,7 @@ export function oneOf<Word extends string>(words: readonly Word[], standard?: Wo
     if (word !== undefined) return word;
     const isWord = typeof value === "string" && referencesIn(value).names.length === 0;
     const found = isWord ? `unknown value ${show(value)}${suggest(value, words)}` : undefined;
-    return report.problem(path, found ?? misfit(`one of ${quoted(words)}`, value));
+    return report.problem(path, found ?? invalidValue(`one of ${quoted(words)}`, value));
   });
 }
 

@@ -82,15 +82,15 @@ export function leaf<Value>(
   readings?: (value: number) => string,
 ): Field<Value> {
   return field(shape, (value, path, report) => {
-    const fitting = read(value);
-    if (fitting !== undefined) return fitting;
+    const valid = read(value);
+    if (valid !== undefined) return valid;
     const isBare = readings !== undefined && typeof value === "number";
-    return report.problem(path, misfit(expected, value) + (isBare ? `: write ${readings(value)}` : ""));
+    return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(value)}` : ""));
   });
 }
 
 /** The message about an invalid value; a value that looks like a secret is not quoted. */
-export function misfit(expected: string, value: unknown): string {
+export function invalidValue(expected: string, value: unknown): string {
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
   return `expected ${expected}, found ${isReference ? "a secret reference, which must be a string" : show(value)}`;
 }

@@ -8,7 +8,7 @@ import type { BudgetSettings } from "../settings/settings.ts";
 const nanoPerUsd = 1_000_000_000;
 
 /** USD in nano-dollars (10⁻⁹ USD), rounded. Capped at nine million USD, up to which sums are exact. */
-export function nanoOf(usd: number): number {
+export function nanoUsdOf(usd: number): number {
   return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
 }
 
@@ -23,8 +23,8 @@ export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetS
   if (daily === undefined && monthly === undefined) return undefined;
   const alertAt = layers.find((layer) => layer?.alert_at !== undefined)?.alert_at;
   return Object.freeze({
-    ...(daily === undefined ? {} : { dailyNano: nanoOf(daily) }),
-    ...(monthly === undefined ? {} : { monthlyNano: nanoOf(monthly) }),
+    ...(daily === undefined ? {} : { dailyNanoUsd: nanoUsdOf(daily) }),
+    ...(monthly === undefined ? {} : { monthlyNanoUsd: nanoUsdOf(monthly) }),
     ...(alertAt === undefined ? {} : { alertAt: [...new Set(alertAt)].toSorted((one, other) => one - other) }),
   });
 }

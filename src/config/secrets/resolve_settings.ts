@@ -67,7 +67,7 @@ type Get = (name: string) => Promise<string | undefined>;
 
 function namesIn(value: unknown): readonly string[] {
   const names = new Set<string>();
-  mapTexts(value, (text) => {
+  mapStrings(value, (text) => {
     for (const name of referencesIn(text).names) names.add(name);
     return text;
   });
@@ -124,7 +124,7 @@ function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
 }
 
 function fill<Value>(value: Value, values: Values, missing: Set<string>): Value {
-  return mapTexts(value, (text) => {
+  return mapStrings(value, (text) => {
     const resolved = resolveReferences(text, (name) => values.get(name));
     for (const name of resolved.missing) missing.add(name);
     return resolved.text;
@@ -132,7 +132,7 @@ function fill<Value>(value: Value, values: Values, missing: Set<string>): Value 
 }
 
 /** A copy with every string replaced; instances and objects with methods are kept. */
-function mapTexts<Value>(value: Value, replace: (text: string) => string): Value {
+function mapStrings<Value>(value: Value, replace: (text: string) => string): Value {
   return copy(value) as Value;
 
   function copy(part: unknown): unknown {

@@ -35,19 +35,19 @@ export class SecretResolver {
    * @param options `anew` bypasses the cache.
    * @throws {ConnectorError} If the store fails.
    */
-  get(name: string, { anew = false }: { readonly anew?: boolean } = {}): Promise<string | undefined> {
+  get(name: string, { isForced = false }: { readonly isForced?: boolean } = {}): Promise<string | undefined> {
     const cached = this.#cached.get(name);
-    if (!anew && cached !== undefined && this.#parts.clock.monotonic() < cached.until) {
+    if (!isForced && cached !== undefined && this.#parts.clock.monotonic() < cached.until) {
       return Promise.resolve(cached.value);
     }
     const pending = this.#pending.get(name);
     if (pending !== undefined) return pending;
-    const asked = this.#ask(name).finally(() => this.#pending.delete(name));
-    this.#pending.set(name, asked);
-    return asked;
+    const lookup = this.#look(name).finally(() => this.#pending.delete(name));
+    this.#pending.set(name, lookup);
+    return lookup;
   }
 
-  async #ask(name: string): Promise<string | undefined> {
+  async #look(name: string): Promise<string | undefined> {
     const { id, store, policy, clock } = this.#parts;
     let value: unknown;
     try {

@@ -60,7 +60,7 @@ export class SettingsSecrets {
    * @throws {SecretNotFoundError} If secrets are missing; lists all of them.
    * @throws {ConfigError} If a resolved key, token or URL is invalid.
    */
-  async entry(provider: string, options: { readonly anew: boolean }): Promise<ProviderEntry> {
+  async entry(provider: string, options: { readonly isForced: boolean }): Promise<ProviderEntry> {
     const get = (name: string) => this.#resolver.get(name, options);
     const { entry, secrets } = await resolveEntry(provider, this.#written, get);
     for (const secret of secrets) this.#redactor.add(secret);

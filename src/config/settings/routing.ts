@@ -41,9 +41,9 @@ export interface RetryBudgetSettings {
 /** Spending limits, nano-dollars (10⁻⁹ USD); an omitted limit does not apply. */
 export interface BudgetSettings {
   /** Maximum per UTC calendar day. */
-  readonly dailyNano?: number;
+  readonly dailyNanoUsd?: number;
   /** Maximum per UTC calendar month. */
-  readonly monthlyNano?: number;
+  readonly monthlyNanoUsd?: number;
   /** Fractions of a limit at which an event is emitted, ascending. */
   readonly alertAt?: readonly number[];
 }
@@ -87,7 +87,7 @@ export interface DeactivationSettings {
   /** Number of input and output tokens that deactivates a model; undefined disables it. */
   readonly tokenLimit?: number;
   /** Cost that deactivates a model, nano-dollars; undefined disables it. */
-  readonly budgetLimitNano?: number;
+  readonly budgetLimitNanoUsd?: number;
   /** Window of the three limits; undefined: since the last cooldown. */
   readonly quotaWindow?: "daily" | "monthly";
   readonly maintenance?: MaintenanceSettings;

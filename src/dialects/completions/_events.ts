@@ -40,15 +40,22 @@ export class TextEvents implements EventTranslator {
     this.#head.id ??= id;
     this.#head.created ??= created;
     this.#head.model ??= model;
-    const texts = choices.flatMap(({ index, delta, finish_reason: reason, logprobs }) => {
-      const place = form.firstIndex + index;
-      const isFirst = !this.#begun.has(place);
-      this.#begun.add(place);
+    const converted = choices.flatMap(({ index, delta, finish_reason: reason, logprobs }) => {
+      const choiceIndex = form.firstIndex + index;
+      const isFirst = !this.#begun.has(choiceIndex);
+      this.#begun.add(choiceIndex);
       const text = `${isFirst ? form.echo ?? "" : ""}${delta?.content ?? ""}${delta?.refusal ?? ""}`;
       if (text === "" && !reason) return [];
-      return [{ text, index: place, logprobs: logprobsOf(logprobs), finish_reason: finishReasonOf(reason ?? null) }];
+      return [{
+        text,
+        index: choiceIndex,
+        logprobs: logprobsOf(logprobs),
+        finish_reason: finishReasonOf(reason ?? null),
+      }];
     });
-    return texts.length === 0 ? "" : this.#event({ choices: texts, ...(this.#form.hasUsage ? { usage: null } : {}) });
+    return converted.length === 0
+      ? ""
+      : this.#event({ choices: converted, ...(this.#form.hasUsage ? { usage: null } : {}) });
   }
 
   end(): string {

@@ -35,7 +35,7 @@ interface ChatForm {
   readonly form: TextForm;
   readonly dropped: readonly string[];
   /** A significant member that chat cannot express. */
-  readonly unsaid: string | undefined;
+  readonly inexpressible: string | undefined;
 }
 
 /**
@@ -71,11 +71,11 @@ export function promptsOf(value: unknown): { readonly body: JsonObject; readonly
  */
 export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: string; index: number }): ChatForm {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
-  checkOptional(body, { name: "suffix", what: "a string", fits: (given) => typeof given === "string" });
-  checkOptional(body, { name: "echo", what: "a boolean", fits: (given) => typeof given === "boolean" });
-  checkOptional(body, { name: "best_of", what: "a whole number", fits: isWhole });
-  checkOptional(body, { name: "logprobs", what: "a whole number", fits: isWhole });
-  checkOptional(body, { name: "n", what: "a whole number", fits: isWhole });
+  checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
+  checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
+  checkOptional(body, { name: "best_of", expected: "a whole number", isValid: isWhole });
+  checkOptional(body, { name: "logprobs", expected: "a whole number", isValid: isWhole });
+  checkOptional(body, { name: "n", expected: "a whole number", isValid: isWhole });
   const count = typeof n === "number" ? n : undefined;
   const { prompt: _, ...known } = others;
   const chat = {
@@ -91,6 +91,6 @@ export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: str
     chat: chat as unknown as ChatCompletionRequest,
     form: { echo: echo === true && !wantsOwnTokens ? prompt : undefined, hasUsage, firstIndex: index * (count ?? 1) },
     dropped: typeof best === "number" && best > (count ?? 1) ? ["best_of"] : [],
-    unsaid: typeof suffix === "string" && suffix !== "" ? "suffix" : wantsOwnTokens ? "echo" : undefined,
+    inexpressible: typeof suffix === "string" && suffix !== "" ? "suffix" : wantsOwnTokens ? "echo" : undefined,
   };
 }

@@ -39,9 +39,9 @@ const sampling = ["temperature", "top_p", "presence_penalty", "frequency_penalty
 
 function chatOf(
   body: JsonObject,
-  asked: { prompt: string; index: number; isOne: boolean },
+  options: { prompt: string; index: number; isOne: boolean },
 ): TextTranslation["chats"][number] {
-  const { chat, form, dropped, unsaid } = chatRequestOf(body, asked);
+  const { chat, form, dropped, inexpressible } = chatRequestOf(body, options);
   return {
     chat,
     form,
@@ -51,11 +51,11 @@ function chatOf(
         ...Object.fromEntries(sampling.filter((name) => name in inChat).map((name) => [name, inChat[name]])),
         model,
         // several prompts are sent as separate requests, and echoed text is prepended here
-        ...(asked.isOne ? {} : { prompt: asked.prompt, ...(form.echo === undefined ? {} : { echo: undefined }) }),
+        ...(options.isOne ? {} : { prompt: options.prompt, ...(form.echo === undefined ? {} : { echo: undefined }) }),
         ...(body.stream === true ? { stream_options: { include_usage: true } } : {}),
       }),
       headers: {},
-      ...(unsaid === undefined ? {} : { only: unsaid }),
+      ...(inexpressible === undefined ? {} : { only: inexpressible }),
     },
     whole: (completion) => textCompletionOf(completion, form),
     events: () => new TextEvents(form),

@@ -101,12 +101,12 @@ export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject 
 
 function messageParts(message: AssistantMessage, includesThoughts: boolean): (JsonObject | undefined)[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
-  const texts = [content, refusal].filter((text) => typeof text === "string" && text !== "");
+  const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "");
   return [
     ...(includesThoughts && typeof reasoning === "string" && reasoning !== ""
       ? [{ text: reasoning, thought: true }]
       : []),
-    ...texts.map((text) => ({ text })),
+    ...strings.map((text) => ({ text })),
     ...tool_calls.map(callPart),
   ];
 }

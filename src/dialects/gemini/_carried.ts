@@ -20,8 +20,8 @@ export function signatureOf({ extra_content: state }: Pick<ToolCall, "extra_cont
 /** The state that a signature carries; undefined if it is damaged. */
 export function stateIn(signature: string): JsonObject | undefined {
   if (!isForeign(signature)) return { google: { thought_signature: signature } };
-  const carried = fromBase64Json(signature)?.mesh;
-  return isObject(carried) ? carried : undefined;
+  const encoded = fromBase64Json(signature)?.mesh;
+  return isObject(encoded) ? encoded : undefined;
 }
 
 /** Whether a signature carries state of another vendor, which Gemini would reject. */

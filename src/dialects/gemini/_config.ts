@@ -33,9 +33,9 @@ interface ConfigForm {
  * @param position Its path in the request.
  */
 export function configOf(config: JsonObject, position: Position): ConfigForm {
-  for (const name of needed) if (config[name] !== undefined) position.member(name).addUnsaid();
+  for (const name of needed) if (config[name] !== undefined) position.member(name).addInexpressible();
   const modalities = position.member("responseModalities");
-  if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addUnsaid();
+  if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addInexpressible();
   const thinking = position.member("thinkingConfig").fields(config.thinkingConfig ?? {});
   const number = (name: string) => position.member(name).number(config[name]);
   return {
@@ -74,7 +74,7 @@ function formatOf(config: JsonObject, position: Position): ChatCompletionRequest
   const type = position.member("responseMimeType").text(config.responseMimeType) ?? "text/plain";
   if (type === "text/plain") return undefined;
   if (type !== "application/json") {
-    position.member("responseMimeType").addUnsaid();
+    position.member("responseMimeType").addInexpressible();
     return undefined;
   }
   const { responseSchema, _responseJsonSchema, responseJsonSchema = _responseJsonSchema } = config;

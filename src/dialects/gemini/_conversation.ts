@@ -62,15 +62,15 @@ function roleOf({ role = "user" }: JsonObject, position: Position): "user" | "mo
 
 class Conversation {
   readonly #messages: ChatMessage[] = [];
-  #said: ModelTurn | undefined;
+  #turn: ModelTurn | undefined;
   #open: OpenCall[] = [];
   #results: ChatMessage[] = [];
   #users: ChatMessage[] = [];
 
   addModel(content: JsonObject, position: Position): void {
     this.#endUser(position);
-    this.#said ??= { text: "", thoughts: "", calls: [] };
-    for (const { fields, position: at } of partsOf(content, position)) this.#hear(this.#said, fields, at);
+    this.#turn ??= { text: "", thoughts: "", calls: [] };
+    for (const { fields, position: at } of partsOf(content, position)) this.#addPart(this.#turn, fields, at);
   }
 
   addUser(content: JsonObject, position: Position): void {
@@ -78,16 +78,16 @@ class Conversation {
     const parts = partsOf(content, position);
     const at = position.member("parts").path;
     if (parts.length === 0) throw invalid(`"${at}" has to have at least one part`, at);
-    const said: ContentPart[] = [];
+    const contentParts: ContentPart[] = [];
     let results = 0;
     for (const { fields, position: at } of parts) {
-      if (fields.functionResponse === undefined) said.push(...userPart(fields, at));
+      if (fields.functionResponse === undefined) contentParts.push(...userPart(fields, at));
       else {
-        said.push(...this.#result(fields.functionResponse, at.member("functionResponse")));
+        contentParts.push(...this.#result(fields.functionResponse, at.member("functionResponse")));
         results++;
       }
     }
-    if (said.length > 0 || results === 0) this.#users.push({ role: "user", content: plainOf(said) });
+    if (contentParts.length > 0 || results === 0) this.#users.push({ role: "user", content: plainOf(contentParts) });
   }
 
   end(): ChatMessage[] {
@@ -97,9 +97,9 @@ class Conversation {
   }
 
   #endModel(): void {
-    if (this.#said === undefined) return;
-    const { text, thoughts, calls } = this.#said;
-    this.#said = undefined;
+    if (this.#turn === undefined) return;
+    const { text, thoughts, calls } = this.#turn;
+    this.#turn = undefined;
     if (text === "" && thoughts === "" && calls.length === 0) return;
     this.#open = calls.map(({ id, function: { name } }) => ({ id, name }));
     this.#messages.push({
@@ -123,17 +123,19 @@ class Conversation {
     this.#users = [];
   }
 
-  #hear(said: ModelTurn, fields: JsonObject, position: Position): void {
+  #addPart(turn: ModelTurn, fields: JsonObject, position: Position): void {
     if (fields.functionCall !== undefined) {
-      said.calls.push(this.#call(fields, position, said.calls.length));
+      turn.calls.push(this.#call(fields, position, turn.calls.length));
       return;
     }
     const text = position.member("text").text(fields.text);
     if (text === undefined) {
       // a signature may be a part of its own
-      if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) position.addUnsaid();
-    } else if (fields.thought === true) said.thoughts += text;
-    else said.text += text;
+      if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) {
+        position.addInexpressible();
+      }
+    } else if (fields.thought === true) turn.thoughts += text;
+    else turn.text += text;
   }
 
   #call({ functionCall, thoughtSignature }: JsonObject, position: Position, index: number): ToolCall {

@@ -114,14 +114,14 @@ export class ContentEvents implements EventTranslator {
   }
 }
 
-function addTo(calls: Map<number, OpenCall>, { index = 0, id, function: asked, extra_content: state }: ToolCallDelta) {
+function addTo(calls: Map<number, OpenCall>, { index = 0, id, function: fn, extra_content: state }: ToolCallDelta) {
   let call = calls.get(index);
   if (call === undefined) {
     call = { id: "", type: "function", function: { name: "", arguments: "" } };
     calls.set(index, call);
   }
   call.id ||= id ?? "";
-  call.function.name ||= asked?.name ?? "";
-  call.function.arguments += asked?.arguments ?? "";
+  call.function.name ||= fn?.name ?? "";
+  call.function.arguments += fn?.arguments ?? "";
   if (isObject(state)) call.extra_content = state;
 }

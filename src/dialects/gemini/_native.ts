@@ -12,15 +12,15 @@ import { isForeign } from "./_carried.ts";
  * The native request.
  *
  * @param body The validated body.
- * @param unsaid Path of a member that only native providers support.
+ * @param inexpressible Path of a member that only native providers support.
  */
-export function nativeOf(body: JsonObject, unsaid: string | undefined): Translation["native"] {
+export function nativeOf(body: JsonObject, inexpressible: string | undefined): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
   const own = contents.some(hasForeign) ? { contents: contents.map(withoutForeign) } : {};
   return {
     edits: () => ({ model: undefined, ...own }), // the URL contains the model
     headers: {},
-    ...(unsaid === undefined ? {} : { only: unsaid }),
+    ...(inexpressible === undefined ? {} : { only: inexpressible }),
   };
 }
 

@@ -41,7 +41,7 @@ export function userPart(fields: JsonObject, position: Position): ContentPart[] 
   if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
   if (fields.inlineData !== undefined) return inlinePart(fields.inlineData, position.member("inlineData"));
   if (fields.fileData !== undefined) return filePart(fields.fileData, position.member("fileData"));
-  position.addUnsaid();
+  position.addInexpressible();
   return [];
 }
 
@@ -73,7 +73,7 @@ function inlinePart(value: unknown, position: Position): ContentPart[] {
     case "text":
       return [{ type: "text", text: decoded(data, position) }];
     case "video":
-      position.addUnsaid();
+      position.addInexpressible();
       return [];
     default: {
       const filename = position.member("displayName").text(fields.displayName) ?? `file.${name}`;
@@ -98,6 +98,6 @@ function filePart(value: unknown, position: Position): ContentPart[] {
   if (type.startsWith("image/") && /^https?:/i.test(url) && !uploaded.test(url)) {
     return [{ type: "image_url", image_url: { url } }];
   }
-  position.addUnsaid();
+  position.addInexpressible();
   return [];
 }

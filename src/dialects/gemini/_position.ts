@@ -10,30 +10,30 @@ import { isObject } from "../../util/is_object.ts";
 export class Position {
   readonly path: string;
   /** Paths of members that chat cannot express, shared by the whole request. */
-  readonly unsaid: string[];
+  readonly inexpressible: string[];
 
   /**
    * Creates a path.
    *
    * @param path The path; empty for the request itself.
-   * @param unsaid Paths that chat cannot express, shared by all paths of the request.
+   * @param inexpressible Paths that chat cannot express, shared by all paths of the request.
    */
-  constructor(path = "", unsaid: string[] = []) {
+  constructor(path = "", inexpressible: string[] = []) {
     this.path = path;
-    this.unsaid = unsaid;
+    this.inexpressible = inexpressible;
   }
 
   member(name: string): Position {
-    return new Position(this.path === "" ? name : `${this.path}.${name}`, this.unsaid);
+    return new Position(this.path === "" ? name : `${this.path}.${name}`, this.inexpressible);
   }
 
   item(index: number): Position {
-    return new Position(`${this.path}[${index}]`, this.unsaid);
+    return new Position(`${this.path}[${index}]`, this.inexpressible);
   }
 
   /** Records that chat cannot express the value here. */
-  addUnsaid(): void {
-    this.unsaid.push(this.path);
+  addInexpressible(): void {
+    this.inexpressible.push(this.path);
   }
 
   /** The members of an object without nulls, in camelCase: the API also accepts `system_instruction`. */

@@ -24,7 +24,7 @@ interface ChatForm {
   readonly includesThoughts: boolean;
   readonly dropped: readonly string[];
   /** Path of an essential member that chat cannot express; undefined if there is none. */
-  readonly unsaid: string | undefined;
+  readonly inexpressible: string | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ interface ChatForm {
 export function chatRequestOf(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
   const position = new Position();
   const body = position.fields(checkMembers(value));
-  if (body.cachedContent !== undefined) position.member("cachedContent").addUnsaid();
+  if (body.cachedContent !== undefined) position.member("cachedContent").addInexpressible();
   const at = position.member("generationConfig");
   const config = configOf(at.fields(body.generationConfig ?? {}), at);
   const chat = {
@@ -57,7 +57,7 @@ export function chatRequestOf(value: unknown, { model, stream }: { model: string
       ...(position.list(body.safetySettings).length > 0 ? ["safetySettings"] : []),
       ...config.dropped.map((name) => `generationConfig.${name}`),
     ],
-    unsaid: position.unsaid[0],
+    inexpressible: position.inexpressible[0],
   };
 }
 

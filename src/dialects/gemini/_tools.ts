@@ -38,7 +38,7 @@ export function toolingOf({ tools, toolConfig }: JsonObject, position: Position)
 
 function functionsOf(tool: unknown, position: Position): Tool[] {
   const { functionDeclarations: declared, ...hosted } = position.fields(tool);
-  for (const name of Object.keys(hosted)) position.member(name).addUnsaid();
+  for (const name of Object.keys(hosted)) position.member(name).addInexpressible();
   const at = position.member("functionDeclarations");
   return at.list(declared).map((one, index) => functionOf(one, at.item(index)));
 }

@@ -15,7 +15,7 @@ import { Position } from "./_position.ts";
 const checkMembers = bodyChecker(["content", "requests", "taskType", "title", "outputDimensionality"]);
 
 /** One content to embed, with its options. */
-interface Asked {
+interface EmbedRequest {
   readonly text: string;
   readonly dimensions: number | undefined;
   /** Members that the embeddings request cannot express. */
@@ -33,11 +33,11 @@ export const geminiEmbedding: EmbeddingDialect = {
     const isBatch = method === "batchEmbedContents";
     const at = position.member("requests");
     const all = isBatch
-      ? at.list(body.requests).map((one, index) => askedBy(at.item(index).fields(one), at.item(index)))
-      : [askedBy(position.fields(body), position)];
+      ? at.list(body.requests).map((one, index) => embedRequestOf(at.item(index).fields(one), at.item(index)))
+      : [embedRequestOf(position.fields(body), position)];
     if (isBatch && body.requests === undefined) throw missing("requests");
     if (all.length === 0) throw invalid('"requests" has to have at least one request', "requests");
-    const [first] = all as [Asked];
+    const [first] = all as [EmbedRequest];
     if (all.some(({ dimensions }) => dimensions !== first.dimensions)) {
       throw invalid('"outputDimensionality" has to be the same in all requests', "requests");
     }
@@ -54,7 +54,7 @@ export const geminiEmbedding: EmbeddingDialect = {
       native: {
         edits: (id) => isBatch ? { requests: named(body.requests as JsonObject[], id) } : { model: undefined },
         headers: {},
-        ...(position.unsaid.length === 0 ? {} : { only: position.unsaid[0]! }),
+        ...(position.inexpressible.length === 0 ? {} : { only: position.inexpressible[0]! }),
       },
       whole({ data }) {
         const embeddings = data.map(({ embedding }) => ({ values: embedding }));
@@ -64,17 +64,17 @@ export const geminiEmbedding: EmbeddingDialect = {
   },
 };
 
-function askedBy(fields: JsonObject, position: Position): Asked {
+function embedRequestOf(fields: JsonObject, position: Position): EmbedRequest {
   const { content, outputDimensionality: dimensions, taskType, title } = fields;
   const at = position.member("content");
   if (content === undefined) throw missing(at.path);
-  const texts = partsOf(at.fields(content), at).flatMap(({ fields: part, position: where }) => {
+  const strings = partsOf(at.fields(content), at).flatMap(({ fields: part, position: where }) => {
     const text = where.member("text").text(part.text);
-    if (text === undefined) where.addUnsaid();
+    if (text === undefined) where.addInexpressible();
     return text ?? [];
   });
   return {
-    text: texts.length === 0 && position.unsaid.length > 0 ? " " : texts.join("\n"),
+    text: strings.length === 0 && position.inexpressible.length > 0 ? " " : strings.join("\n"),
     dimensions: position.member("outputDimensionality").number(dimensions),
     dropped: [...(taskType === undefined ? [] : ["taskType"]), ...(title === undefined ? [] : ["title"])],
   };

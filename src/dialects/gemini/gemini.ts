@@ -19,12 +19,12 @@ export const gemini: Dialect = {
   name: "generateContent",
   ...geminiWords,
   translate(value, request) {
-    const { chat, includesThoughts, dropped, unsaid } = chatRequestOf(value, askedBy(request));
+    const { chat, includesThoughts, dropped, inexpressible } = chatRequestOf(value, targetOf(request));
     const isArray = parameterOf(request.url, "alt") !== "sse";
     return {
       chat,
       dropped,
-      native: nativeOf(value as JsonObject, unsaid),
+      native: nativeOf(value as JsonObject, inexpressible),
       whole: (completion) => responseOf(completion, includesThoughts),
       events: () => new ContentEvents({ includesThoughts, isArray }),
     };
@@ -32,13 +32,13 @@ export const gemini: Dialect = {
   counting: {
     chatOf(value, request) {
       const whole = isObject(value) ? value.generateContentRequest ?? value.generate_content_request : undefined;
-      return chatRequestOf(whole ?? value, askedBy(request)).chat;
+      return chatRequestOf(whole ?? value, targetOf(request)).chat;
     },
     bodyOf: (tokens) => ({ totalTokens: tokens }),
   },
 };
 
-function askedBy({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
+function targetOf({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
   const { model, method } = addressOf(pathOf(url))!;
   return { model, stream: method === "streamGenerateContent" };
 }

@@ -90,12 +90,12 @@ function inputOf(text: string): JsonObject {
 
 function blocksOf(message: AssistantMessage): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
-  const texts = [content, refusal].filter((text) => typeof text === "string" && text !== "");
+  const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "");
   return [
     ...(typeof reasoning === "string" && reasoning !== ""
       ? [{ type: "thinking", thinking: reasoning, signature: "" }]
       : []),
-    ...texts.map((text) => ({ type: "text", text })),
+    ...strings.map((text) => ({ type: "text", text })),
     ...tool_calls.flatMap(callBlocks),
   ];
 }

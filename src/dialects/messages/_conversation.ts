@@ -77,7 +77,7 @@ function userMessages(blocks: readonly JsonObject[], where: string, open: Readon
     if (block.type !== "tool_result") return void parts.push(...marked(partsOf(block, at), block));
     const { message, files } = toolResult(block, at);
     const id = message.tool_call_id!;
-    if (!open.has(id) || answered.has(id)) throw strayResult(id, `${at}.tool_use_id`, open.has(id));
+    if (!open.has(id) || answered.has(id)) throw unmatchedResult(id, `${at}.tool_use_id`, open.has(id));
     answered.add(id);
     results.push(message);
     parts.push(...files);
@@ -89,7 +89,7 @@ function userMessages(blocks: readonly JsonObject[], where: string, open: Readon
   return [...results, { role: "user", content: plainOf(parts) }];
 }
 
-function strayResult(id: string, where: string, isRepeated: boolean): Error {
+function unmatchedResult(id: string, where: string, isRepeated: boolean): Error {
   const call = JSON.stringify(id.slice(0, 80));
   return invalid(
     isRepeated
@@ -105,12 +105,12 @@ function toolResult(block: JsonObject, where: string): { message: ChatMessage; f
   const at = `${where}.content`;
   const content = block.content === undefined || block.content === null ? [] : blocksOf(block.content, at);
   const parts = content.flatMap((inner, index) => partsOf(inner, `${at}[${index}]`));
-  const texts = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
+  const strings = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
   const files = parts.filter(({ type }) => type !== "text");
-  if (block.is_error === true) texts.unshift("The tool failed:");
-  if (files.length > 0) texts.push(`(${files.length} more in the next message)`);
+  if (block.is_error === true) strings.unshift("The tool failed:");
+  if (files.length > 0) strings.push(`(${files.length} more in the next message)`);
   return {
-    message: { role: "tool", tool_call_id: id, content: texts.join("\n"), ...markOf(block) },
+    message: { role: "tool", tool_call_id: id, content: strings.join("\n"), ...markOf(block) },
     files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
   };
 }

@@ -98,8 +98,8 @@ export class MessageEvents implements EventTranslator {
     return events + this.#delta(delta);
   }
 
-  #call({ index = 0, id, function: asked, extra_content }: ToolCallDelta): string {
-    const text = asked?.arguments ?? "";
+  #call({ index = 0, id, function: fn, extra_content }: ToolCallDelta): string {
+    const text = fn?.arguments ?? "";
     const current = typeof this.#open === "object" ? this.#open : undefined;
     if (current?.index === index) {
       current.text += text;
@@ -113,7 +113,7 @@ export class MessageEvents implements EventTranslator {
       this.#waiting.push(call);
     }
     call.id ||= id ?? "";
-    call.name ||= asked?.name ?? "";
+    call.name ||= fn?.name ?? "";
     if (isObject(extra_content)) call.state = extra_content;
     call.text += text;
     return current === undefined || isWhole(current.text) ? this.#next() : "";

@@ -60,11 +60,11 @@ export function chatRequestOf(value: unknown): ChatForm {
 
 function checkPlain(body: JsonObject): void {
   for (const name of ["temperature", "top_p", "top_k"]) {
-    checkOptional(body, { name, what: "a number", fits: Number.isFinite });
+    checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
-  checkOptional(body, { name: "stream", what: "a boolean", fits: (given) => typeof given === "boolean" });
+  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
   for (const name of ["metadata", "thinking", "output_config"]) {
-    checkOptional(body, { name, what: "an object", fits: isObject });
+    checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
   for (const name of ["container", "mcp_servers"]) {
     const given = body[name];

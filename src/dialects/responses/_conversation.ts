@@ -84,8 +84,8 @@ class Conversation {
     this.#items.forEach((item, index) => this.#add(item, `input[${index}]`));
     this.#endTurn();
     this.#addFiles([]);
-    const [stray] = [...this.#results.values()].flat();
-    if (stray !== undefined && !this.#beyond.isStored) throw strayResult(stray);
+    const [unmatched] = [...this.#results.values()].flat();
+    if (unmatched !== undefined && !this.#beyond.isStored) throw unmatchedResult(unmatched);
     return this.#messages.length > 0 ? this.#messages : [{ role: "user", content: "" }];
   }
 
@@ -134,13 +134,13 @@ class Conversation {
         this.#messages.push({ role: "system", content: textOf(content, at) });
         return;
       case "assistant": {
-        const said = assistantContent(content, at);
+        const added = assistantContent(content, at);
         // a model may continue the turn after its calls
         if (this.#turn !== undefined && this.#turn.calls.length === 0 && (this.#turn.text || this.#turn.refusal)) {
           this.#endTurn();
         }
         const turn = this.#open();
-        this.#turn = { ...turn, text: turn.text + said.text, refusal: turn.refusal + said.refusal };
+        this.#turn = { ...turn, text: turn.text + added.text, refusal: turn.refusal + added.refusal };
         return;
       }
       default:
@@ -213,18 +213,18 @@ function resultOf(item: JsonObject, index: number, nativeOnly: NativeOnly): Resu
   const where = `input[${index}]`;
   const id = stringAt(item, "call_id", where);
   const parts = inputParts(item.output, `${where}.output`, nativeOnly);
-  const texts = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
+  const strings = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
   const files = parts.filter(({ type }) => type !== "text");
-  if (files.length > 0) texts.push(`(${files.length} more in the next message)`);
+  if (files.length > 0) strings.push(`(${files.length} more in the next message)`);
   return {
     index,
     id,
-    message: { role: "tool", tool_call_id: id, content: texts.join("\n") },
+    message: { role: "tool", tool_call_id: id, content: strings.join("\n") },
     files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
   };
 }
 
-function strayResult({ index, id }: Result): Error {
+function unmatchedResult({ index, id }: Result): Error {
   const param = `input[${index}].call_id`;
   return invalid(
     `"${param}" is ${quoted(id)}, but "input" has no function_call for it: send that as well`,

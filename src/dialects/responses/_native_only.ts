@@ -8,7 +8,7 @@ import { UnsupportedRequestError } from "../../errors.ts";
 /** The native-only features of a request, in order of appearance. A request without any can be routed to all models. */
 export class NativeOnly {
   #first: UnsupportedRequestError | undefined;
-  #isKept = false;
+  #isStored = false;
 
   /** The error if the request is routed to another provider; undefined if there are no such features. */
   get error(): UnsupportedRequestError | undefined {
@@ -17,7 +17,7 @@ export class NativeOnly {
 
   /** Whether the provider stores a part of the conversation, so that calls or results may lack their counterparts. */
   get isStored(): boolean {
-    return this.#isKept;
+    return this.#isStored;
   }
 
   /**
@@ -37,7 +37,7 @@ export class NativeOnly {
 
   /** Adds a member that refers to an object which the provider stores. */
   addStored(param: string, what: string, instead: string): void {
-    this.#isKept = true;
+    this.#isStored = true;
     this.add(param, what, instead);
   }
 }

@@ -43,7 +43,7 @@ interface TextKind {
   readonly more: () => JsonObject;
 }
 
-const said: Pick<TextKind, "itemType" | "partEvent" | "indexName"> = {
+const messageKind: Pick<TextKind, "itemType" | "partEvent" | "indexName"> = {
   itemType: "message",
   partEvent: "response.content_part",
   indexName: "content_index",
@@ -60,13 +60,13 @@ const kinds = {
     more: () => ({}),
   },
   text: {
-    ...said,
+    ...messageKind,
     type: "output_text",
     member: "text",
     event: "response.output_text",
     more: () => ({ annotations: [], logprobs: [] }),
   },
-  refusal: { ...said, type: "refusal", member: "refusal", event: "response.refusal", more: () => ({}) },
+  refusal: { ...messageKind, type: "refusal", member: "refusal", event: "response.refusal", more: () => ({}) },
 } as const satisfies Record<string, TextKind>;
 
 /** Builds the output of one response. Text is closed when another item starts; calls stay open until the end. */
@@ -148,7 +148,7 @@ export class Output {
       this.#hasRefused = true;
       this.#write(kinds.refusal, refusal);
     }
-    tool_calls?.forEach((call, place) => this.#call(call, place));
+    tool_calls?.forEach((call, position) => this.#call(call, position));
   }
 
   #write(kind: TextKind, text: string, logprobs: readonly JsonObject[] = []): void {
@@ -159,7 +159,7 @@ export class Output {
     const scores = logprobs.map(scoreOf);
     if (kind === kinds.text) (part.logprobs as JsonObject[]).push(...scores);
     this.#emit(`${kind.event}.delta`, {
-      ...placeOf(item),
+      ...locationOf(item),
       [kind.indexName]: index,
       delta: text,
       ...(kind === kinds.text ? { logprobs: scores } : {}),
@@ -183,16 +183,16 @@ export class Output {
     const index = parts.length;
     parts.push(part);
     this.#text = { item: item!, index, part, kind };
-    this.#emit(`${kind.partEvent}.added`, { ...placeOf(item!), [kind.indexName]: index, part });
+    this.#emit(`${kind.partEvent}.added`, { ...locationOf(item!), [kind.indexName]: index, part });
   }
 
   #closePart(): void {
     const { item, index, part, kind } = this.#text!;
-    const place = { ...placeOf(item), [kind.indexName]: index };
+    const location = { ...locationOf(item), [kind.indexName]: index };
     const { logprobs } = part;
     const done = { [kind.member]: part[kind.member], ...(logprobs === undefined ? {} : { logprobs }) };
-    this.#emit(`${kind.event}.done`, { ...place, ...done });
-    this.#emit(`${kind.partEvent}.done`, { ...place, part });
+    this.#emit(`${kind.event}.done`, { ...location, ...done });
+    this.#emit(`${kind.partEvent}.done`, { ...location, part });
   }
 
   #closeText(status: string): void {
@@ -202,13 +202,13 @@ export class Output {
     this.#text = undefined;
   }
 
-  #call({ index, id, function: asked, extra_content: state }: ToolCallDelta, place: number): void {
-    const number = index ?? place;
-    const open = this.#calls.get(number) ?? this.#openCall(number, { id, name: asked?.name, state });
-    const text = asked?.arguments ?? "";
+  #call({ index, id, function: fn, extra_content: state }: ToolCallDelta, position: number): void {
+    const number = index ?? position;
+    const open = this.#calls.get(number) ?? this.#openCall(number, { id, name: fn?.name, state });
+    const text = fn?.arguments ?? "";
     if (text === "") return;
     open.item.arguments = (open.item.arguments as string) + text;
-    this.#emit("response.function_call_arguments.delta", { ...placeOf(open), delta: text });
+    this.#emit("response.function_call_arguments.delta", { ...locationOf(open), delta: text });
   }
 
   #openCall(number: number, { id, name, state }: { id?: string; name?: string; state?: JsonObject }): OpenItem {
@@ -226,7 +226,7 @@ export class Output {
 
   #closeCall(open: OpenItem, status: string): void {
     const { arguments: text, name } = open.item;
-    this.#emit("response.function_call_arguments.done", { ...placeOf(open), name, arguments: text });
+    this.#emit("response.function_call_arguments.done", { ...locationOf(open), name, arguments: text });
     this.#closeItem(open, status);
   }
 
@@ -247,7 +247,7 @@ export class Output {
   }
 }
 
-function placeOf({ index, item }: OpenItem): JsonObject {
+function locationOf({ index, item }: OpenItem): JsonObject {
   return { item_id: item.id, output_index: index };
 }
 

@@ -63,19 +63,19 @@ export function chatRequestOf(value: unknown): ChatForm {
 
 function checkPlain(body: JsonObject): void {
   for (const name of ["temperature", "top_p"]) {
-    checkOptional(body, { name, what: "a number", fits: Number.isFinite });
+    checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
   for (const name of ["stream", "store", "background", "parallel_tool_calls"]) {
-    checkOptional(body, { name, what: "a boolean", fits: (given) => typeof given === "boolean" });
+    checkOptional(body, { name, expected: "a boolean", isValid: (given) => typeof given === "boolean" });
   }
   for (const name of ["text", "reasoning", "metadata", "stream_options"]) {
-    checkOptional(body, { name, what: "an object", fits: isObject });
+    checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
-  checkOptional(body, { name: "instructions", what: "a string", fits: (given) => typeof given === "string" });
-  checkOptional(body, { name: "include", what: "an array", fits: Array.isArray });
+  checkOptional(body, { name: "instructions", expected: "a string", isValid: (given) => typeof given === "string" });
+  checkOptional(body, { name: "include", expected: "an array", isValid: Array.isArray });
   for (const [name, least] of [["max_output_tokens", 1], ["top_logprobs", 0]] as const) {
-    const fits = (given: unknown) => isWhole(given) && given >= least;
-    checkOptional(body, { name, what: `a whole number of at least ${least}`, fits });
+    const isInRange = (given: unknown) => isWhole(given) && given >= least;
+    checkOptional(body, { name, expected: `a whole number of at least ${least}`, isValid: isInRange });
   }
 }
 

@@ -26,10 +26,10 @@ export function toolingOf(
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, nativeOnly));
   const { allowed, choice } = choiceOf(tool_choice, nativeOnly);
-  const kept = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
-  if (kept.length === 0) return {};
+  const allowedTools = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
+  if (allowedTools.length === 0) return {};
   return {
-    tools: kept,
+    tools: allowedTools,
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {}),
   };

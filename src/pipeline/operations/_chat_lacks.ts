@@ -1,6 +1,6 @@
 /**
- * What a model lacks for a chat request. `fine_tunable` is no matter of a request, and a model that does not reason takes
- * one all the same: how much to think is a wish.
+ * Determines what a model lacks for a chat request. `fine_tunable` does not concern requests, and models without
+ * reasoning accept requests with a reasoning effort, which is only a preference.
  * @module
  */
 import type { ChatCompletionRequest, RequestBody } from "../../contracts/openai.ts";
@@ -11,21 +11,21 @@ import type { RequestSize } from "../request_size.ts";
 
 type Feature = keyof ModelFeatures;
 
-/** BCP 47 language tags; `auto`, `multi` or "English" are nothing that can be looked up. */
+/** BCP 47 language tags. Values such as `auto`, `multi` or "English" are ignored. */
 const languageTag = /^[a-z]{2,3}([-_][a-z0-9]{1,8})*$/i;
-/** ISO 639-2: not determined, several. */
+/** ISO 639-2: undetermined, multiple. */
 const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
 
 /**
- * What a model lacks for a chat request; undefined when it can take it.
+ * Determines what a model lacks for a chat request; undefined if it is eligible.
  *
  * @param body The request.
- * @param size What {@linkcode measureRequest} returned.
+ * @param size The result of {@linkcode measureRequest}.
  */
 export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["lackOf"] {
   const needs = neededFeatures(body, size);
-  const asked = askedOf(body, size);
-  return (model) => lacking(model, needs, body) ?? tooMuch(model, asked);
+  const requested = requestedSizes(body, size);
+  return (model) => lacking(model, needs, body) ?? tooMuch(model, requested);
 }
 
 function lacking(
@@ -39,35 +39,35 @@ function lacking(
   return refusedBy(parameters, body);
 }
 
-/** The parameter of a body that a model refuses, and that matters; undefined: none. */
+/** The significant parameter of a body that a model rejects; undefined if there is none. */
 export function refusedBy(parameters: ParameterRules | undefined, body: RequestBody): string | undefined {
   return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
 }
 
-/** What a request asks of a model's sizes. */
-interface AskedSizes {
-  /** Tokens read, estimated low so that no model is left out wrongly. */
+/** The sizes that a request requires. */
+interface RequestedSizes {
+  /** Input tokens, estimated low, so that no model is excluded wrongly. */
   readonly input: number;
-  /** Tokens of one answer, where the request limits them. */
+  /** Output tokens per choice, if the request limits them. */
   readonly output: number | undefined;
   readonly images: number;
   readonly largestFileBytes: number;
-  /** As the request has it. */
+  /** From the request, unvalidated. */
   readonly language: unknown;
 }
 
-function askedOf(body: ChatCompletionRequest, size: RequestSize): AskedSizes {
+function requestedSizes(body: ChatCompletionRequest, size: RequestSize): RequestedSizes {
   const { images, largestFileBytes } = size;
   return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: body.language };
 }
 
 /**
- * A limit above what a model can write rules it out: vendors refuse it, and lowering it in secret would cut the
- * answer short.
+ * A limit above the maximum output excludes a model: vendors reject it, and lowering it would truncate the response
+ * without notice.
  */
-function tooMuch({ constraints }: ModelInfo, asked: AskedSizes): string | undefined {
+function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string | undefined {
   if (constraints === undefined) return undefined;
-  const { input, output = 0, images, largestFileBytes, language } = asked;
+  const { input, output = 0, images, largestFileBytes, language } = requested;
   const { context_window, max_output_tokens, max_images, max_file_size } = constraints;
   if (isOver(input + output, context_window)) return `room for about ${input + output} tokens`;
   if (isOver(output, max_output_tokens)) return `answers of ${output} tokens`;
@@ -77,24 +77,26 @@ function tooMuch({ constraints }: ModelInfo, asked: AskedSizes): string | undefi
 }
 
 /**
- * What a model lacks for a language; undefined when it has it, or when that is unknown.
+ * Determines whether a model lacks a language; undefined if it has it, or if that is unknown.
  *
- * @param constraints Of the model.
- * @param language As a request has it: anything.
+ * @param constraints The model's constraints.
+ * @param language Any value.
  */
 export function languageLack(constraints: ModelConstraints | undefined, language: unknown): string | undefined {
   const tag = tagOf(language);
-  if (tag === undefined || speaks(constraints?.supported_languages, tag)) return undefined;
+  if (tag === undefined || supportsLanguage(constraints?.supported_languages, tag)) return undefined;
   return `support for the language "${tag}"`;
 }
 
-/** Whether more is asked for than a model takes, where that is known. */
-export function isOver(asked: number, most: number | undefined): boolean {
-  return most !== undefined && asked > most;
+/** Whether a requested amount exceeds a known maximum. */
+export function isOver(requested: number, maximum: number | undefined): boolean {
+  return maximum !== undefined && requested > maximum;
 }
 
-/** Languages whose list a model gives; `pt` stands for `pt-BR` and the other way round, but not `pt-PT` for `pt-BR`. */
-function speaks(languages: readonly string[] | undefined, language: string): boolean {
+/**
+ * Whether a list of languages contains a tag. `pt` matches `pt-BR` and the reverse, but `pt-PT` does not match `pt-BR`.
+ */
+function supportsLanguage(languages: readonly string[] | undefined, language: string): boolean {
   if (languages === undefined || languages.length === 0) return true;
   return languages.some((one) => {
     const known = normalTag(one);
@@ -113,7 +115,7 @@ function normalTag(tag: string): string {
 }
 
 /**
- * Whether a parameter asks for nothing, which leaves no model out.
+ * Whether a parameter has no effect, and therefore excludes no model.
  *
  * @param name The parameter.
  * @param value Its value.
@@ -142,7 +144,7 @@ function neededFeatures(body: ChatCompletionRequest, size: RequestSize): Feature
   return needs;
 }
 
-/** A hosted tool that looks things up: `web_search`, `google_search`, `browser_search`, `file_search`, with or without a version. */
+/** A hosted search tool: `web_search`, `google_search`, `browser_search`, `file_search`, with or without a version. */
 function isSearchTool(tool: unknown): boolean {
   const type = (tool as { type?: unknown } | null)?.type;
   return typeof type === "string" && /(^|_)search(_|$)/.test(type);

@@ -1,6 +1,6 @@
 /**
- * Rewords a chat request for one model: names and limits as the model takes them. The rules are data of the connector and
- * the model; nothing here knows a vendor.
+ * Adapts chat requests to a model: names and limits of parameters. The rules are data of connectors and models; this
+ * module is independent of vendors.
  * @module
  */
 import type { ChatCompletionRequest } from "../../contracts/openai.ts";
@@ -14,10 +14,10 @@ import { withOwnState } from "../own_state.ts";
 const none: readonly string[] = [];
 
 /**
- * Rewords a chat request.
+ * Adapts a chat request.
  *
- * @param body As the client made it.
- * @param model The model that it is sent to.
+ * @param body The client's request.
+ * @param model The model.
  */
 export function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
   const edits: Record<string, unknown> = {};
@@ -32,7 +32,7 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   return { edits, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
 }
 
-/** Leaves out what the model would refuse, under either of its names; renames what it calls otherwise; fills in the rest. */
+/** Omits parameters that the model rejects, under either name, renames others, and adds required ones. */
 function applyRules(
   { drop = [], refuse = [], rename = {}, efforts = {}, fill, fill_with_tools }: ParameterRules,
   body: ChatCompletionRequest,
@@ -40,13 +40,13 @@ function applyRules(
 ): readonly string[] {
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
   for (const name of Object.keys(body)) {
-    // of what it refuses only values that ask for nothing have come this far
+    // rejected parameters have neutral values here, else the model would not be eligible
     if (isDropped(name) || refuse.includes(name)) edits[name] = undefined;
   }
   for (const [from, to] of Object.entries(rename)) {
     if (!(from in body)) continue;
     edits[from] = undefined;
-    // a null, or a limit that is none, goes on as well where nothing else takes its name
+    // a null, or an invalid limit, is passed on if no other parameter has its name
     if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
   }
   const { reasoning_effort: effort } = body;

@@ -1,5 +1,5 @@
 /**
- * What requests for new and for edited images have in common.
+ * The common part of image generation and image editing.
  * @module
  */
 import type { GeneratedImage, ImageOptions, ImagesResponse } from "../../contracts/images.ts";
@@ -15,59 +15,71 @@ import type { AnswerUsage } from "../routed.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
-const texts = ["size", "quality", "output_format", "background", "moderation"] as const;
+const stringMembers = ["size", "quality", "output_format", "background", "moderation"] as const;
 
-/** Members of a body for images, but `model` and the like. */
-export const imageMembers: readonly string[] = [...texts, "prompt", "n", "response_format", "output_compression"];
+/** Members of image requests, except those common to all operations. */
+export const imageMembers: readonly string[] = [
+  ...stringMembers,
+  "prompt",
+  "n",
+  "response_format",
+  "output_compression",
+];
 
 const maxImages = 10;
 const forms: readonly unknown[] = ["url", "b64_json"];
 
 /**
- * Tokens that models which count them write for a square of 1 024 pixels a side; any other quality is taken for the
- * highest. Other sizes are in proportion to their area: 1 056 is 1 584 for 1 024 × 1 536.
+ * Output tokens for a square of 1 024 pixels a side, by quality; other qualities count as the highest. Other sizes
+ * count in proportion to their area: 1 056 becomes 1 584 for 1 024 × 1 536.
  *
  * Source: developers.openai.com, image generation guide, table of output tokens.
  */
 const tokensPerSquare: Readonly<Record<string, number>> = { low: 272, medium: 1_056 };
 const maxTokensPerSquare = 4_160;
 const squarePixels = 1_024 * 1_024;
-/** The area where a request leaves the size to the model, in squares. */
+/** The area if the request leaves the size to the model, in squares. */
 const unknownArea = 1.5;
 
 /**
- * Checks what requests for images have in common.
+ * Validates the common members of image requests.
  *
  * @param body An object.
- * @throws {UnsupportedRequestError} Naming the field at fault.
+ * @throws {UnsupportedRequestError} With the invalid field.
  */
 export function checkImageOptions(body: RequestBody): void {
   const { prompt, response_format: form } = body;
   if (prompt === undefined || prompt === null) throw missing("prompt");
   if (typeof prompt !== "string") throw wrongType("prompt", "a string", prompt);
   if (prompt.trim() === "") throw invalid('"prompt" must not be empty', "prompt");
-  for (const name of texts) checkOptional(body, { name, what: "a string", fits: (one) => typeof one === "string" });
+  for (const name of stringMembers) {
+    checkOptional(body, {
+      name,
+      expected: "a string",
+      isValid: (one) => typeof one === "string",
+    });
+  }
   checkOptional(body, {
     name: "n",
-    what: `a whole number from 1 to ${maxImages}`,
-    fits: (one) => isWhole(one) && one > 0 && one <= maxImages,
+    expected: `a whole number from 1 to ${maxImages}`,
+    isValid: (one) => isWhole(one) && one > 0 && one <= maxImages,
   });
   checkOptional(body, {
     name: "output_compression",
-    what: "a whole number from 0 to 100",
-    fits: (one) => isWhole(one) && one <= 100,
+    expected: "a whole number from 0 to 100",
+    isValid: (one) => isWhole(one) && one <= 100,
   });
-  checkOptional(body, { name: "stream", what: "a boolean", fits: (one) => typeof one === "boolean" });
+  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
   if (form !== undefined && form !== null && !forms.includes(form)) {
     throw invalid('"response_format" has to be "url" or "b64_json"', "response_format");
   }
 }
 
 /**
- * What a request takes, estimated high.
+ * Estimates the usage of a request, high.
  *
- * @param body Checked.
- * @param files Images that it sends.
+ * @param body A validated body.
+ * @param files Images in the request.
  */
 export function needsOfImages(body: ImageOptions, files: readonly UploadedFile[]): RequestNeeds {
   const { prompt, n } = body;
@@ -100,7 +112,7 @@ function lackOf(
   return refusedBy(parameters, body);
 }
 
-/** A model with one form of its images is not asked for it: some refuse the very question. */
+/** Removes `response_format` for a model with only one form, since some reject the parameter. */
 export function rewordForImages(body: ImageOptions, model: ModelEntry): Rewording {
   const { edits, dropped } = dropRefused(body, model);
   const isOnlyForm = model.info.response_formats?.length === 1 && "response_format" in body;
@@ -108,11 +120,11 @@ export function rewordForImages(body: ImageOptions, model: ModelEntry): Rewordin
 }
 
 /**
- * Images in the form that was asked for; a data URL has the bytes that `b64_json` wants.
+ * Returns images in the requested form. A data URL contains the bytes of `b64_json`.
  *
- * @throws {UpstreamError} `invalid_response` when the provider chose another form.
+ * @throws {UpstreamError} `invalid_response` if the provider chose another form.
  */
-export function inFormAskedFor(
+export function inRequestedForm(
   response: CompletionResponse<ImagesResponse>,
   { response_format: form }: ImageOptions,
 ): CompletionResponse<ImagesResponse> {
@@ -131,15 +143,15 @@ function wrongForm(): never {
   throw new UpstreamError("The provider's images are not in the form asked for", { kind: "invalid_response" });
 }
 
-/** How many images there are, beside the tokens that were reported. */
+/** Counts images, in addition to the reported tokens. */
 export function usageInImages({ data, usage }: ImagesResponse): AnswerUsage {
   return { usage: { images: data.length, reported: usage }, written: () => 0 };
 }
 
 /**
- * Images, and tokens where the model counts them; those are estimated only where they are what it is paid by.
+ * Returns images, and tokens if the model counts them. Tokens are estimated only if the price depends on them.
  *
- * @param answer Of {@linkcode usageInImages}.
+ * @param answer The result of {@linkcode usageInImages}.
  * @param context The call.
  */
 export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageContext<ImageOptions>): TakenUsage {
@@ -157,5 +169,5 @@ export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageCon
   };
 }
 
-/** More than ten images take. */
+/** A bound above the tokens of ten images. */
 const maxTokens = 10_000_000;

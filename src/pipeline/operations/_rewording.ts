@@ -1,5 +1,5 @@
 /**
- * How most operations reword their requests.
+ * Adapts the requests of most operations.
  * @module
  */
 import type { RequestBody } from "../../contracts/openai.ts";
@@ -8,11 +8,11 @@ import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
 
 /**
- * Leaves out what the model's rules drop or refuse: of what is refused, only values that ask for nothing come this far.
- * The other rules are about chat.
+ * Omits parameters that the model's rules drop or reject; rejected ones have neutral values here. Other rules concern
+ * chat.
  *
- * @param body As the client made it.
- * @param model The model that it is sent to.
+ * @param body The client's request.
+ * @param model The model.
  */
 export function dropRefused(body: RequestBody, { info: { parameters } }: ModelEntry): Rewording {
   const { drop = [], refuse = [] } = parameters ?? {};

@@ -1,5 +1,5 @@
 /**
- * What transcription and translation of speech have in common.
+ * The common part of transcription and translation of speech.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -20,17 +20,17 @@ const names = ["language", "prompt", "response_format", "temperature", "timestam
 const checkMembers = bodyChecker(names);
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-/** Gemini counts 32 tokens per second of sound; others fewer. */
+/** Gemini counts 32 tokens per second of audio; others count fewer. */
 const audioTokensPerSecond = 32;
-/** Fast speech has four words a second or fewer. */
+/** Upper bound for fast speech, words per second. */
 const textTokensPerSecond = 6;
-/** More than any call takes, seconds: two months. */
+/** A bound above any audio, seconds: two months. */
 const maxSeconds = 5_000_000;
 
 /**
- * Makes an operation that takes a sound and answers with a text.
+ * Creates an operation from audio to text.
  *
- * @param name Its name: a model that has it among what it lacks is skipped.
+ * @param name Its name. A model that lists it among its lacks is skipped.
  */
 export function transcribing(
   name: "transcription" | "audio-translation",
@@ -43,7 +43,7 @@ export function transcribing(
     needsOf: (body, files) => needsOf(body, { file: fileIn(files), name }),
     reword: dropRefused,
     bridge: { extraOf: audioRequest, read: readAudio },
-    isEmpty: () => false, // silence is heard as such
+    isEmpty: () => false, // the transcript of silence is empty
     usageIn: ({ usage, duration }) => ({ usage: usage ?? { seconds: duration }, written: () => 0 }),
     readUsage: readTranscriptionUsage,
   };
@@ -55,23 +55,23 @@ function checkTranscription(value: unknown, files: readonly UploadedFile[]): Tra
   if (file === undefined) throw missing("file");
   if (others.length > 0) throw invalid('"file" has to be one file', "file");
   if (file.bytes.length === 0) throw invalid('"file" must not be empty', "file");
-  for (const text of ["language", "prompt", "response_format"]) {
-    checkOptional(body, { name: text, what: "a string", fits: (one) => typeof one === "string" });
+  for (const name of ["language", "prompt", "response_format"]) {
+    checkOptional(body, { name, expected: "a string", isValid: (one) => typeof one === "string" });
   }
   checkOptional(body, {
     name: "temperature",
-    what: "a number from 0 to 1",
-    fits: (one) => typeof one === "number" && one >= 0 && one <= 1,
+    expected: "a number from 0 to 1",
+    isValid: (one) => typeof one === "number" && one >= 0 && one <= 1,
   });
   checkOptional(body, {
     name: "timestamp_granularities",
-    what: 'an array of "word" and "segment"',
-    fits: (one) => Array.isArray(one) && one.every((unit) => unit === "word" || unit === "segment"),
+    expected: 'an array of "word" and "segment"',
+    isValid: (one) => Array.isArray(one) && one.every((unit) => unit === "word" || unit === "segment"),
   });
   return body as TranscriptionFields;
 }
 
-/** The sound; {@linkcode checkTranscription} has seen that there is one. */
+/** The audio file, whose presence {@linkcode checkTranscription} has validated. */
 function fileIn(files: readonly UploadedFile[]): UploadedFile {
   return files.find(({ field }) => field === "file")!;
 }
@@ -133,7 +133,7 @@ function readAudio(
   return type === undefined ? { body } : { body, content: { type, bytes: encoder.encode(text) } };
 }
 
-/** By what the model is priced by: seconds, which the file says too, or tokens. */
+/** The unit of the model's price: seconds, which can also be read from the file, or tokens. */
 function readTranscriptionUsage(
   { usage }: AnswerUsage,
   { load, model }: UsageContext<TranscriptionFields>,
@@ -144,15 +144,17 @@ function readTranscriptionUsage(
   const { input_token_details: details } = Object(usage);
   const read = countOf(input_tokens ?? prompt_tokens);
   const written = countOf(output_tokens ?? completion_tokens);
-  const heard = [seconds, prompt_audio_seconds].find((one) => typeof one === "number" && one > 0 && one < maxSeconds);
+  const audioSeconds = [seconds, prompt_audio_seconds].find((one) =>
+    typeof one === "number" && one > 0 && one < maxSeconds
+  );
   const byTime = model.pricing?.some((price) => price.per_minute !== undefined) ?? false;
   const input = read ?? load.input;
   const output = written ?? load.output ?? 0;
   const audioInput = read === undefined ? load.units?.audioInput : countOf(Object(details).audio_tokens);
   return {
-    quantities: { input, output, audioInput, seconds: heard ?? load.units?.seconds },
+    quantities: { input, output, audioInput, seconds: audioSeconds ?? load.units?.seconds },
     tokens: input + output,
-    isEstimated: byTime ? heard === undefined : read === undefined || written === undefined,
+    isEstimated: byTime ? audioSeconds === undefined : read === undefined || written === undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Every operation, for what takes one by its name.
+ * All operations, by name.
  * @module
  */
 import type { OperationName } from "../../contracts/provider.ts";
@@ -30,7 +30,7 @@ const all = [
   documents,
 ];
 
-/** The operations that can be asked for, by name. */
+/** The operations available to callers, by name. */
 export const operations: ReadonlyMap<OperationName, CheckedOperation> = new Map(
   all.map((operation) => [operation.name, operation as CheckedOperation]),
 );

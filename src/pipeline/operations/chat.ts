@@ -15,7 +15,7 @@ import type { AnswerUsage } from "../routed.ts";
 import { chatLacks } from "./_chat_lacks.ts";
 import { rewordChat } from "./_chat_rewording.ts";
 
-/** Chat completions, whole and streamed. */
+/** Chat completions, complete and streamed. */
 export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   name: "chat",
   serves: (leaf) => servesOperation(leaf, "chat"),
@@ -30,7 +30,7 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   readUsage: readChatUsage,
 };
 
-/** What the provider does not report is estimated. */
+/** Usage that the provider does not report is estimated. */
 function readChatUsage(
   { usage, written }: AnswerUsage,
   { body, model, load }: UsageContext<ChatCompletionRequest>,

@@ -14,10 +14,10 @@ import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["url"]);
 const field = "file";
-/** More than any document takes. */
+/** A bound above the tokens of any document. */
 const maxTokens = 100_000_000;
 
-/** Document parsing. An address is handed to the provider as it is: nothing of it is fetched here. */
+/** Document parsing. A URL is passed to the provider; the mesh does not fetch it. */
 export const documents: CheckedOperation<DocumentRequest, DocumentResponse> = {
   name: "documents",
   form: { fields: {}, takesJson: true },
@@ -71,7 +71,7 @@ function needsOf(body: DocumentRequest, [file]: readonly UploadedFile[]): Reques
   };
 }
 
-/** Tokens, for vendors that bill those; what a model priced by tokens took is unknown unless it is reported. */
+/** Tokens, for vendors that bill them. The usage of a model priced by tokens is unknown unless reported. */
 function readDocumentUsage({ usage }: AnswerUsage, { model }: UsageContext<DocumentRequest>): TakenUsage {
   const { total_tokens } = Object(usage);
   const isReported = isWhole(total_tokens) && total_tokens <= maxTokens;

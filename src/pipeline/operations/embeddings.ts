@@ -1,5 +1,5 @@
 /**
- * The operation `embeddings`: vectors of texts.
+ * The operation `embeddings`: vectors of strings.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -18,7 +18,7 @@ import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["input", "encoding_format", "dimensions"]);
 
-/** Embeddings: whole answers, one vector for each input. */
+/** Embeddings: complete responses, one vector per input. */
 export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> = {
   name: "embeddings",
   serves: (leaf) => servesOperation(leaf, "embeddings"),
@@ -29,7 +29,7 @@ export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> =
     return members.filter(({ model }) => model.info.embedding_space === space);
   },
   reword: dropRefused,
-  finish: inFormatAskedFor,
+  finish: inRequestedFormat,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
   readUsage: readInputUsage,
@@ -45,8 +45,8 @@ function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   }
   checkOptional(body, {
     name: "dimensions",
-    what: "a whole number, at least 1",
-    fits: (one) => isWhole(one) && one > 0,
+    expected: "a whole number, at least 1",
+    isValid: (one) => isWhole(one) && one > 0,
   });
   return body as unknown as EmbeddingRequest;
 }
@@ -58,7 +58,7 @@ function checkInput(input: unknown): void {
   }
   if (!Array.isArray(input)) throw wrongType("input", "a string or an array", input);
   if (input.length === 0) throw invalid('"input" must not be empty', "input");
-  if (input.every(isWhole)) return; // the tokens of one text
+  if (input.every(isWhole)) return; // the tokens of one string
   input.forEach((one: unknown, index) => {
     const param = `input[${index}]`;
     const isTokens = Array.isArray(one) && one.every(isWhole);
@@ -90,7 +90,7 @@ function lackOf({ constraints, parameters }: ModelInfo, body: EmbeddingRequest, 
   return refusedBy(parameters, body);
 }
 
-/** Each input by itself: a text, or its tokens. */
+/** The inputs one by one, each a string or its tokens. */
 function inputsOf(input: EmbeddingRequest["input"]): readonly (string | readonly number[])[] {
   if (typeof input === "string") return [input];
   return input.every((one) => typeof one === "number") ? [input] : input as (string | number[])[];
@@ -102,15 +102,15 @@ function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): v
   sum.ideographic += ideographic;
 }
 
-/** Vectors as the request wants them written, whichever way the vendor writes them, and a usage. */
-function inFormatAskedFor(
+/** Converts vectors to the requested encoding, whichever the vendor uses, and adds usage. */
+function inRequestedFormat(
   response: CompletionResponse<EmbeddingResponse>,
   request: EmbeddingRequest,
 ): CompletionResponse<EmbeddingResponse> {
   const { encoding_format: format = "float" } = request;
   const isText = format === "base64";
-  const isAsAskedFor = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
-  if (isAsAskedFor && isObject(response.body.usage)) return response;
+  const isRequestedFormat = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
+  if (isRequestedFormat && isObject(response.body.usage)) return response;
   const { native, body: { data, ...body } } = response;
   return {
     body: {
@@ -122,7 +122,7 @@ function inFormatAskedFor(
   };
 }
 
-/** Clients take a usage for granted, which some vendors do not report. */
+/** Adds usage, which clients expect and some vendors do not report. */
 function estimatedUsage(request: EmbeddingRequest): EmbeddingResponse["usage"] {
   const { load: { input } } = needsOf(request);
   return { prompt_tokens: input, total_tokens: input };

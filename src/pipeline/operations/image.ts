@@ -1,5 +1,5 @@
 /**
- * The operation `image`: images of a text.
+ * The operation `image`: images from text.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -9,7 +9,7 @@ import type { CheckedOperation } from "../operation.ts";
 import {
   checkImageOptions,
   imageMembers,
-  inFormAskedFor,
+  inRequestedForm,
   needsOfImages,
   readImageUsage,
   rewordForImages,
@@ -18,19 +18,19 @@ import {
 
 const checkMembers = bodyChecker([...imageMembers, "style"]);
 
-/** Images of a text: whole responses. */
+/** Image generation: complete responses. */
 export const image: CheckedOperation<ImageRequest, ImagesResponse> = {
   name: "image",
   serves: (leaf) => servesOperation(leaf, "image"),
   check(value) {
     const body = checkMembers(value);
     checkImageOptions(body);
-    checkOptional(body, { name: "style", what: "a string", fits: (one) => typeof one === "string" });
+    checkOptional(body, { name: "style", expected: "a string", isValid: (one) => typeof one === "string" });
     return body as unknown as ImageRequest;
   },
   needsOf: (body) => needsOfImages(body, []),
   reword: rewordForImages,
-  finish: inFormAskedFor,
+  finish: inRequestedForm,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: usageInImages,
   readUsage: readImageUsage,

@@ -1,5 +1,5 @@
 /**
- * The operation `image-edit`: images made of images.
+ * The operation `image-edit`: images from images.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -10,7 +10,7 @@ import type { CheckedOperation } from "../operation.ts";
 import {
   checkImageOptions,
   imageMembers,
-  inFormAskedFor,
+  inRequestedForm,
   needsOfImages,
   readImageUsage,
   rewordForImages,
@@ -20,7 +20,7 @@ import {
 const checkMembers = bodyChecker([...imageMembers, "image", "mask", "input_fidelity"]);
 const maxFiles = 16;
 
-/** Edits of images: forms with the images, whole responses. */
+/** Image editing: forms with images, complete responses. */
 export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
   name: "image-edit",
   serves: (leaf) => servesOperation(leaf, "image-edit"),
@@ -29,7 +29,7 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     const body = checkMembers(value);
     checkFiles(files, body);
     checkImageOptions(body);
-    checkOptional(body, { name: "input_fidelity", what: "a string", fits: (one) => typeof one === "string" });
+    checkOptional(body, { name: "input_fidelity", expected: "a string", isValid: (one) => typeof one === "string" });
     return body as unknown as ImageOptions;
   },
   needsOf(body, files) {
@@ -38,18 +38,18 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     return { ...needs, lackOf: (model) => hasMask && !takesMasks(model) ? "inpainting" : needs.lackOf(model) };
   },
   reword: rewordForImages,
-  finish: inFormAskedFor,
+  finish: inRequestedForm,
   isEmpty: ({ data }) => data.length === 0,
   usageIn: usageInImages,
   readUsage: readImageUsage,
 };
 
-/** A mask says where to paint; what is not known of a model is no lack. */
+/** Whether a model supports masks; unknown support counts as support. */
 function takesMasks({ capabilities }: ModelInfo): boolean {
   return capabilities?.some((path) => path === "inpainting" || path.endsWith(".inpainting")) ?? true;
 }
 
-/** One image or several, and at most one mask: `image[]` is what clients call each of several. */
+/** The images, and at most one mask. Clients name each of several images `image[]`. */
 function checkFiles(files: readonly UploadedFile[], body: Readonly<Record<string, unknown>>): void {
   for (const field of ["image", "mask"]) {
     if (body[field] !== undefined) throw invalid(`"${field}" has to be a file`, field);

@@ -1,5 +1,5 @@
 /**
- * The operation `moderation`: what in texts and images is harmful.
+ * The operation `moderation`: classification of harmful text and images.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -15,13 +15,13 @@ import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["input"]);
-/** An image counts as in chat: no vendor charges for it by another measure. */
+/** Images count as in chat, since no vendor charges for them differently. */
 const tokensPerImage = 1600;
 
-/** Moderation: one result for each input. */
+/** Moderation: one result per input. */
 export const moderation: CheckedOperation<ModerationRequest, ModerationResponse> = {
   name: "moderation",
-  // official clients leave the model out
+  // official clients omit the model
   defaultModel: "content-moderation",
   serves: (leaf) => servesOperation(leaf, "moderation"),
   check: checkModerationRequest,

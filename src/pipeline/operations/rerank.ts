@@ -1,5 +1,5 @@
 /**
- * The operation `rerank`: which documents fit a query best.
+ * The operation `rerank`: documents by relevance to a query.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -16,10 +16,10 @@ import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["query", "documents", "top_n", "return_documents"]);
-/** Vendors that charge by searches count one for so many documents. */
+/** Vendors that charge per search count one search for this many documents. */
 const documentsPerSearch = 100;
 
-/** Reranking: the documents that fit a query, best first. */
+/** Reranking: documents by relevance, highest first. */
 export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
   name: "rerank",
   serves: (leaf) => servesOperation(leaf, "rerank"),
@@ -27,7 +27,7 @@ export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
   needsOf,
   reword(body, model) {
     const { edits, dropped } = dropRefused(body, model);
-    // every vendor takes texts; which of them come back is completed here
+    // all vendors accept strings; documents are added to the results here
     return { edits: { ...edits, documents: body.documents.map(textOf), return_documents: undefined }, dropped };
   },
   finish: inOurShape,
@@ -49,8 +49,12 @@ function checkRerankRequest(value: unknown): RerankRequest {
     const isText = typeof one === "string" || isObject(one) && typeof one.text === "string";
     if (!isText) throw wrongType(`documents[${index}]`, "a string or an object with a text", one);
   });
-  checkOptional(body, { name: "top_n", what: "a whole number, at least 1", fits: (one) => isWhole(one) && one > 0 });
-  checkOptional(body, { name: "return_documents", what: "a boolean", fits: (one) => typeof one === "boolean" });
+  checkOptional(body, {
+    name: "top_n",
+    expected: "a whole number, at least 1",
+    isValid: (one) => isWhole(one) && one > 0,
+  });
+  checkOptional(body, { name: "return_documents", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
   return body as unknown as RerankRequest;
 }
 
@@ -64,7 +68,7 @@ function needsOf(body: RerankRequest): RequestNeeds {
   addText(query, querySize);
   let longest = 0;
   for (const document of documents) {
-    const size: TextSize = { ...querySize }; // a model reads the query with every document
+    const size: TextSize = { ...querySize }; // a model reads the query once per document
     addText(textOf(document), size);
     longest = Math.max(longest, lowTokensOf(size));
     for (const kind of ["latin", "alphabetic", "ideographic"] as const) all[kind] += size[kind];
@@ -84,7 +88,7 @@ function lackOf({ constraints, parameters }: ModelInfo, body: RerankRequest, lon
   return refusedBy(parameters, body);
 }
 
-/** Best first, no more than asked for, each with its document where that was asked for. */
+/** Returns the most relevant documents, up to the requested number, with their content if requested. */
 function inOurShape(
   { body }: CompletionResponse<RerankResponse>,
   { documents, top_n, return_documents }: RerankRequest,
@@ -100,7 +104,7 @@ function inOurShape(
   return { body: { ...body, results } };
 }
 
-/** Searches as the vendor bills them, where it says so. */
+/** Searches as billed by the vendor, if reported. */
 function readRerankUsage(answer: AnswerUsage, context: UsageContext<RerankRequest>): TakenUsage {
   const { quantities, tokens } = readInputUsage(answer, context);
   const { total_tokens, search_units } = Object(answer.usage);

@@ -1,5 +1,5 @@
 /**
- * The operation `search`: pages of the web that fit a query.
+ * The operation `search`: web pages for a query.
  * @module
  */
 import { servesOperation } from "../../capability/operations.ts";
@@ -15,12 +15,12 @@ import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["query", "max_results"]);
 const maxResults = 100;
-/** Vendors that charge by results count one search for so many. */
+/** Vendors that charge per result count one search for this many results. */
 const resultsPerSearch = 10;
-/** More than any vendor charges for a search. */
+/** A bound above the charge of any search. */
 const maxTokens = 10_000_000;
 
-/** Web search: pages, best first. None found is an answer, too. */
+/** Web search: pages by relevance. An empty result is valid. */
 export const search: CheckedOperation<SearchRequest, SearchResponse> = {
   name: "search",
   serves: (leaf) => servesOperation(leaf, "search"),
@@ -41,8 +41,8 @@ function checkSearchRequest(value: unknown): SearchRequest {
   if (query.trim() === "") throw invalid('"query" must not be empty', "query");
   checkOptional(body, {
     name: "max_results",
-    what: `a whole number from 1 to ${maxResults}`,
-    fits: (one) => isWhole(one) && one > 0 && one <= maxResults,
+    expected: `a whole number from 1 to ${maxResults}`,
+    isValid: (one) => isWhole(one) && one > 0 && one <= maxResults,
   });
   return body as unknown as SearchRequest;
 }
@@ -65,7 +65,7 @@ function inOurShape(
   return { body: { object: "search", model, results: results.slice(0, max_results ?? undefined) } };
 }
 
-/** Searches and tokens as the vendor bills them, where it says so. */
+/** Searches and tokens as billed by the vendor, if reported. */
 function readSearchUsage({ usage }: AnswerUsage, { load }: UsageContext<SearchRequest>): TakenUsage {
   const { searches: billed, total_tokens } = Object(usage);
   const estimated = load.units?.searches ?? 1;

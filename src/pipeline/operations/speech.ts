@@ -20,14 +20,14 @@ import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["input", "voice", "instructions", "response_format", "speed", "stream_format"]);
 
-/** What OpenAI's API sends unless a request says otherwise. */
+/** The default format of OpenAI's API. */
 const standardFormat = "mp3";
-/** Characters that are spoken in a second, low: 16, 12 and 5 are usual. */
+/** Characters spoken per second, low; usual values are 16, 12 and 5. */
 const charsPerSecond = { latin: 10, alphabetic: 8, ideographic: 3.5 };
-/** Gemini counts 25, OpenAI comes to about 21 (0.015 USD a minute at 12 USD per million). */
+/** Audio tokens per second: Gemini counts 25, OpenAI about 21 (0.015 USD a minute at 12 USD per million). */
 const tokensPerSecond = 25;
 
-/** Text to speech: sound as it arrives. */
+/** Text to speech: streamed audio. */
 export const speech: CheckedOperation<SpeechRequest, JsonObject> = {
   name: "speech",
   serves: (leaf) => servesOperation(leaf, "speech"),
@@ -52,13 +52,13 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
   const name = isObject(voice) ? voice.id : voice;
   if (typeof name !== "string") throw wrongType("voice", "a string, or an object with an id", voice);
   if (name.trim() === "") throw invalid('"voice" must not be empty', "voice");
-  for (const text of ["instructions", "response_format"]) {
-    checkOptional(body, { name: text, what: "a string", fits: (one) => typeof one === "string" });
+  for (const member of ["instructions", "response_format"]) {
+    checkOptional(body, { name: member, expected: "a string", isValid: (one) => typeof one === "string" });
   }
   checkOptional(body, {
     name: "speed",
-    what: "a number from 0.25 to 4",
-    fits: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
+    expected: "a number from 0.25 to 4",
+    isValid: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
   });
   if (form !== undefined && form !== null && form !== "audio" && form !== "sse") {
     throw invalid('"stream_format" has to be "audio" or "sse"', "stream_format");
@@ -69,12 +69,12 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
 function needsOf(body: SpeechRequest): RequestNeeds {
   const text = emptyText();
   addText(body.input, text);
-  const asked = emptyText();
-  addText(body.instructions ?? "", asked);
+  const instructions = emptyText();
+  addText(body.instructions ?? "", instructions);
   const output = Math.ceil(secondsOf(text) * tokensPerSecond / (body.speed ?? 1));
   return {
     load: {
-      input: Math.ceil(tokensOf(text) + tokensOf(asked)),
+      input: Math.ceil(tokensOf(text) + tokensOf(instructions)),
       output,
       units: { characters: body.input.length, audioOutput: output },
     },
@@ -100,18 +100,18 @@ function voiceOf({ voice }: SpeechRequest): string {
   return typeof voice === "string" ? voice : voice.id;
 }
 
-/** By the name asked for, or by the vendor's own. A model whose voices are unknown may have any. */
+/** Whether a model has the voice, by the requested name or the vendor's. A model with unknown voices may have any. */
 function hasVoice(voices: ModelInfo["voices"], voice: string): boolean {
   return voices === undefined || Object.hasOwn(voices, voice) || Object.values(voices).includes(voice);
 }
 
-/** Those with the voice; where none has it, all: each speaks with its `default`. */
+/** Keeps the models with the voice; if there are none, all models, which use their `default` voice. */
 function withVoice(members: readonly Member[], voice: string): readonly Member[] {
   const having = members.filter(({ model }) => hasVoice(model.info.voices, voice));
   return having.length > 0 ? having : members;
 }
 
-/** A request that names no format gets the same one of all models that it may go to. */
+/** Models have the same format, if the request does not specify one. */
 function ofOneFormat(members: readonly Member[], first: Member, { response_format }: SpeechRequest): readonly Member[] {
   if (response_format) return members;
   const reference = members.includes(first) ? first : members[0]!;
@@ -123,13 +123,13 @@ function usualFormat({ response_formats: formats = [] }: ModelInfo): string {
   return formats.includes(standardFormat) ? standardFormat : formats[0] ?? standardFormat;
 }
 
-/** The vendor's voice, and its format where it has no mp3. */
+/** The vendor's voice, and its format if it does not support mp3. */
 function rewordSpeech(body: SpeechRequest, model: ModelEntry): Rewording {
   const { info } = model;
   const { edits, dropped } = dropRefused(body, model);
   const voice = voiceOf(body);
   const own = Object.hasOwn(info.voices ?? {}, voice) ? info.voices![voice]! : undefined;
-  // a custom voice's id is the vendor's own: another voice in its place would be no answer
+  // a custom voice belongs to the vendor, and cannot be replaced by another one
   const isOther = typeof body.voice === "string" && !hasVoice(info.voices, voice);
   const named = own ?? (isOther ? info.voices!.default! : undefined);
   const format = usualFormat(info);
@@ -161,7 +161,7 @@ function readAudio(
   };
 }
 
-/** Speech comes without its usage: characters are counted, tokens estimated. */
+/** Speech has no reported usage: characters are counted, tokens estimated. */
 function readSpeechUsage({ usage }: AnswerUsage, { load, model }: UsageContext<SpeechRequest>): TakenUsage {
   const { input_tokens: read, output_tokens: written } = Object(usage);
   const { units: { characters } = {} } = load;

@@ -1,5 +1,5 @@
 /**
- * Tokens and ids by chance.
+ * Random tokens and ids.
  * @module
  */
 import { toBase64 } from "../../util/base64.ts";
@@ -13,7 +13,7 @@ export function newToken(): string {
   return runtimePrefix + random(tokenBytes);
 }
 
-/** An id of a client. */
+/** The id of a client. */
 export function newId(): string {
   return `client_${random(idBytes)}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What administrators send about a client, checked as the configuration's clients are.
+ * Requests of administrators about clients, validated like configured clients.
  * @module
  */
 import { list, object } from "../../config/schema/_containers.ts";
@@ -11,12 +11,12 @@ import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { ClientFacts } from "./client_record.ts";
 
-/** Longest name. */
+/** Maximum length of a name. */
 const maxNameLength = 128;
 
 type Values = Partial<ClientFacts>;
 
-/** A change of a client: undefined members stay, null removes a limit. */
+/** A change of a client. Undefined members are unchanged; null removes a limit. */
 export type ClientChange = { readonly [Key in keyof ClientFacts]?: ClientFacts[Key] | null };
 
 /** Limits that null removes. */
@@ -31,7 +31,7 @@ const fields = object<Values>({
 });
 
 /**
- * Reads the body that makes a client.
+ * Reads the body that creates a client.
  *
  * @throws {UnsupportedRequestError} `invalid_value` or `missing_required_parameter`, with the field's name.
  */
@@ -45,7 +45,7 @@ export function readNewClient(body: unknown, mesh: Engine): ClientFacts {
 }
 
 /**
- * Reads the body that changes one.
+ * Reads the body that changes a client.
  *
  * @throws {UnsupportedRequestError} `invalid_value`, with the field's name.
  */
@@ -81,7 +81,7 @@ function read(body: unknown, mesh: Engine): Values {
   };
 }
 
-/** A pool, or the one that is made on demand for a node of the capability tree. */
+/** Resolves a pool, or the one created on demand for a node of the capability tree. */
 function poolNamed(
   name: string,
   path: string,

@@ -1,13 +1,13 @@
 /**
- * Clients as the storage has them: settings and the hash of a token, never the token.
+ * Stored clients: settings and the hash of a token, never the token.
  * @module
  */
-import { nanoOf } from "../../config/schema/money.ts";
+import { nanoUsdOf } from "../../config/schema/money.ts";
 import type { ClientSettings } from "../../config/settings/settings.ts";
 import { ConnectorError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 
-/** What administrators give a client. Money is USD, times are ISO 8601. */
+/** Settings of a client. Money is in USD, times are ISO 8601. */
 export interface ClientFacts {
   readonly name: string;
   readonly pools?: readonly string[];
@@ -16,7 +16,7 @@ export interface ClientFacts {
   readonly expires_at?: string;
 }
 
-/** A client in the storage. */
+/** A stored client. */
 export interface StoredClient extends ClientFacts {
   readonly id: string;
   readonly created_at: string;
@@ -24,12 +24,12 @@ export interface StoredClient extends ClientFacts {
   readonly token_sha256: string;
 }
 
-/** A client that was revoked: its name stands in what it used. */
+/** A revoked client, whose name appears in its usage. */
 interface RevokedClient extends Pick<StoredClient, "id" | "name"> {
   readonly revoked_at: string;
 }
 
-/** The record. */
+/** The stored record. */
 export interface ClientsDocument {
   readonly version: 1;
   readonly clients: readonly StoredClient[];
@@ -42,7 +42,7 @@ export const noClients: ClientsDocument = { version: 1, clients: [], revoked: []
  * Reads the record.
  *
  * @param text JSON.
- * @throws {ConnectorError} `unreadable`, when it is not what this version writes: guessing would let clients in.
+ * @throws {ConnectorError} `unreadable` if the format is unknown, since a guess might grant access.
  */
 export function readDocument(text: string): ClientsDocument {
   const value: unknown = JSON.parse(text);
@@ -52,7 +52,7 @@ export function readDocument(text: string): ClientsDocument {
   throw new ConnectorError("The record of the clients is not what this version writes", undefined, "unreadable");
 }
 
-/** The limits as the proxy applies them. */
+/** The limits in the proxy's format. */
 export function settingsOf({ pools, budget, rpm }: ClientFacts): Omit<ClientSettings, "token" | "name"> {
   const { daily_limit, monthly_limit } = budget ?? {};
   return {
@@ -60,14 +60,14 @@ export function settingsOf({ pools, budget, rpm }: ClientFacts): Omit<ClientSett
     ...(rpm !== undefined && { rpm }),
     ...(budget && {
       budget: {
-        ...(daily_limit !== undefined && { dailyNano: nanoOf(daily_limit) }),
-        ...(monthly_limit !== undefined && { monthlyNano: nanoOf(monthly_limit) }),
+        ...(daily_limit !== undefined && { dailyNanoUsd: nanoUsdOf(daily_limit) }),
+        ...(monthly_limit !== undefined && { monthlyNanoUsd: nanoUsdOf(monthly_limit) }),
       },
     }),
   };
 }
 
-/** A client as administrators see it. */
+/** A client as shown to administrators. */
 export function shownClient({ token_sha256: _, ...shown }: StoredClient): Omit<StoredClient, "token_sha256"> {
   return shown;
 }

@@ -1,5 +1,5 @@
 /**
- * The record of all clients in a storage: read when it has changed, written under a lock.
+ * The record of all clients in a storage. It is read when it has changed, and written under a lock.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -9,12 +9,12 @@ import { type ClientsDocument, noClients, readDocument } from "./client_record.t
 
 const recordKey = "clients";
 
-/** How an administrator's request waits for another one, ms. */
+/** Locking of concurrent changes, ms. */
 const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
 
 /**
- * A record that was just written is read again for so long, ms: a storage may date writes in whole seconds, and another one in the same
- * second would be overlooked.
+ * A record that was just written is read again for this long, ms: some storages round times to seconds, and a second
+ * change within the same second would be missed.
  */
 const unsettledMs = 2_500;
 
@@ -24,11 +24,11 @@ export class ClientRecords {
   readonly #clock: Clock;
   readonly #lock: RecordLock;
   #last: Promise<unknown> = Promise.resolve();
-  /** What was known of the record when it was read last. */
+  /** Facts about the record when it was last read. */
   #stat: string | undefined;
   #settledAt = -Infinity;
   #text: string | undefined;
-  /** How many changes were made here. */
+  /** Number of changes made in this process. */
   #changes = 0;
 
   constructor(storage: Storage, clock: Clock) {
@@ -38,18 +38,18 @@ export class ClientRecords {
   }
 
   /**
-   * The record, where it is another one than last time.
+   * Returns the record if it has changed since the last read.
    *
-   * @throws {ConnectorError} When it cannot be read.
+   * @throws {ConnectorError} If it cannot be read.
    */
-  async news(): Promise<ClientsDocument | undefined> {
+  async changedDocument(): Promise<ClientsDocument | undefined> {
     const stat = await this.#storage.stat(recordKey);
     const seen = stat === undefined ? "" : `${stat.modifiedAt} ${stat.size}`;
     const now = this.#clock.monotonic();
     if (seen === this.#stat && now >= this.#settledAt) return undefined;
     const changes = this.#changes;
     const text = seen === "" ? "" : await this.#load();
-    if (changes !== this.#changes) return undefined; // read before it was changed here: the next look sees it
+    if (changes !== this.#changes) return undefined; // read before a local change: the next check detects it
     if (seen !== this.#stat) this.#settledAt = now + unsettledMs;
     this.#stat = seen;
     if (text === this.#text) return undefined;
@@ -59,11 +59,11 @@ export class ClientRecords {
   }
 
   /**
-   * Changes the record as it is now in the storage: no change of another process is lost.
+   * Changes the current record in the storage, without losing changes of other processes.
    *
    * @param change Returns the new record, or throws.
    * @returns The new record.
-   * @throws {ConnectorError} When it cannot be read or written.
+   * @throws {ConnectorError} If it cannot be read or written.
    */
   change(change: (document: ClientsDocument) => ClientsDocument): Promise<ClientsDocument> {
     const changed = this.#last.then(() => this.#change(change));

@@ -1,5 +1,5 @@
 /**
- * Answers `/mesh/clients` and what is below it.
+ * Handles `/mesh/clients` and the paths below it.
  * @module
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
@@ -16,19 +16,19 @@ import { usageDays, type UsageRow } from "./client_usage.ts";
 import { newId, newToken } from "./_new_token.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 
-/** Longest wait for a body that is this small, ms. */
+/** Maximum time for the body, which is small, ms. */
 const bodyLimitMs = 10_000;
 
-/** A request about clients, and where they are. */
-interface Asked {
+/** A request about clients. */
+interface ClientRequest {
   readonly exchange: Exchange;
   readonly clients: RuntimeClients;
-  /** Of the client that the path names. */
+  /** The id in the path. */
   readonly id: string;
 }
 
-/** By method and what is below the client. */
-const answers: Readonly<Record<string, (asked: Asked) => Promise<PlainResponse>>> = {
+/** Handlers by method and subpath. */
+const answers: Readonly<Record<string, (request: ClientRequest) => Promise<PlainResponse>>> = {
   "GET": list,
   "POST": create,
   "PATCH": update,
@@ -38,7 +38,7 @@ const answers: Readonly<Record<string, (asked: Asked) => Promise<PlainResponse>>
 };
 
 /**
- * Answers a request of an administrator.
+ * Handles a request of an administrator.
  *
  * @throws {HttpError} 400 without a storage, 404 for an unknown client, 503 while the storage fails.
  */
@@ -59,12 +59,12 @@ export async function answerClients(exchange: Exchange): Promise<PlainResponse> 
   }
 }
 
-async function list({ exchange: { headers }, clients }: Asked): Promise<PlainResponse> {
+async function list({ exchange: { headers }, clients }: ClientRequest): Promise<PlainResponse> {
   const { clients: data } = await clients.refresh();
   return json({ object: "list", data: data.map(shownClient) }, { headers });
 }
 
-async function create({ exchange, clients }: Asked): Promise<PlainResponse> {
+async function create({ exchange, clients }: ClientRequest): Promise<PlainResponse> {
   const { mesh, headers } = exchange;
   const facts = readNewClient(await bodyOf(exchange), mesh);
   const token = newToken();
@@ -83,10 +83,10 @@ async function create({ exchange, clients }: Asked): Promise<PlainResponse> {
   return json({ ...shownClient(made), token }, { headers, status: 201 });
 }
 
-async function update(asked: Asked): Promise<PlainResponse> {
-  const { exchange } = asked;
+async function update(request: ClientRequest): Promise<PlainResponse> {
+  const { exchange } = request;
   const change = readChange(await bodyOf(exchange), exchange.mesh);
-  const changed = await changeOne(asked, (client) => {
+  const changed = await changeOne(request, (client) => {
     if (change.name !== undefined && change.name !== client.name) {
       throw wrong("A name cannot change: records, budgets and usage go by it. Create another client", "name");
     }
@@ -96,15 +96,15 @@ async function update(asked: Asked): Promise<PlainResponse> {
   return json(shownClient(changed), { headers: exchange.headers });
 }
 
-async function rotate(asked: Asked): Promise<PlainResponse> {
-  const { exchange } = asked;
+async function rotate(request: ClientRequest): Promise<PlainResponse> {
+  const { exchange } = request;
   const token = newToken();
-  const changed = await changeOne(asked, (client) => ({ ...client, token_sha256: sha256(token) }));
+  const changed = await changeOne(request, (client) => ({ ...client, token_sha256: sha256(token) }));
   trace(exchange, `The client "${changed.name}" (${changed.id}) has another token`);
   return json({ ...shownClient(changed), token }, { headers: exchange.headers });
 }
 
-async function revoke({ exchange, clients, id }: Asked): Promise<PlainResponse> {
+async function revoke({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
   const now = exchange.mesh.runtime.clock.now();
   let name = "";
   await clients.change((document) => {
@@ -120,8 +120,8 @@ async function revoke({ exchange, clients, id }: Asked): Promise<PlainResponse> 
   return json({ id, name, deleted: true }, { headers: exchange.headers });
 }
 
-/** What a client used; that of one revoked stays. */
-async function usage({ exchange, clients, id }: Asked): Promise<PlainResponse> {
+/** The usage of a client, also of a revoked one. */
+async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
   const { headers, request, mesh: { runtime: { clock } } } = exchange;
   const { clients: present, revoked } = await clients.refresh();
   const found = [...present, ...revoked].find((client) => client.id === id);
@@ -141,7 +141,7 @@ async function usage({ exchange, clients, id }: Asked): Promise<PlainResponse> {
 }
 
 async function changeOne(
-  { clients, id }: Asked,
+  { clients, id }: ClientRequest,
   change: (client: StoredClient) => StoredClient,
 ): Promise<StoredClient> {
   let changed: StoredClient | undefined;
@@ -181,12 +181,12 @@ function dayIn(parameters: URLSearchParams, name: string): string | undefined {
   return day;
 }
 
-/** UTC, the oldest first. */
-function keptDays(wall: number): string[] {
-  return Array.from({ length: usageDays }, (_, index) => dayOf(wall - (usageDays - 1 - index) * dayMs));
+/** UTC days, the oldest first. */
+function keptDays(wallTimeMs: number): string[] {
+  return Array.from({ length: usageDays }, (_, index) => dayOf(wallTimeMs - (usageDays - 1 - index) * dayMs));
 }
 
-/** RFC 4180. */
+/** CSV (RFC 4180). */
 function csvOf(rows: readonly UsageRow[]): string {
   const heads = ["day", "pool", "requests", "tokens_in", "tokens_out", "cost_usd"] as const;
   const cell = (value: string | number) => {
@@ -199,7 +199,7 @@ function csvOf(rows: readonly UsageRow[]): string {
     );
 }
 
-/** Without an exponent, down to a nano-dollar. */
+/** USD without an exponent, down to one nano-dollar. */
 function plain(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, "");
 }

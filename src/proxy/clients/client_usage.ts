@@ -1,5 +1,5 @@
 /**
- * What clients made at runtime have used: requests, tokens and money per day and pool, kept for 90 days.
+ * Usage of clients created at runtime: requests, tokens and cost per day and pool, stored for 90 days.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -9,22 +9,22 @@ import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { dayMs, dayOf } from "../../util/windows.ts";
 
-/** Days that are kept. */
+/** Number of days stored. */
 export const usageDays = 90;
 
 const prefix = "client_usage.";
 const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
 
-/** Records that are read at once. */
+/** Maximum number of concurrent reads. */
 const readsAtOnce = 10;
 
-/** Requests, tokens read, tokens written, nano-dollars. */
-type Amounts = [requests: number, tokensIn: number, tokensOut: number, costNano: number];
+/** Requests, input tokens, output tokens, nano-dollars. */
+type Amounts = [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
 
 /** By client id, then by pool. */
 type DayUsage = Record<string, Record<string, Amounts>>;
 
-/** What a client used on one day in one pool. */
+/** The usage of a client on one day in one pool. */
 export interface UsageRow {
   /** UTC, `YYYY-MM-DD`. */
   readonly day: string;
@@ -35,7 +35,7 @@ export interface UsageRow {
   readonly cost_usd: number;
 }
 
-/** Counts, and adds what it has counted to the records of the days from time to time. */
+/** Counts usage, and periodically adds it to the records of the days. */
 export class ClientUsage {
   readonly #clock: Clock;
   #pending = new Map<string, DayUsage>();
@@ -46,7 +46,7 @@ export class ClientUsage {
     this.#clock = clock;
   }
 
-  /** Counts a request that is over. */
+  /** Counts a finished request. */
   add(id: string, { record: { pool }, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
     const day = dayOf(this.#clock.now());
     let usage = this.#pending.get(day);
@@ -55,9 +55,9 @@ export class ClientUsage {
   }
 
   /**
-   * Adds what was counted to the storage.
+   * Adds counted usage to the storage.
    *
-   * @throws {ConnectorError} When it cannot be written; it is added the next time then.
+   * @throws {ConnectorError} If it cannot be written. It is then added with the next call.
    */
   flush(storage: Storage): Promise<void> {
     const flushed = this.#last.then(() => this.#flush(storage));
@@ -66,18 +66,18 @@ export class ClientUsage {
   }
 
   /**
-   * What a client has used, by day and pool.
+   * Returns the usage of a client, by day and pool.
    *
    * @param days UTC, in order.
-   * @throws {ConnectorError} When it cannot be read.
+   * @throws {ConnectorError} If it cannot be read.
    */
   async rowsOf(id: string, { storage, days }: { storage: Storage; days: readonly string[] }): Promise<UsageRow[]> {
     await this.flush(storage);
-    const kept = new Set(await storage.list(prefix));
-    const wanted = days.filter((day) => kept.has(prefix + day));
+    const stored = new Set(await storage.list(prefix));
+    const present = days.filter((day) => stored.has(prefix + day));
     const rows: UsageRow[] = [];
-    for (let at = 0; at < wanted.length; at += readsAtOnce) {
-      const read = wanted.slice(at, at + readsAtOnce).map(async (day) => rowsIn(await load(storage, day), day, id));
+    for (let at = 0; at < present.length; at += readsAtOnce) {
+      const read = present.slice(at, at + readsAtOnce).map(async (day) => rowsIn(await load(storage, day), day, id));
       rows.push(...(await Promise.all(read)).flat());
     }
     return rows;
@@ -92,7 +92,7 @@ export class ClientUsage {
         await this.#addToRecord(storage, day, usage);
         pending.delete(day);
       } catch (error) {
-        for (const [day, usage] of pending) this.#keep(day, usage);
+        for (const [day, usage] of pending) this.#requeue(day, usage);
         throw error;
       }
     }
@@ -110,19 +110,19 @@ export class ClientUsage {
     });
   }
 
-  #keep(day: string, usage: DayUsage): void {
+  #requeue(day: string, usage: DayUsage): void {
     const present = this.#pending.get(day);
     if (present === undefined) this.#pending.set(day, usage);
     else merge(present, usage);
   }
 
-  /** Once a day and process. */
+  /** Deletes old records, once per day and process. */
   async #purge(storage: Storage): Promise<void> {
-    const wall = this.#clock.now();
-    if (this.#purgedOn === dayOf(wall)) return;
-    const oldest = prefix + dayOf(wall - (usageDays - 1) * dayMs);
+    const wallTimeMs = this.#clock.now();
+    if (this.#purgedOn === dayOf(wallTimeMs)) return;
+    const oldest = prefix + dayOf(wallTimeMs - (usageDays - 1) * dayMs);
     for (const key of await storage.list(prefix)) if (key < oldest) await storage.delete(key);
-    this.#purgedOn = dayOf(wall);
+    this.#purgedOn = dayOf(wallTimeMs);
   }
 }
 
@@ -132,8 +132,8 @@ async function load(storage: Storage, day: string): Promise<DayUsage> {
 }
 
 function rowsIn(usage: DayUsage, day: string, id: string): UsageRow[] {
-  return Object.entries(usage[id] ?? {}).map(([pool, [requests, tokens_in, tokens_out, costNano]]) => (
-    { day, pool, requests, tokens_in, tokens_out, cost_usd: costNano / 1e9 }
+  return Object.entries(usage[id] ?? {}).map(([pool, [requests, tokens_in, tokens_out, costNanoUsd]]) => (
+    { day, pool, requests, tokens_in, tokens_out, cost_usd: costNanoUsd / 1e9 }
   ));
 }
 
@@ -149,7 +149,7 @@ function addTo(usage: DayUsage, { id, pool, amounts }: { id: string; pool: strin
   amounts.forEach((amount, index) => sums[index]! += amount);
 }
 
-/** Names of pools are any text. */
+/** Created without prototype, since the name of a pool may be any string. */
 function emptyDay(): DayUsage {
   return Object.create(null);
 }

@@ -1,5 +1,5 @@
 /**
- * Clients that administrators make while the proxy runs: known to every proxy of a storage, by the hash of their token.
+ * Clients created at runtime. All proxies of a storage accept them, by the hash of their token.
  * @module
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
@@ -13,15 +13,15 @@ import { ClientRecords } from "./client_records.ts";
 import { ClientUsage } from "./client_usage.ts";
 
 /**
- * So often the storage is asked whether clients have changed, ms: another proxy's change is known within a second. Each look
- * is one `stat`, which clouds bill.
+ * Interval of checks for changed clients, ms, so that a change by another proxy applies within a second. A check is one
+ * `stat`, for which cloud storages charge.
  */
-const lookMs = 800;
+const checkIntervalMs = 800;
 
-/** So often what was counted is added to the storage, ms. */
+/** Interval at which usage is added to the storage, ms. */
 const usageMs = 5_000;
 
-/** A client and, since its first request, its counts. */
+/** A client and, after its first request, its counters. */
 interface Known {
   readonly stored: StoredClient;
   /** Wall clock, ms. */
@@ -29,38 +29,38 @@ interface Known {
   caller: Caller | undefined;
 }
 
-/** The mesh that serves now, and what belongs to it. */
+/** The current mesh, and its storage. */
 interface Current {
   readonly mesh: Engine;
   readonly storage: Storage;
   readonly records: ClientRecords;
 }
 
-/** The clients of one proxy, under one configuration after the other. */
+/** The clients created at runtime of one proxy, across configurations. */
 export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
   #byHash: ReadonlyMap<string, Known> = new Map();
   #idsByName: ReadonlyMap<string, string> = new Map();
-  /** By name, as spending is counted; only those that have sent requests. */
+  /** By name, which identifies spending. Contains only clients that have sent requests. */
   readonly #clients = new Map<string, Client>();
-  /** Clients of the configuration. */
+  /** Configured clients. */
   #configured: ReadonlyMap<string, Client> = new Map();
   #usage: ClientUsage | undefined;
   #cancels: readonly Cancel[] = [];
   #failure: string | undefined;
   readonly #hash: (text: string) => string;
 
-  /** @param hash SHA-256; replaced by tests that count. */
+  /** @param hash SHA-256; tests may replace it. */
   constructor(hash: (text: string) => string = sha256) {
     this.#hash = hash;
   }
 
   /**
-   * Serves under a mesh from now on. What clients have sent and spent still counts.
+   * Changes to another mesh. Requests and spending so far continue to count.
    *
-   * @param mesh Ready, with a storage.
-   * @returns Resolves once the clients of its storage are known.
+   * @param mesh A mesh that is ready and has a storage.
+   * @returns Resolves when the clients of its storage are known.
    */
   async use(mesh: Engine): Promise<void> {
     const { clock } = mesh.runtime;
@@ -76,39 +76,39 @@ export class RuntimeClients {
       const id = this.#idsByName.get(request.record.client ?? "");
       if (id !== undefined) this.#usage!.add(id, request);
     });
-    mesh.onClose(() => this.#leave(mesh));
+    mesh.onClose(() => this.#flush(mesh));
     this.#cancels.forEach((cancel) => cancel());
     this.#cancels = this.#timers(clock);
-    await this.#look(current);
+    await this.#check(current);
   }
 
-  /** Clients of the configuration: one that is made at runtime under such a name shares its limits. */
+  /** Configured clients. A client created at runtime with the same name shares its limits. */
   set configured(clients: ReadonlyMap<string, Client>) {
     this.#configured = clients;
     this.#index();
   }
 
-  /** The names that are taken by the configuration. */
+  /** The names of configured clients. */
   get configured(): ReadonlyMap<string, Client> {
     return this.#configured;
   }
 
-  /** The sender of a token; undefined for one that is unknown, revoked or expired. */
+  /** The sender of a token; undefined if it is unknown, revoked or expired. */
   callerOf(token: string): Caller | undefined {
     const known = this.#byHash.get(this.#hash(token));
     if (known === undefined || known.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
     return known.caller ??= { client: this.#clientOf(known.stored), isAdministrator: false };
   }
 
-  /** The record as it is known here. */
+  /** The record as known to this process. */
   get document(): ClientsDocument {
     return this.#document;
   }
 
   /**
-   * Changes the record; it holds here at once.
+   * Changes the record. The change applies in this process immediately.
    *
-   * @throws {ConnectorError} When the storage fails.
+   * @throws {ConnectorError} If the storage fails.
    */
   async change(change: (document: ClientsDocument) => ClientsDocument): Promise<void> {
     const current = this.#current!;
@@ -116,35 +116,35 @@ export class RuntimeClients {
     if (current === this.#current) this.#apply(document);
   }
 
-  /** The record as it is in the storage. */
+  /** Reads the record from the storage. */
   async refresh(): Promise<ClientsDocument> {
     const { records } = this.#current!;
-    const news = await records.news();
-    if (news !== undefined) this.#apply(news);
+    const changed = await records.changedDocument();
+    if (changed !== undefined) this.#apply(changed);
     return this.#document;
   }
 
-  /** What a client has used. */
+  /** The usage of a client. */
   usageOf(id: string, days: readonly string[]): ReturnType<ClientUsage["rowsOf"]> {
     return this.#usage!.rowsOf(id, { storage: this.#current!.storage, days });
   }
 
   #timers(clock: Clock): Cancel[] {
     return [
-      clock.every(lookMs, () => this.#look(this.#current!)),
-      clock.every(usageMs, () => this.#reported(() => this.#usage!.flush(this.#current!.storage))),
+      clock.every(checkIntervalMs, () => this.#check(this.#current!)),
+      clock.every(usageMs, () => this.#reportingFailure(() => this.#usage!.flush(this.#current!.storage))),
     ];
   }
 
-  async #look({ records }: Current): Promise<void> {
-    await this.#reported(async () => {
-      const news = await records.news();
-      if (news !== undefined && records === this.#current?.records) this.#apply(news);
+  async #check({ records }: Current): Promise<void> {
+    await this.#reportingFailure(async () => {
+      const changed = await records.changedDocument();
+      if (changed !== undefined && records === this.#current?.records) this.#apply(changed);
     });
   }
 
-  /** A failure that lasts is traced once; what was known goes on to hold. */
-  async #reported(work: () => Promise<void>): Promise<void> {
+  /** Traces a persistent failure once. The known clients remain valid. */
+  async #reportingFailure(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
@@ -157,11 +157,11 @@ export class RuntimeClients {
     }
   }
 
-  /** The last mesh writes what is left. */
-  async #leave(mesh: Engine): Promise<void> {
+  /** The last mesh writes the remaining usage. */
+  async #flush(mesh: Engine): Promise<void> {
     if (mesh !== this.#current?.mesh) return;
     this.#cancels.forEach((cancel) => cancel());
-    await this.#reported(() => this.#usage!.flush(this.#current!.storage));
+    await this.#reportingFailure(() => this.#usage!.flush(this.#current!.storage));
   }
 
   #apply(document: ClientsDocument): void {

@@ -1,5 +1,5 @@
 /**
- * What a proxy shows of itself: of one process, or of several that serve one port.
+ * The overview of a proxy: of one process, or of several on one port.
  * @module
  */
 import type { MetricFamily } from "../../contracts/metrics.ts";
@@ -9,35 +9,35 @@ import type { Engine } from "../../engine/engine.ts";
 import { type ClientTotals, RequestMetrics } from "../../observe/request_metrics.ts";
 import { RecordRing, type RecordSource } from "./record_ring.ts";
 
-/** What is true right now, and was counted until now. */
+/** Current values and counters. */
 export interface Overview {
-  /** Since the proxy was started, ms. */
+  /** Time since the proxy was started, ms. */
   readonly uptimeMs: number;
-  /** Requests that have begun and are not over. */
+  /** Requests in progress. */
   readonly inFlight: number;
   readonly clients: readonly ClientTotals[];
-  /** Of requests, by label. */
+  /** Metrics of requests, by label. */
   readonly families: readonly MetricFamily[];
   /** Records that sinks could not deliver, by connector id. */
   readonly lost: readonly (readonly [sink: string, count: number])[];
 }
 
-/** What is wanted of an overview beside single numbers: other lists are empty. */
+/** The requested lists of an overview; others are empty. */
 export type OverviewPart = "clients" | "families" | "uptime";
 
-/** Sees what a proxy does, and says what all of its processes have done. */
+/** Receives the records of a proxy, and reports those of all its processes. */
 export interface ProxyOverview {
-  /** Sink of every record. */
+  /** Sink for all records. */
   readonly sink: Observability;
   /** The records of all processes. */
   readonly records: RecordSource;
-  /** Follows a mesh from now on, in place of one before it. */
+  /** Switches from the previous mesh to another one. */
   follow(mesh: Engine): void;
-  /** How all processes do. */
+  /** Returns the overview of all processes. */
   read(part: OverviewPart): Overview | Promise<Overview>;
 }
 
-/** Of a process that is alone. */
+/** The overview of a single process. */
 export class OwnOverview implements ProxyOverview {
   readonly sink: Observability;
   readonly records: RecordSource;

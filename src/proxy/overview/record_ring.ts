@@ -1,55 +1,55 @@
 /**
- * The latest records of a proxy, for `/mesh/events`.
+ * A ring buffer with the latest records of a proxy, for `/mesh/events`.
  * @module
  */
 import type { Observability } from "../../contracts/observability.ts";
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
 
-/** Records that are kept. */
+/** Maximum number of records. */
 const capacity = 1_000;
 
-/** What of a record says whose it is. */
+/** Members of a record that determine its owner. */
 export interface OwnedRecord {
   readonly type: string;
   readonly pool?: string;
   readonly client?: string;
-  /** Of events: its kind. */
+  /** The kind of an event. */
   readonly event?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Records that follow each other. */
+/** Consecutive records. */
 export interface RecordPage {
-  /** The id of the latest record there is; the first one has 1. */
+  /** The id of the latest record; the first one is 1. */
   readonly latest: number;
   readonly records: readonly (readonly [id: number, record: OwnedRecord])[];
 }
 
-/** How long records are waited for. */
+/** Options for waiting. */
 interface RecordWait {
   readonly waitMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Where records are read from. */
+/** A source of records. */
 export interface RecordSource {
   /**
-   * Reads records as soon as there are any, or after a time without.
+   * Returns records when there are any, or none after a timeout.
    *
-   * @param after The id of the last record that the reader has; null: only the latest id is wanted, at once.
-   * @param wait Its longest time, and what ends it.
+   * @param after The id of the last record that the reader has; null requests only the latest id, immediately.
+   * @param wait Timeout and abort signal.
    */
   next(after: number | null, wait: RecordWait): Promise<RecordPage>;
 }
 
-/** Takes every record; its memory is bounded. */
+/** Receives all records, in bounded memory. */
 export class RecordRing implements Observability, RecordSource {
   readonly #clock: Clock;
   readonly #records: (OwnedRecord | undefined)[] = [];
   #latest = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** @param clock For waits. */
+  /** @param clock For timeouts. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
@@ -70,7 +70,7 @@ export class RecordRing implements Observability, RecordSource {
     return Promise.resolve();
   }
 
-  /** Takes a record of any kind. */
+  /** Receives a record of any kind. */
   add(record: OwnedRecord): void {
     this.#records[++this.#latest % capacity] = record;
     for (const wake of this.#waiting) wake();
@@ -78,11 +78,11 @@ export class RecordRing implements Observability, RecordSource {
 
   async next(after: number | null, { waitMs, signal }: RecordWait): Promise<RecordPage> {
     if (after === null) return { latest: this.#latest, records: [] };
-    if (after === this.#latest && waitMs > 0) await this.#news(waitMs, signal);
+    if (after === this.#latest && waitMs > 0) await this.#nextRecord(waitMs, signal);
     return { latest: this.#latest, records: this.#since(after) };
   }
 
-  #news(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  #nextRecord(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       let cancel: Cancel = () => {};
       const wake = () => {
@@ -97,7 +97,7 @@ export class RecordRing implements Observability, RecordSource {
     });
   }
 
-  /** An id from before a restart may be above the latest one. */
+  /** An id from before a restart may be greater than the latest one. */
   #since(after: number): RecordPage["records"] {
     const records: [number, OwnedRecord][] = [];
     for (let id = Math.max(after, this.#latest - capacity) + 1; id <= this.#latest; id++) {

@@ -6,43 +6,43 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { PlainStream } from "../../contracts/shell.ts";
 import type { OwnedRecord, RecordSource } from "./record_ring.ts";
 
-/** A comment is sent so often where nothing happens, ms. */
+/** Interval of comments while there are no records, ms. */
 const commentMs = 15_000;
 
-/** So often a stream looks whether the proxy stops, ms. */
-const lookMs = 1_000;
+/** Interval of checks whether the proxy stops, ms. */
+const checkIntervalMs = 1_000;
 
-/** How records are streamed. */
+/** Options of a record stream. */
 interface RecordStreamOptions {
   readonly clock: Clock;
-  /** The id of the last record that the reader has; undefined: only new ones. */
+  /** The id of the last record that the reader has; undefined requests only new records. */
   readonly after: number | undefined;
   readonly isVisible: (record: OwnedRecord) => boolean;
-  /** Whether the proxy stops: the stream ends then. */
+  /** Whether the proxy stops; the stream then ends. */
   readonly isStopping: () => boolean;
 }
 
-/** Those kept after an id and a comment, then those that come. A reader that is too slow misses some. */
+/** Streams stored records after an id, a comment, then new records. A slow reader misses some. */
 export function recordStream(
   source: RecordSource,
   { clock, after, isVisible, isStopping }: RecordStreamOptions,
 ): PlainStream {
   let last: number | null = after ?? null;
-  let spokenAt: number | undefined;
+  let writtenAt: number | undefined;
   const leaving = new AbortController();
   const { signal } = leaving;
   const left = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
   const read = async (): Promise<string | undefined> => {
     while (!signal.aborted && !isStopping()) {
-      const waitMs = spokenAt === undefined ? 0 : lookMs;
+      const waitMs = writtenAt === undefined ? 0 : checkIntervalMs;
       const page = await Promise.race([source.next(last, { waitMs, signal }), left]);
-      if (page === undefined || isStopping()) return undefined; // what is visible may have changed meanwhile
+      if (page === undefined || isStopping()) return undefined; // visibility may have changed meanwhile
       last = page.latest;
       const text = page.records.filter(([, record]) => isVisible(record)).map(lineOf).join("");
       const now = clock.monotonic();
-      const isFirst = spokenAt === undefined;
-      if (text === "" && !isFirst && now - spokenAt! < commentMs) continue;
-      spokenAt = now;
+      const isFirst = writtenAt === undefined;
+      if (text === "" && !isFirst && now - writtenAt! < commentMs) continue;
+      writtenAt = now;
       return isFirst || text === "" ? `${text}:\n\n` : text;
     }
     return undefined;

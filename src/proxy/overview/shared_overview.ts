@@ -1,5 +1,5 @@
 /**
- * What several processes of one proxy show as one: each reports what it sees, and the one above them adds it up.
+ * The overview of several processes of one proxy. Each reports to the supervisor, which aggregates.
  * @module
  */
 import type { Observability } from "../../contracts/observability.ts";
@@ -10,35 +10,35 @@ import { countedMembers, type CountedRequest, RequestMetrics } from "../../obser
 import type { Overview, OverviewPart, ProxyOverview } from "./overview.ts";
 import { type OwnedRecord, type RecordPage, RecordRing, type RecordSource } from "./record_ring.ts";
 
-/** Reports are sent so often at most, ms. */
+/** Minimum interval of reports, ms. */
 const reportMs = 10;
 
-/** What a process has seen since its last report. */
+/** The changes since the last report. */
 export interface OverviewReport {
   readonly records: readonly OwnedRecord[];
   readonly finished: readonly CountedRequest[];
   readonly refused: readonly RefusedRequest[];
   readonly rotations: readonly (readonly [pool: string, reason: string])[];
-  /** Right now. */
+  /** Current values. */
   readonly inFlight: number;
-  /** Since the process began. */
+  /** Counters since the start of the process. */
   readonly lost: Overview["lost"];
 }
 
-/** What a process asks for. */
+/** A request to the supervisor. */
 export type OverviewQuestion = { readonly after: number | null; readonly waitMs: number } | {
   readonly part: OverviewPart;
 };
 
-/** The side of the process above. */
+/** The overview in the supervisor. */
 export class OverviewOwner {
   readonly #clock: Clock;
   readonly #startedAt: number;
   readonly #records: RecordRing;
   readonly #metrics = new RequestMetrics();
-  /** What is true of each process. */
+  /** Current values by process. */
   readonly #processes = new Map<number, Pick<OverviewReport, "inFlight" | "lost">>();
-  /** Of processes that have ended. */
+  /** Counters of processes that have ended. */
   readonly #lost = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -47,7 +47,7 @@ export class OverviewOwner {
     this.#records = new RecordRing(clock);
   }
 
-  /** Adds a process's report. */
+  /** Adds a report. */
   receive(process: number, { records, finished, refused, rotations, inFlight, lost }: OverviewReport): void {
     for (const record of records) this.#records.add(record);
     for (const request of finished) this.#metrics.addRequest(request);
@@ -56,13 +56,13 @@ export class OverviewOwner {
     this.#processes.set(process, { inFlight, lost });
   }
 
-  /** A process has ended; what it has counted stays. */
+  /** Removes a process that has ended; its counters remain. */
   end(process: number): void {
     addLost(this.#lost, this.#processes.get(process)?.lost ?? []);
     this.#processes.delete(process);
   }
 
-  /** The answer to a question. */
+  /** Responds to a request. */
   async answer(question: OverviewQuestion): Promise<RecordPage | Overview> {
     if ("after" in question) return await this.#records.next(question.after, question);
     const lost = new Map(this.#lost);
@@ -85,14 +85,14 @@ function addLost(sums: Map<string, number>, lost: Overview["lost"]): void {
   for (const [sink, count] of lost) sums.set(sink, (sums.get(sink) ?? 0) + count);
 }
 
-/** The line of a process to the one above. */
+/** The connection of a process to the supervisor. */
 interface OverviewLine {
   readonly clock: Clock;
   readonly report: (report: OverviewReport) => void;
   readonly ask: (question: OverviewQuestion) => Promise<unknown>;
 }
 
-/** The side of a process below. */
+/** The overview in a worker. */
 export class SharedOverview implements ProxyOverview {
   readonly sink: Observability;
   readonly records: RecordSource;
@@ -144,7 +144,7 @@ export class SharedOverview implements ProxyOverview {
     });
   }
 
-  /** What is sent arrives before any question that is sent later. */
+  /** Reports are received before later requests. */
   #report(): void {
     const seen = this.#seen;
     this.#seen = nothingSeen();
@@ -164,14 +164,14 @@ function nothingSeen(): Seen {
   return { records: [], finished: [], refused: [], rotations: [] };
 }
 
-/** What is done with what is counted. */
+/** Receives metrics. */
 interface CountReceiver {
   readonly finished: (request: CountedRequest) => void;
   readonly refused: (request: RefusedRequest) => void;
   readonly rotated: (pool: string, reason: string) => void;
 }
 
-/** Counts for this process's own sinks, and reports what it counts. */
+/** Aggregates metrics for local sinks, and reports them. */
 class ReportingMetrics extends RequestMetrics {
   readonly #receiver: CountReceiver;
 

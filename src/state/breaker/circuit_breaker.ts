@@ -162,8 +162,8 @@ export class CircuitBreaker {
   }
 
   /** Moves the end of the current standby. `Infinity` means that it does not end by itself. */
-  setEnd(wanted: number, now: number): void {
-    const until = wanted < Infinity ? Math.min(Math.max(now, wanted), now + maxStandbyMs) : wanted;
+  setEnd(end: number, now: number): void {
+    const until = end < Infinity ? Math.min(Math.max(now, end), now + maxStandbyMs) : end;
     if (this.#standby !== undefined) this.#standby = { ...this.#standby, until };
   }
 

@@ -40,9 +40,9 @@ export interface RateCounterMark {
  */
 export class RateCounter {
   readonly #limits: RateCounterLimits;
-  readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, forgetsLate: true });
+  readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, expiresLate: true });
   readonly #day: SlidingWindow | undefined;
-  readonly #recent = new SlidingWindow({ windowMs: reorderingMs, slices: 1, forgetsLate: true });
+  readonly #recent = new SlidingWindow({ windowMs: reorderingMs, slices: 1, expiresLate: true });
   /** Cached headroom, since strategies read it with every request. A `limit` of 0 means that no limit is known. */
   readonly #headroom: { limit: number; left: number } = { limit: 0, left: 0 };
   /** What remains of the tightest limit. */
@@ -64,7 +64,7 @@ export class RateCounter {
 
   constructor(limits: RateCounterLimits) {
     this.#limits = limits;
-    if (limits.day !== undefined) this.#day = new SlidingWindow({ windowMs: dayMs, slices: 96, forgetsLate: true });
+    if (limits.day !== undefined) this.#day = new SlidingWindow({ windowMs: dayMs, slices: 96, expiresLate: true });
   }
 
   /** Amount reserved in the last minute, with a granularity of one second. */

@@ -35,7 +35,7 @@ export interface KeyRejection {
   /** Duration of its standby, ms. */
   readonly standbyMs: number;
   /** Whether it was not already in standby for the same reason. */
-  readonly isNews: boolean;
+  readonly isNew: boolean;
   /** When all keys are in standby, the combined rejection: the mildest kind with the earliest end. */
   readonly refusal?: RejectedCall;
 }
@@ -183,12 +183,12 @@ export class ApiKeyPool {
     if (!isAboutKey(call)) return undefined;
     const { now } = at;
     const index = this.#keys.indexOf(key);
-    const isNews = index >= 0 && key.openBreaker(model, now)?.rejection?.call.kind !== call.kind;
+    const isNew = index >= 0 && key.openBreaker(model, now)?.rejection?.call.kind !== call.kind;
     open(key.breakerFor(call.kind === "rate_limited" ? model : undefined), call, at);
     const standbyMs = (key.openBreaker(model, now)?.standby?.until ?? now) - now;
-    const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNews };
+    const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNew: isNew };
     const breakers = this.#keys.map((one) => one.openBreaker(model, now));
-    return breakers.includes(undefined) ? facts : { ...facts, refusal: mildest(breakers as KeyBreaker[], now) };
+    return breakers.includes(undefined) ? facts : { ...facts, refusal: lowestSeverity(breakers as KeyBreaker[], now) };
   }
 
   /** Ends the standbys of all keys. */
@@ -217,7 +217,7 @@ function open(
 }
 
 /** Returns the combined rejection of all keys: the one that ends first; `auth` only when all keys are invalid. */
-function mildest(breakers: readonly KeyBreaker[], now: number): RejectedCall {
+function lowestSeverity(breakers: readonly KeyBreaker[], now: number): RejectedCall {
   const kinds = Object.keys(reasonOf) as KeyRejectionReason[];
   const kind = kinds.find((one) => breakers.some(({ rejection }) => rejection?.call.kind === one))!;
   const [soonest] = breakers.filter(({ rejection }) => rejection?.call.kind === kind)

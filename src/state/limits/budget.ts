@@ -5,7 +5,7 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import { dayOf, dayWindow, monthWindow } from "../../util/windows.ts";
-import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
@@ -46,7 +46,7 @@ const noSteps: readonly BudgetStep[] = [];
 /** An amount reserved for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
 export interface Reservation {
   /** The amount, nano-dollars. */
-  readonly nano: number;
+  readonly nanoUsd: number;
   /** The windows it is reserved in; undefined once it is settled. */
   windows: readonly WindowSums[] | undefined;
   /** Whether other processes that share the budget see it. */
@@ -83,7 +83,7 @@ interface BudgetWindow {
  * budget.settle(reservation, 1_250_000);
  * ```
  */
-export class Budget implements CounterSource {
+export class Budget implements CounterGroup {
   readonly #days: WindowCounter;
   readonly #months: WindowCounter;
   readonly #name: string;
@@ -105,7 +105,7 @@ export class Budget implements CounterSource {
     this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
   }
 
-  /** Sets other limits. What is spent and reserved counts against them. */
+  /** Sets other limits. Settled and reserved amounts count against them. */
   setLimits({ daily = Infinity, monthly = Infinity }: BudgetLimits): void {
     this.#days.limit = daily;
     this.#months.limit = monthly;
@@ -118,10 +118,10 @@ export class Budget implements CounterSource {
   }
 
   /** Returns the counters to replicate. */
-  *counters(wall: number): Iterable<ReplicatedCounter> {
+  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
     for (const counter of [this.#days, this.#months]) {
       if (counter.limit === Infinity) continue;
-      const present = counter.at(wall);
+      const present = counter.at(wallTimeMs);
       for (const window of counter.windows) {
         const isPresent = window === present;
         yield { ...this.#counter(counter, window, "spent"), isPresent };
@@ -131,11 +131,11 @@ export class Budget implements CounterSource {
   }
 
   /** Returns what a reservation requests of the shared counters. */
-  counterRequests({ nano, windows = [] }: Reservation): CounterRequest[] {
+  counterRequests({ nanoUsd, windows = [] }: Reservation): CounterRequest[] {
     return [this.#days, this.#months].flatMap((counter, index) => {
       const window = windows[index];
-      if (nano === 0 || window === undefined || counter.limit === Infinity) return [];
-      return { counter: this.#counter(counter, window, "taken"), amount: nano, limit: counter.limit, ...money };
+      if (nanoUsd === 0 || window === undefined || counter.limit === Infinity) return [];
+      return { counter: this.#counter(counter, window, "taken"), amount: nanoUsd, limit: counter.limit, ...money };
     });
   }
 
@@ -143,18 +143,18 @@ export class Budget implements CounterSource {
    * Returns one replicated counter. `taken` includes what is spent, so that a store that has lost its data receives it
    * again.
    */
-  #counter(counter: WindowCounter, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
+  #counter(counter: WindowCounter, window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
     const span = counter === this.#days ? "day" : "month";
     const { start, end, spent, reserved, unconfirmed, reached } = window;
     return {
-      key: `budget ${this.#name} ${span} ${dayOf(start)} ${what}`,
+      key: `budget ${this.#name} ${span} ${dayOf(start)} ${kind}`,
       expiresAt: end + retentionMs,
       isPresent: true,
       atLeast: reached,
-      own: what === "spent" ? spent : sum(spent, reserved - unconfirmed),
-      leased: what === "spent" ? 0 : reserved - unconfirmed,
+      own: kind === "spent" ? spent : sum(spent, reserved - unconfirmed),
+      leased: kind === "spent" ? 0 : reserved - unconfirmed,
       apply: (others, total) => {
-        if (what === "taken") {
+        if (kind === "taken") {
           window.othersTaken = others;
           return;
         }
@@ -171,13 +171,13 @@ export class Budget implements CounterSource {
   /**
    * Reserves an amount for a request, even beyond a limit.
    *
-   * @param nano Upper bound of the cost, nano-dollars.
-   * @param wall Wall-clock ms.
+   * @param nanoUsd Upper bound of the cost, nano-dollars.
+   * @param wallTimeMs Wall-clock ms.
    */
-  reserve(nano: number, wall: number): Reservation {
-    const windows = [this.#days.at(wall), this.#months.at(wall)];
-    const reservation: Reservation = { nano: whole(nano), windows, isConfirmed: false };
-    for (const window of windows) window.reserve(reservation.nano);
+  reserve(nanoUsd: number, wallTimeMs: number): Reservation {
+    const windows = [this.#days.at(wallTimeMs), this.#months.at(wallTimeMs)];
+    const reservation: Reservation = { nanoUsd: whole(nanoUsd), windows, isConfirmed: false };
+    for (const window of windows) window.reserve(reservation.nanoUsd);
     return reservation;
   }
 
@@ -185,7 +185,7 @@ export class Budget implements CounterSource {
   confirm(reservation: Reservation): void {
     if (reservation.isConfirmed) return;
     reservation.isConfirmed = true;
-    for (const window of reservation.windows ?? []) window.confirm(reservation.nano);
+    for (const window of reservation.windows ?? []) window.confirm(reservation.nanoUsd);
   }
 
   /**
@@ -205,7 +205,7 @@ export class Budget implements CounterSource {
     if (onLateSteps !== undefined) this.#onLateSteps = onLateSteps;
     this.confirm(reservation);
     reservation.windows = undefined;
-    for (const window of windows) window.settle(reservation.nano, actual);
+    for (const window of windows) window.settle(reservation.nanoUsd, actual);
     this.#report?.(); // if the process ends now, the store releases its reservations, but keeps this
     if (this.#alertAt.length === 0) return noSteps;
     const [day, month] = windows;
@@ -226,23 +226,23 @@ export class Budget implements CounterSource {
   }
 
   /** Whether a limit is exhausted. */
-  isSpent(wall: number): boolean {
-    return this.#days.isSpent(this.#days.at(wall)) || this.#months.isSpent(this.#months.at(wall));
+  isSpent(wallTimeMs: number): boolean {
+    return this.#days.isSpent(this.#days.at(wallTimeMs)) || this.#months.isSpent(this.#months.at(wallTimeMs));
   }
 
   /**
    * Returns when an amount fits again: the start of the next window of the exhausted limit, or the later one if both
    * are exhausted.
    *
-   * @param wall Wall-clock ms.
-   * @param nano The amount, nano-dollars. By default, only exhausted limits are considered.
+   * @param wallTimeMs Wall-clock ms.
+   * @param nanoUsd The amount, nano-dollars. By default, only exhausted limits are considered.
    * @returns Wall-clock ms; undefined when the amount fits now.
    */
-  resetsAt(wall: number, nano = 0): number | undefined {
-    const amount = whole(nano);
+  resetsAt(wallTimeMs: number, nanoUsd = 0): number | undefined {
+    const amount = whole(nanoUsd);
     let at: number | undefined;
     for (const counter of [this.#days, this.#months]) {
-      const window = counter.at(wall);
+      const window = counter.at(wallTimeMs);
       const isFree = amount === 0 ? !counter.isSpent(window) : counter.fits(window, amount);
       if (!isFree) at = Math.max(at ?? 0, window.end);
     }
@@ -252,13 +252,13 @@ export class Budget implements CounterSource {
   /**
    * Returns the limits, with the amounts that count against them.
    *
-   * @param wall Wall-clock ms.
+   * @param wallTimeMs Wall-clock ms.
    * @returns Amounts in nano-dollars; `end` in wall-clock ms.
    */
-  windows(wall: number): BudgetWindow[] {
+  windows(wallTimeMs: number): BudgetWindow[] {
     const counters = [["day", this.#days], ["month", this.#months]] as const;
     return counters.flatMap(([window, counter]) => {
-      const { spent, reserved, othersSpent, othersTaken, end } = counter.at(wall);
+      const { spent, reserved, othersSpent, othersTaken, end } = counter.at(wallTimeMs);
       const { limit } = counter;
       const all = { spent: spent + othersSpent, reserved: reserved + Math.max(0, othersTaken - othersSpent) };
       return limit === Infinity ? [] : [{ window, limit, ...all, end }];

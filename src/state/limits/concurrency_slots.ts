@@ -2,13 +2,13 @@
  * Shared limit of concurrent requests per API key and model, across processes.
  * @module
  */
-import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 
 /** How long the shared counter is kept after its last change, ms. */
 const lifeMs = 86_400_000;
 
 /** The slots of one limit. Slots are leased: when a process ends, its slots are free. */
-export class ConcurrencySlots implements CounterSource {
+export class ConcurrencySlots implements CounterGroup {
   readonly #key: string;
   readonly #limit: number;
   #own = 0;
@@ -36,13 +36,19 @@ export class ConcurrencySlots implements CounterSource {
   }
 
   /** Returns the counters to replicate. */
-  *counters(wall: number): Iterable<ReplicatedCounter> {
-    yield this.#counter(wall);
+  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
+    yield this.#counter(wallTimeMs);
   }
 
   /** Returns the request for one slot. */
-  request(wall: number): CounterRequest {
-    return { counter: this.#counter(wall), amount: 1, limit: this.#limit, isLeased: true, reason: "rate_limited" };
+  request(wallTimeMs: number): CounterRequest {
+    return {
+      counter: this.#counter(wallTimeMs),
+      amount: 1,
+      limit: this.#limit,
+      isLeased: true,
+      reason: "rate_limited",
+    };
   }
 
   /** Takes a slot. */
@@ -56,10 +62,10 @@ export class ConcurrencySlots implements CounterSource {
     this.#report?.();
   }
 
-  #counter(wall: number): ReplicatedCounter {
+  #counter(wallTimeMs: number): ReplicatedCounter {
     return {
       key: `concurrent ${this.#key}`,
-      expiresAt: wall + lifeMs,
+      expiresAt: wallTimeMs + lifeMs,
       own: this.#own,
       leased: this.#own,
       isPresent: true,

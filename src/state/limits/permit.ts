@@ -12,7 +12,7 @@ import type { Load, Outcome, RequestEnd } from "../usage.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
 
 /** Retry delay for a request denied because other processes have reserved what it needs, ms. */
-const contestedMs = 1_000;
+const deniedMs = 1_000;
 
 /** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {
@@ -57,7 +57,7 @@ export class Permit {
   /** When the request was admitted, monotonic ms. */
   readonly admittedAt: number;
   /** Whether the current call was sent. An unsent call costs nothing. */
-  #isTaken = false;
+  #isInUse = false;
   #isUsed = false;
   /** Whether the model has counted the request as sent. */
   #isSent = false;
@@ -88,8 +88,8 @@ export class Permit {
     const { replication } = this.#state.replicator;
     if (replication !== undefined) {
       const rates = this.#reservation.sharedRates();
-      const wanted = this.#reservation.counterRequests(!this.#isSent);
-      if (rates.length + wanted.length > 0) return this.#confirmShared(replication, { rates, wanted, clock });
+      const requests = this.#reservation.counterRequests(!this.#isSent);
+      if (rates.length + requests.length > 0) return this.#confirmShared(replication, { rates, requests, clock });
     }
     this.#confirm(this.#reservation, this.#at);
     return undefined;
@@ -97,29 +97,29 @@ export class Permit {
 
   async #confirmShared(
     replication: Replication,
-    { rates, wanted, clock }: {
+    { rates, requests, clock }: {
       readonly rates: readonly SharedRate[];
-      readonly wanted: readonly CounterRequest[];
+      readonly requests: readonly CounterRequest[];
       readonly clock: Pick<Clock, "monotonic">;
     },
   ): Promise<AdmissionDenial | undefined> {
     const reservation = this.#reservation;
-    const waitMs = await this.#takeRates(replication, rates);
+    const waitMs = await this.#admitRates(replication, rates);
     if (waitMs > 0) return { reason: "rate_limited", until: clock.monotonic() + waitMs };
     // confirm in the turn of the grant, else a sync in between would return it
     const grant = () => this.#confirm(reservation, clock.monotonic());
-    let reason = await replication.reserve(wanted, grant);
+    let reason = await replication.reserve(requests, grant);
     if (reason !== undefined) {
       await replication.refresh(); // releases unused reservations of this process
-      reason = await replication.reserve(wanted, grant);
+      reason = await replication.reserve(requests, grant);
     }
-    if (reason !== undefined) return { reason, until: clock.monotonic() + contestedMs };
+    if (reason !== undefined) return { reason, until: clock.monotonic() + deniedMs };
     grant(); // also when the store is unavailable: the next sync reports it
     return undefined;
   }
 
   /** Takes one request of every shared rate, or of none. Returns 0, or the time until every rate allows one, ms. */
-  async #takeRates(replication: Replication, rates: readonly SharedRate[]): Promise<number> {
+  async #admitRates(replication: Replication, rates: readonly SharedRate[]): Promise<number> {
     const granted: [SharedRate, RateGrant][] = [];
     this.#granted = granted;
     for (const rate of rates) {
@@ -144,7 +144,7 @@ export class Permit {
     this.#cancel();
     this.#reservation = this.#state.reserve(load, now);
     this.#at = now;
-    this.#isTaken = false;
+    this.#isInUse = false;
   }
 
   /** Whether any call of the request was sent. */
@@ -154,7 +154,7 @@ export class Permit {
 
   /** Returns the reservation of the call that is sent now. */
   take(): CallReservation {
-    this.#isTaken = this.#isUsed = true;
+    this.#isInUse = this.#isUsed = true;
     return this.#reservation;
   }
 
@@ -175,16 +175,16 @@ export class Permit {
   release(outcome: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#isTaken) this.#reservation.end(end);
+    if (this.#isInUse) this.#reservation.end(end);
     else this.#cancel();
     this.#state.finish(this.#request, outcome, now, end);
   }
 
   /** Cancels the reservation of an unsent call. */
   #cancel(): void {
-    if (this.#isTaken) return;
+    if (this.#isInUse) return;
     this.#reservation.cancel();
-    for (const [rate, grant] of this.#granted) this.#state.replicator.replication?.giveBack(rate, grant);
+    for (const [rate, grant] of this.#granted) this.#state.replicator.replication?.returnGrant(rate, grant);
     this.#granted = [];
   }
 }

@@ -8,7 +8,7 @@ import type { RateReading } from "../../util/rate_headers.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
-import type { CounterRequest, CounterSource, RateReplicaParts } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, RateReplicaParts } from "../replication/counter_replicator.ts";
 import type { SharedRate } from "../replication/shared_rate.ts";
 
 /** A reservation with one of the API keys. */
@@ -24,7 +24,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   readonly #limiters = new WeakMap<ApiKey, RateLimiter>();
   readonly #requests = { limit: 0, left: 0 };
   readonly #tokens = { limit: 0, left: 0 };
-  #isWatched = false;
+  #countsAlways = false;
   /** Index at which the next search for a key starts. */
   #turn = 0;
 
@@ -39,13 +39,13 @@ export class PooledRateLimiter implements ModelRateLimiter {
     this.#limits = limits;
   }
 
-  get isWatched(): boolean {
-    return this.#isWatched;
+  get countsAlways(): boolean {
+    return this.#countsAlways;
   }
 
-  set isWatched(isWatched: boolean) {
-    this.#isWatched = isWatched;
-    for (const key of this.#pool.keys) this.#limiterOf(key).isWatched = isWatched;
+  set countsAlways(countsAlways: boolean) {
+    this.#countsAlways = countsAlways;
+    for (const key of this.#pool.keys) this.#limiterOf(key).countsAlways = countsAlways;
   }
 
   /** Returns replicas per key. Processes identify keys by their index; a replaced key counts in this process only. */
@@ -53,12 +53,12 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).replicas(`${name} ${index}`, clock));
   }
 
-  slots(name: string): CounterSource[] {
+  slots(name: string): CounterGroup[] {
     return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).slots(`${name} ${index}`));
   }
 
-  slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[] {
-    return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wall);
+  slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
+    return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wallTimeMs);
   }
 
   takeSlot(reservation: RateReservation): void {
@@ -133,11 +133,11 @@ export class PooledRateLimiter implements ModelRateLimiter {
       const index = (this.#turn + step) % keys.length;
       const key = keys[index]!;
       const until = this.#pool.standbyUntil(key, this.#model, now) ?? now;
-      const backAt = Math.max(until, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
-      if (backAt >= soonest) continue;
+      const retryAt = Math.max(until, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
+      if (retryAt >= soonest) continue;
       best = index;
-      soonest = backAt;
-      if (backAt <= now) break;
+      soonest = retryAt;
+      if (retryAt <= now) break;
     }
     this.#turn = (best + 1) % keys.length;
     return keys[best]!;
@@ -173,7 +173,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     const known = this.#limiters.get(key);
     if (known !== undefined) return known;
     const made = new RateLimiter(this.#limits);
-    made.isWatched = this.#isWatched;
+    made.countsAlways = this.#countsAlways;
     this.#limiters.set(key, made);
     return made;
   }

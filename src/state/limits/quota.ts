@@ -6,7 +6,7 @@
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayOf, dayWindow, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
-import type { CounterRequest, CounterSource, ReplicatedCounter } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
 /** How long an unchanged counter is kept by the store, ms. */
@@ -53,9 +53,9 @@ export interface QuotaReservation extends Readonly<Record<Amount, number>> {
  * request reserves in the shared counters. Without a calendar window, counters have a generation: the first process
  * whose standby ends starts the next generation for all.
  */
-export class Quota implements CounterSource {
+export class Quota implements CounterGroup {
   readonly #settings: DeactivationSettings;
-  readonly #wall: () => number;
+  readonly #wallTimeMs: () => number;
   readonly #name: string;
   readonly #counters: Readonly<Record<Measure, WindowCounter>>;
   readonly #limited: readonly Measure[];
@@ -69,17 +69,17 @@ export class Quota implements CounterSource {
 
   /**
    * @param settings The limits.
-   * @param wall Wall clock, ms. Windows are UTC calendar windows.
+   * @param wallTimeMs Wall clock, ms. Windows are UTC calendar windows.
    * @param names The name of the shared counters, and the same quota under earlier settings; both share their counters.
    */
   constructor(
     settings: DeactivationSettings,
-    wall: () => number,
+    wallTimeMs: () => number,
     { name = "", before }: { readonly name?: string; readonly before?: Quota | undefined } = {},
   ) {
-    const { requestLimit, tokenLimit, budgetLimitNano, quotaWindow } = settings;
+    const { requestLimit, tokenLimit, budgetLimitNanoUsd, quotaWindow } = settings;
     this.#settings = settings;
-    this.#wall = wall;
+    this.#wallTimeMs = wallTimeMs;
     this.#name = name;
     const isSameWindow = before !== undefined && before.#settings.quotaWindow === quotaWindow;
     const counters = isSameWindow ? before.#counters : undefined;
@@ -87,7 +87,7 @@ export class Quota implements CounterSource {
     this.#counters = {
       requests: new WindowCounter({ limit: requestLimit, windowAt, before: counters?.requests }),
       tokens: new WindowCounter({ limit: tokenLimit, windowAt, before: counters?.tokens }),
-      nano_usd: new WindowCounter({ limit: budgetLimitNano, windowAt, before: counters?.nano_usd }),
+      nano_usd: new WindowCounter({ limit: budgetLimitNanoUsd, windowAt, before: counters?.nano_usd }),
     };
     this.#admitted = isSameWindow ? before.#admitted : { requests: 0 };
     this.#limited = measures.filter((measure) => this.#counters[measure].limit < Infinity);
@@ -100,9 +100,9 @@ export class Quota implements CounterSource {
   }
 
   /** Returns the counters to replicate. */
-  *counters(wall: number): Iterable<ReplicatedCounter> {
+  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
     if (this.#limited.length === 0) return;
-    if (this.#settings.quotaWindow === undefined) yield this.#generationCounter(wall);
+    if (this.#settings.quotaWindow === undefined) yield this.#generationCounter(wallTimeMs);
     for (const measure of this.#limited) {
       const present = this.#window(measure);
       for (const window of this.#counters[measure].windows) {
@@ -117,19 +117,19 @@ export class Quota implements CounterSource {
    * Returns one replicated counter: of used amounts (`spent`), or of used and reserved amounts (`taken`). Requests are
    * used when they are sent.
    */
-  #counter(measure: Measure, window: WindowSums, what: "spent" | "taken"): ReplicatedCounter {
+  #counter(measure: Measure, window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
     const isCalendar = this.#settings.quotaWindow !== undefined;
     const generation = this.#generation;
     const { spent, reserved, unconfirmed } = window;
-    const leased = what === "spent" ? 0 : reserved - unconfirmed;
+    const leased = kind === "spent" ? 0 : reserved - unconfirmed;
     return {
-      key: `limit ${this.#name} ${isCalendar ? dayOf(window.end) : generation} ${measure} ${what}`,
-      expiresAt: isCalendar ? window.end : this.#wall() + lifeMs,
+      key: `limit ${this.#name} ${isCalendar ? dayOf(window.end) : generation} ${measure} ${kind}`,
+      expiresAt: isCalendar ? window.end : this.#wallTimeMs() + lifeMs,
       own: sum(spent, leased),
       leased,
       isPresent: true,
       apply: (others) => {
-        if (generation === this.#generation) window[what === "spent" ? "othersSpent" : "othersTaken"] = others;
+        if (generation === this.#generation) window[kind === "spent" ? "othersSpent" : "othersTaken"] = others;
       },
     };
   }
@@ -164,10 +164,10 @@ export class Quota implements CounterSource {
     windows.nano_usd.confirm(nano_usd);
   }
 
-  #generationCounter(wall: number): ReplicatedCounter {
+  #generationCounter(wallTimeMs: number): ReplicatedCounter {
     return {
       key: `limit ${this.#name} generation`,
-      expiresAt: wall + lifeMs,
+      expiresAt: wallTimeMs + lifeMs,
       own: this.#recoveries,
       isPresent: true,
       atLeast: this.#generation,
@@ -181,7 +181,7 @@ export class Quota implements CounterSource {
 
   /** Whether the cost is limited. */
   get hasBudget(): boolean {
-    return this.#settings.budgetLimitNano !== undefined;
+    return this.#settings.budgetLimitNanoUsd !== undefined;
   }
 
   /** The limit that is reached only with reservations. A limit reached by usage puts the model in standby instead. */
@@ -244,7 +244,7 @@ export class Quota implements CounterSource {
     if (measure === undefined) return undefined;
     const limit = limitNames[measure];
     if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
-    const standbyMs = Math.max(0, this.#window(measure).end - this.#wall());
+    const standbyMs = Math.max(0, this.#window(measure).end - this.#wallTimeMs());
     return { reason: "quota_window", scope: "model", standbyMs, metadata: { limit } };
   }
 
@@ -281,7 +281,7 @@ export class Quota implements CounterSource {
 
   /** Returns the current window. When the wall clock goes backwards, the window stays. */
   #window(measure: Measure): WindowSums {
-    return this.#counters[measure].latest(this.#wall());
+    return this.#counters[measure].latest(this.#wallTimeMs());
   }
 
   /** Amount used and reserved by this process. */

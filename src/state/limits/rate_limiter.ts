@@ -10,7 +10,7 @@ import type { RateReading } from "../../util/rate_headers.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { RateCounter, type RateCounterMark } from "./_rate_counter.ts";
 import { ConcurrencySlots } from "./concurrency_slots.ts";
-import type { CounterRequest, CounterSource, RateReplicaParts } from "../replication/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, RateReplicaParts } from "../replication/counter_replicator.ts";
 import { type SharedRate, slicedDay, slicedMinute } from "../replication/shared_rate.ts";
 
 /** Slice lengths of shared counters: for limits per minute and per day, ms. */
@@ -39,13 +39,13 @@ export type ModelRateLimiter =
   & {
     observe(now: number, reading: RateReading, reservation: RateReservation): void;
     /** Whether requests per minute are counted even without a known limit. */
-    isWatched: boolean;
+    countsAlways: boolean;
     /** Returns the counters to replicate between processes. */
     replicas(key: string, clock: Clock): RateReplicaParts[];
     /** Returns the limits of concurrent requests that several processes share. */
-    slots(key: string): CounterSource[];
+    slots(key: string): CounterGroup[];
     /** Returns the request for a concurrency slot, if concurrency is limited. */
-    slotRequests(reservation: RateReservation, wall: number): readonly CounterRequest[];
+    slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[];
     /** Takes a concurrency slot. */
     takeSlot(reservation: RateReservation): void;
     /** Returns the rates that the shared store decides, when several processes admit requests. */
@@ -68,7 +68,7 @@ export type ModelRateLimiter =
  */
 export class RateLimiter {
   /** Whether requests per minute are counted even without a known limit. */
-  isWatched = false;
+  countsAlways = false;
   readonly #requests: RateCounter;
   readonly #tokens: RateCounter;
   readonly #hasDay: boolean;
@@ -97,15 +97,15 @@ export class RateLimiter {
    */
   replicas(key: string, clock: Clock): RateReplicaParts[] {
     const replica = (
-      what: string,
+      measure: string,
       counter: RateCounter,
       [sliceMs, slices]: readonly [number, number],
     ): RateReplicaParts => ({
-      key: `${what} ${key}`,
+      key: `${measure} ${key}`,
       sliceMs,
       slices,
       clock,
-      isWanted: () => counter.isLimited || this.isWatched,
+      isWanted: () => counter.isLimited || this.countsAlways,
       counted: () => counter.counted,
       addOthers: (at, amount) => counter.addOthers(clock.monotonic(), at, amount),
     });
@@ -118,14 +118,14 @@ export class RateLimiter {
    *
    * @param key Identifies the API key and the model.
    */
-  slots(key: string): CounterSource[] {
+  slots(key: string): CounterGroup[] {
     if (this.#concurrent === Infinity) return [];
     return [this.#slots ??= new ConcurrencySlots(key, this.#concurrent)];
   }
 
   /** Returns the request for a concurrency slot, if concurrency is limited. */
-  slotRequests(_reservation: RateReservation, wall: number): readonly CounterRequest[] {
-    return this.#slots === undefined ? [] : [this.#slots.request(wall)];
+  slotRequests(_reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
+    return this.#slots === undefined ? [] : [this.#slots.request(wallTimeMs)];
   }
 
   /** Takes a concurrency slot. */

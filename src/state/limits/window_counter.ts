@@ -8,7 +8,7 @@ import type { Window } from "../../util/windows.ts";
  * Number of windows kept, most recently used ones: the current one, one that requests straddle, and those that a
  * jumping wall clock may return to.
  */
-const windowsKept = 8;
+const maxWindows = 8;
 
 /** Sums of one window, as persisted. */
 export interface SavedWindow {
@@ -78,7 +78,7 @@ interface WindowCounterParts {
   /** The limit; undefined for none. */
   readonly limit: number | undefined;
   /** Returns the window of a wall-clock time in ms. */
-  readonly windowAt: (wall: number) => Window;
+  readonly windowAt: (wallTimeMs: number) => Window;
   /** The same quantity under an earlier limit; both share their sums. */
   readonly before?: WindowCounter | undefined;
 }
@@ -92,7 +92,7 @@ export class WindowCounter {
   limit: number;
   /** Windows, the most recently used one last. */
   readonly windows: WindowSums[];
-  readonly #windowAt: (wall: number) => Window;
+  readonly #windowAt: (wallTimeMs: number) => Window;
 
   constructor({ limit = Infinity, windowAt, before }: WindowCounterParts) {
     this.limit = limit;
@@ -101,20 +101,20 @@ export class WindowCounter {
   }
 
   /** Returns the window of a wall-clock time in ms. */
-  at(wall: number): WindowSums {
+  at(wallTimeMs: number): WindowSums {
     const latest = this.windows.at(-1);
-    if (latest !== undefined && wall >= latest.start && wall < latest.end) return latest;
-    const wanted = this.#windowAt(wall);
-    const index = this.windows.findIndex(({ start }) => start === wanted.start);
-    const [window = new WindowSums(wanted)] = index < 0 ? [] : this.windows.splice(index, 1);
+    if (latest !== undefined && wallTimeMs >= latest.start && wallTimeMs < latest.end) return latest;
+    const requested = this.#windowAt(wallTimeMs);
+    const index = this.windows.findIndex(({ start }) => start === requested.start);
+    const [window = new WindowSums(requested)] = index < 0 ? [] : this.windows.splice(index, 1);
     this.windows.push(window);
-    if (this.windows.length > windowsKept) this.windows.shift();
+    if (this.windows.length > maxWindows) this.windows.shift();
     return window;
   }
 
   /** Returns the most recently used window or a later one. When the wall clock goes backwards, the window stays. */
-  latest(wall: number): WindowSums {
-    return this.at(Math.max(wall, this.windows.at(-1)?.start ?? wall));
+  latest(wallTimeMs: number): WindowSums {
+    return this.at(Math.max(wallTimeMs, this.windows.at(-1)?.start ?? wallTimeMs));
   }
 
   /** Whether the settled amount has reached the limit. */
@@ -139,7 +139,7 @@ export class WindowCounter {
    * @param known The version this process read last.
    */
   merge(stored: readonly SavedWindow[], known: readonly SavedWindow[] = []): void {
-    for (const one of stored.slice(-windowsKept)) {
+    for (const one of stored.slice(-maxWindows)) {
       const before = known.find(({ start }) => start === one.start);
       const grown = one.spent + one.reserved - (before === undefined ? 0 : before.spent + before.reserved);
       this.at(one.start).grow(grown);
@@ -149,7 +149,7 @@ export class WindowCounter {
   /** Restores persisted sums. If a window is already known, the larger sum counts. */
   restore(stored: unknown): void {
     if (!Array.isArray(stored)) return;
-    for (const one of stored.slice(-windowsKept) as (Partial<SavedWindow> | null)[]) {
+    for (const one of stored.slice(-maxWindows) as (Partial<SavedWindow> | null)[]) {
       if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
       const window = this.at(one.start);
       window.spent = Math.max(window.spent, sum(whole(one.spent), whole(one.reserved)));

@@ -7,13 +7,13 @@
 export const firstGuess = 1_000;
 
 /** Number of responses kept. */
-const responsesKept = 128;
+const maxResponses = 128;
 /** Number of responses at and above the 95th percentile: 6 of 128 above, and one at it. */
-const largestKept = 7;
+const maxOutputTokens = 7;
 
 /** Output tokens of a model's last 128 responses. */
 export class OutputTokens {
-  readonly #sizes = new Float64Array(responsesKept);
+  readonly #sizes = new Float64Array(maxResponses);
   #count = 0;
   #percentile: number | undefined;
 
@@ -24,7 +24,7 @@ export class OutputTokens {
    */
   add(tokens: number): void {
     if (!(tokens >= 0 && tokens < Infinity)) return;
-    this.#sizes[this.#count % responsesKept] = tokens;
+    this.#sizes[this.#count % maxResponses] = tokens;
     this.#count++;
     this.#percentile = undefined;
   }
@@ -45,7 +45,7 @@ export class OutputTokens {
 
   /** Number of responses kept. */
   get count(): number {
-    return Math.min(this.#count, responsesKept);
+    return Math.min(this.#count, maxResponses);
   }
 
   /** Sum of the output tokens of the responses kept. */
@@ -59,13 +59,13 @@ export class OutputTokens {
   #find(): number {
     const { count } = this;
     const rank = count - Math.ceil(count * 0.95);
-    const largest = new Float64Array(largestKept).fill(-1);
+    const largest = new Float64Array(maxOutputTokens).fill(-1);
     for (let index = 0; index < count; index++) {
       const size = this.#sizes[index]!;
-      let place = rank;
-      if (size <= largest[place]!) continue;
-      for (; place > 0 && largest[place - 1]! < size; place--) largest[place] = largest[place - 1]!;
-      largest[place] = size;
+      let slot = rank;
+      if (size <= largest[slot]!) continue;
+      for (; slot > 0 && largest[slot - 1]! < size; slot--) largest[slot] = largest[slot - 1]!;
+      largest[slot] = size;
     }
     return largest[rank]!;
   }

@@ -18,16 +18,16 @@ const maxCopies = 3;
  */
 export async function copyUnreadable(storage: CodedStorage, key: string, now: number): Promise<string> {
   const start = `${key}.unreadable-`;
-  const aside = start + new Date(now).toISOString();
+  const copyKey = start + new Date(now).toISOString();
   try {
-    await storage.copy(key, aside);
+    await storage.copy(key, copyKey);
   } catch (error) {
     if (ConnectorError.isInstance(error) && error.problem === "unreadable") return "No copy of it can be made";
     throw error;
   }
-  const kept = await storage.list(start);
-  await Promise.all(kept.slice(0, -maxCopies).map((old) => storage.delete(old)));
-  return `A copy is kept as "${aside}"`;
+  const copies = await storage.list(start);
+  await Promise.all(copies.slice(0, -maxCopies).map((old) => storage.delete(old)));
+  return `A copy is kept as "${copyKey}"`;
 }
 
 /**

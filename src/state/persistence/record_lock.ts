@@ -56,9 +56,9 @@ export class RecordLock {
   async #try(work: (isOurs: () => boolean) => Promise<boolean>): Promise<boolean> {
     const { storage, clock, locking } = this.#parts;
     let lock = await this.#acquire(this.waitsForOwner ? locking : { timeoutMs: 0 });
-    let beat = Promise.resolve();
+    let heartbeat = Promise.resolve();
     const stop = clock.every(heartbeatMs, () =>
-      beat = this.#acquire({ timeoutMs: 0 }).then((renewed) => {
+      heartbeat = this.#acquire({ timeoutMs: 0 }).then((renewed) => {
         // after its expiry another process may have owned it
         if (clock.now() < lock.expiresAt) lock = renewed;
       }));
@@ -66,7 +66,7 @@ export class RecordLock {
       return await work(() => clock.now() < lock.expiresAt);
     } finally {
       stop();
-      await beat.catch(() => {}); // a lock that cannot be renewed expires
+      await heartbeat.catch(() => {}); // a lock that cannot be renewed expires
       await storage.release(lock);
     }
   }

@@ -87,9 +87,9 @@ export interface MeshSnapshot {
 /** The current time on both clocks, ms. */
 export interface TimePair {
   /** Wall clock, for persisted times. */
-  readonly wall: number;
+  readonly wallTimeMs: number;
   /** Monotonic clock, for timers. */
-  readonly monotonic: number;
+  readonly monotonicMs: number;
 }
 
 /**
@@ -102,14 +102,14 @@ export interface TimePair {
 export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
   const { standby, isHalfOpen, consecutiveTrips } = breaker;
   if (standby === undefined && !isHalfOpen && consecutiveTrips === 0) return undefined;
-  const wallOf = (monotonic: number) => Math.max(0, Math.round(now.wall + monotonic - now.monotonic));
+  const wallTimeOf = (monotonicMs: number) => Math.max(0, Math.round(now.wallTimeMs + monotonicMs - now.monotonicMs));
   return {
     ...breaker.names,
     ...(standby === undefined ? {} : {
       standby: {
         reason: standby.reason,
-        since: wallOf(standby.since),
-        until: standby.until === Infinity ? null : wallOf(standby.until),
+        since: wallTimeOf(standby.since),
+        until: standby.until === Infinity ? null : wallTimeOf(standby.until),
       },
     }),
     ...(isHalfOpen ? { half_open: true } : {}),
@@ -129,15 +129,15 @@ export function readBreaker(
   savedAt: number,
   now: TimePair,
 ): BreakerFacts {
-  const timeTo = (wall: number) => wall - Math.max(now.wall, savedAt);
+  const timeTo = (wallTimeMs: number) => wallTimeMs - Math.max(now.wallTimeMs, savedAt);
   return {
     isHalfOpen: half_open === true,
     consecutiveTrips: consecutive_trips,
     ...(standby === undefined ? {} : {
       standby: {
         reason: standby.reason,
-        since: now.monotonic + Math.min(0, standby.since - now.wall),
-        until: now.monotonic + (standby.until === null ? Infinity : Math.min(timeTo(standby.until), maxStandbyMs)),
+        since: now.monotonicMs + Math.min(0, standby.since - now.wallTimeMs),
+        until: now.monotonicMs + (standby.until === null ? Infinity : Math.min(timeTo(standby.until), maxStandbyMs)),
       },
     }),
   };
@@ -147,14 +147,14 @@ export function readBreaker(
 export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): SavedApiKey[] {
   return keys.flatMap(({ value, breakers }) =>
     breakers.flatMap(({ owner: { model }, standby, rejection, consecutiveTrips }) => {
-      if (standby === undefined || standby.until <= now.monotonic) return [];
+      if (standby === undefined || standby.until <= now.monotonicMs) return [];
       return {
         provider,
-        key: markOf(provider, value, now.wall),
+        key: markOf(provider, value, now.wallTimeMs),
         ...(model !== undefined && { model }),
         ...(consecutiveTrips > 0 && { consecutive_trips: consecutiveTrips }),
         reason: rejection!.call.kind,
-        until: Math.round(now.wall + standby.until - now.monotonic),
+        until: Math.round(now.wallTimeMs + standby.until - now.monotonicMs),
       };
     })
   );
@@ -173,10 +173,10 @@ export function mergeApiKeys(
   for (const own of pool.keys) {
     const mark = markOf(pool.provider, own.value, savedAt);
     for (const { key, model, reason: kind, until, consecutive_trips = 0 } of keys) {
-      const standbyMs = Math.min(until - Math.max(now.wall, savedAt), maxStandbyMs);
+      const standbyMs = Math.min(until - Math.max(now.wallTimeMs, savedAt), maxStandbyMs);
       if (key !== mark || standbyMs <= 0) continue;
       const breaker = own.breakerFor(model);
-      const at = now.monotonic;
+      const at = now.monotonicMs;
       const { standby, rejection } = breaker;
       const isLater = at + standbyMs > (standby?.until ?? 0);
       breaker.restore({
@@ -191,8 +191,8 @@ export function mergeApiKeys(
 }
 
 /** Returns a hash that distinguishes keys in a list without revealing them: 32 bits, which many keys share. */
-function markOf(provider: string, value: string, wall: number): string {
-  const bits = hash53(`${wall} ${provider} ${value}`) >>> 0;
+function markOf(provider: string, value: string, wallTimeMs: number): string {
+  const bits = hash53(`${wallTimeMs} ${provider} ${value}`) >>> 0;
   return bits.toString(16).padStart(8, "0");
 }
 

@@ -28,7 +28,7 @@ import { readSnapshot } from "./snapshot_codec.ts";
 const toleranceMs = 1000;
 
 /** Age beyond which spending counts in no window, ms. */
-const spendingKeptMs = 62 * 24 * 60 * 60 * 1000;
+const spendingRetentionMs = 62 * 24 * 60 * 60 * 1000;
 
 /** Options of a {@linkcode SnapshotMapper}. */
 interface SnapshotMapperOptions {
@@ -75,27 +75,30 @@ export class SnapshotMapper implements StateRestorer {
     const keys = [...this.#state.keyPools.values()].flatMap((pool) => writeApiKeys(pool, now));
     const breakers = [...this.#state.breakers, ...this.#owner.pending];
     const names = new Set(this.#state.members.map(nameOf));
-    const isElsewhere = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
+    const isOfOtherProcess = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
     return {
       version: 1,
-      saved_at: now.wall,
+      saved_at: now.wallTimeMs,
       breakers: breakers.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
-      failures: [...this.#state.members.flatMap(writeFailures), ...this.#known?.failures.filter(isElsewhere) ?? []],
+      failures: [
+        ...this.#state.members.flatMap(writeFailures),
+        ...this.#known?.failures.filter(isOfOtherProcess) ?? [],
+      ],
       ...(keys.length === 0 ? {} : { keys }),
       ...(this.#hasUsage && {
-        usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isElsewhere) ?? []],
-        spending: this.#spending(now.wall),
+        usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isOfOtherProcess) ?? []],
+        spending: this.#spending(now.wallTimeMs),
       }),
     };
   }
 
-  #spending(wall: number): readonly SavedSpending[] {
+  #spending(wallTimeMs: number): readonly SavedSpending[] {
     const budgets = this.#budgets();
-    const isKept = ({ budget, months }: SavedSpending) =>
-      !budgets.has(budget) && months.some(({ start }) => start > wall - spendingKeptMs);
+    const isRetained = ({ budget, months }: SavedSpending) =>
+      !budgets.has(budget) && months.some(({ start }) => start > wallTimeMs - spendingRetentionMs);
     return [
       ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
-      ...this.#known?.spending?.filter(isKept) ?? [],
+      ...this.#known?.spending?.filter(isRetained) ?? [],
     ];
   }
 
@@ -142,7 +145,7 @@ export class SnapshotMapper implements StateRestorer {
       const facts = readBreaker(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
       const own = known.get(recordKey(saved)) ?? this.#owner.#pending.breakerOf(saved);
-      if (until > now.monotonic && until > (own.standby?.until ?? 0)) own.restore(facts);
+      if (until > now.monotonicMs && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
     const { keyPools } = this.#state;
     for (const [provider, keys] of byProvider(savedKeys)) {
@@ -151,7 +154,7 @@ export class SnapshotMapper implements StateRestorer {
     }
     for (const member of this.#state.members) {
       this.#owner.#pending.restoreOverrides(member);
-      member.state.refresh(now.monotonic);
+      member.state.refresh(now.monotonicMs);
     }
   }
 
@@ -201,7 +204,7 @@ export class SnapshotMapper implements StateRestorer {
       if (standby === undefined) return [];
       const { key } = breaker;
       const until = endOf(saved.get(key));
-      const isSame = standby.until === until || Math.abs(this.#wallOf(standby) - until) <= toleranceMs;
+      const isSame = standby.until === until || Math.abs(this.#wallTimeOf(standby) - until) <= toleranceMs;
       return isSame ? [[key, standby] as const] : [];
     }));
   }
@@ -270,7 +273,7 @@ export class SnapshotMapper implements StateRestorer {
     return new Map([...scopes, ...this.#state.budgetScopes].map(({ id, budget }) => [id, budget]));
   }
 
-  #wallOf({ until }: Standby): number {
+  #wallTimeOf({ until }: Standby): number {
     return this.#clock.now() + until - this.#clock.monotonic();
   }
 }

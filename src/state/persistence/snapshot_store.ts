@@ -56,7 +56,7 @@ export class SnapshotStore implements StateStore {
   /** Whether an unreadable record has been copied, and not been replaced yet. */
   #isCopied = false;
   /** The invalid entries of the record when it was last read. */
-  #leftOut: string | undefined;
+  #invalidEntries: string | undefined;
 
   constructor(parts: SnapshotStoreParts) {
     this.#parts = parts;
@@ -192,10 +192,10 @@ export class SnapshotStore implements StateStore {
   async #sync(isOurs: () => boolean = () => true): Promise<boolean> {
     await this.#mergeStored();
     const snapshot = this.#mapper!.snapshot();
-    const text = JSON.stringify(snapshot);
+    const json = JSON.stringify(snapshot);
     if (!isOurs()) return false;
-    this.#written = text; // also on failure: it may have been written
-    await this.#parts.storage.save(stateKey, new TextEncoder().encode(text));
+    this.#written = json; // also on failure: it may have been written
+    await this.#parts.storage.save(stateKey, new TextEncoder().encode(json));
     this.#mapper!.setKnown(snapshot);
     this.#isCopied = false;
     return true;
@@ -203,10 +203,10 @@ export class SnapshotStore implements StateStore {
 
   /** Merges what other processes have written. An unreadable record is copied and replaced. */
   async #mergeStored(): Promise<void> {
-    const reason = await this.#read((text) => {
-      const stored = JSON.parse(text);
-      if (text === this.#written) this.#mapper!.setKnown(stored);
-      else this.#hasChanged = this.#traceLeftOut(this.#mapper!.mergeStored(stored)) || this.#hasChanged;
+    const reason = await this.#read((json) => {
+      const stored = JSON.parse(json);
+      if (json === this.#written) this.#mapper!.setKnown(stored);
+      else this.#hasChanged = this.#traceInvalidEntries(this.#mapper!.mergeStored(stored)) || this.#hasChanged;
     });
     if (reason === undefined || this.#isCopied) return;
     this.#trace("warning", `${reason}. ${await this.#copyUnreadable()}. It is rewritten`);
@@ -214,23 +214,23 @@ export class SnapshotStore implements StateStore {
   }
 
   async #restore(mapper: SnapshotMapper): Promise<void> {
-    const restore = (text: string) => void this.#traceLeftOut(mapper.restore(JSON.parse(text)));
+    const restore = (json: string) => void this.#traceInvalidEntries(mapper.restore(JSON.parse(json)));
     const reason = await this.#read(restore).catch((error) => this.#ignoreUnavailable(errorOf(error, "read")));
     if (reason === undefined) return;
-    const isBack = await this.#readBackup(restore);
-    const aside = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message);
-    this.#trace("warning", `${reason}. ${aside}. ${isBack ? "The backup is restored" : "All models start as active"}`);
+    const end = await this.#readBackup(restore) ? "The backup is restored" : "All models start as active";
+    const copied = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message);
+    this.#trace("warning", `${reason}. ${copied}. ${end}`);
   }
 
   /** Traces the invalid entries of a record, once. Returns whether there are any. */
-  #traceLeftOut(leftOut: readonly string[]): boolean {
+  #traceInvalidEntries(leftOut: readonly string[]): boolean {
     const message = leftOutOf(leftOut);
-    if (message !== undefined && message !== this.#leftOut) this.#trace("warning", message);
-    this.#leftOut = message;
+    if (message !== undefined && message !== this.#invalidEntries) this.#trace("warning", message);
+    this.#invalidEntries = message;
     return message !== undefined;
   }
 
-  async #readBackup(restore: (text: string) => void): Promise<boolean> {
+  async #readBackup(restore: (json: string) => void): Promise<boolean> {
     try {
       const bytes = await this.#parts.storage.load(`${stateKey}.backup`);
       if (bytes !== undefined) restore(new TextDecoder().decode(bytes));
@@ -252,7 +252,7 @@ export class SnapshotStore implements StateStore {
    *
    * @returns The reason, when it cannot be read.
    */
-  async #read(use: (text: string) => void): Promise<string | undefined> {
+  async #read(use: (json: string) => void): Promise<string | undefined> {
     if (this.#parts.replicated !== undefined && this.#isRead) return undefined;
     try {
       const bytes = await this.#parts.storage.load(stateKey);
@@ -293,7 +293,7 @@ function problemOf(error: MeshError | undefined): ConnectorProblem | undefined {
 }
 
 /** Returns the error of a built-in connector. Messages of other connectors may quote secrets and are not passed on. */
-function errorOf(error: unknown, doing: string): MeshError {
+function errorOf(error: unknown, action: string): MeshError {
   if (MeshError.isInstance(error)) return error;
-  return new ConnectorError(`Cannot ${doing} the state: the storage failed (see the error's cause)`, error);
+  return new ConnectorError(`Cannot ${action} the state: the storage failed (see the error's cause)`, error);
 }

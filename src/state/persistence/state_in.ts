@@ -1,21 +1,20 @@
 /**
- * Where states are kept on a server, and shared.
+ * Persistence and sharing of states on servers.
  * @module
  */
 import type { Storage } from "../../contracts/storage.ts";
-import { type StatePersistence, statePersistence } from "./state_store.ts";
+import { type StatePersistence, statePersistence, storeOnDemand } from "./state_store.ts";
 import type { StateInOptions } from "./store_in.ts";
-import { storeOnDemand } from "./store_on_demand.ts";
 
 export type { StateInOptions };
 
 /**
- * Keeps states in a storage, spent budgets and counts of limits included: read at the start, written at every change of
- * a state and at the end. Processes on one storage that has the facet `Shared`, such as `redisStorage()`, also share
- * budgets, limits, rates, and standbys.
+ * Persists states in a storage, including spent budgets and counters of limits. They are read at startup, and written
+ * after each change and at the end. Processes on a storage with the facet `Shared`, such as `redisStorage()`, also
+ * share budgets, limits, rates, and standbys.
  *
- * @param storage Where.
- * @param options What happens while it is unavailable.
+ * @param storage The storage.
+ * @param options The behavior while it is unavailable.
  *
  * @example
  * ```ts ignore

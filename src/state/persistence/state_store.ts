@@ -1,5 +1,5 @@
 /**
- * Interfaces of state persistence.
+ * State persistence: the interface of stores, and stores that are opened on demand.
  * @module
  */
 import type { TraceEntry } from "../../contracts/events.ts";
@@ -32,7 +32,7 @@ export interface StateStore {
 /** Where state is persisted: the `storage` option of `create`. Made by `stateIn`. */
 export interface StatePersistence {
   /** Distinguishes it from other values. */
-  readonly keeps: "states";
+  readonly persists: "states";
 }
 
 /** Shared by all copies of this package in a program; not visible to programs. */
@@ -43,11 +43,28 @@ type MakeStore = (parts: { readonly clock: Clock; readonly hub: Tracer }) => Sta
 
 /** Wraps a store factory as the value that programs pass to `create`. */
 export function statePersistence(make: MakeStore): StatePersistence {
-  const persistence = { keeps: "states", [makeKey]: make } as const;
+  const persistence = { persists: "states", [makeKey]: make } as const;
   return persistence;
 }
 
 /** Returns the store factory; undefined for any value not made by {@linkcode statePersistence}. */
 export function storeMakerOf(persistence: StatePersistence | undefined): MakeStore | undefined {
   return (persistence as { readonly [makeKey]?: MakeStore } | undefined)?.[makeKey];
+}
+
+/**
+ * Creates a store that is opened with the first load.
+ *
+ * @param open Opens it; undefined while there is none.
+ */
+export function storeOnDemand(open: () => Promise<StateStore | undefined>): StateStore {
+  let store: StateStore | undefined;
+  return {
+    get storage() {
+      return store?.storage;
+    },
+    load: async (state) => await (store ??= await open())?.load(state),
+    mark: () => store?.mark(),
+    close: async () => await store?.close(),
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * What keeps states in a storage. Imported when a state is loaded from one.
+ * Creates stores of states in a storage. Imported when a state is loaded from one.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
@@ -13,22 +13,22 @@ import type { StateStore, Tracer } from "./state_store.ts";
 /** Options of `stateIn`. */
 export interface StateInOptions {
   /**
-   * What happens while a storage that several processes share is unavailable: `open` goes on with what each process knows,
-   * `closed` refuses to start and refuses requests under a budget. `open` unless given.
+   * Behavior while a storage shared by several processes is unavailable. `open` continues with the state known to each
+   * process; `closed` rejects startup, and requests under a budget. Defaults to `open`.
    */
   readonly onUnavailable?: "open" | "closed";
 }
 
-/** What a store needs beside its storage. */
+/** Dependencies of a store besides its storage. */
 interface StoreOptions extends Required<StateInOptions> {
   readonly clock: Clock;
   readonly hub: Tracer;
 }
 
 /**
- * Keeps a state in a storage, and shares it where the storage can.
+ * Persists a state in a storage, and shares it if the storage supports that.
  *
- * @param storage Where.
+ * @param storage The storage.
  */
 export function storeIn(storage: Storage, options: StoreOptions): StateStore {
   const coded = storage instanceof CodedStorage
@@ -40,17 +40,17 @@ export function storeIn(storage: Storage, options: StoreOptions): StateStore {
     : replicatedStore(storage.shared, coded, options);
 }
 
-/** What a shared state needs beside its storage. */
+/** Dependencies of a shared state besides its storage. */
 interface ReplicatedStoreOptions extends StoreOptions {
-  /** What is shared is in another process of this machine. @default false */
+  /** Whether the shared state is in another process of this machine. @default false */
   readonly isLocal?: boolean;
 }
 
 /**
- * Keeps a state that several processes share.
+ * Creates the store of a state shared by several processes.
  *
- * @param shared What they agree on.
- * @param records Where the state is kept beyond all of them; undefined: nowhere.
+ * @param shared The shared state.
+ * @param records The storage that persists it; undefined if it exists only as long as the processes.
  */
 export function replicatedStore(
   shared: Shared,

@@ -21,7 +21,7 @@ interface Message extends MeshSnapshot {
   readonly from: string;
   /** Breakers that were closed early. */
   readonly closed: readonly SavedBreaker[];
-  /** Whether all processes are asked to publish their open breakers. */
+  /** Whether all processes must publish their open breakers. */
   readonly requests_all: boolean;
 }
 
@@ -65,7 +65,7 @@ export class BreakerEvents {
     for (const [key, published] of this.#published) this.#published.set(key, { ...published, isStale: true });
   }
 
-  /** Returns the message that asks other processes for their open breakers. */
+  /** Returns the message that requests the open breakers of other processes. */
   request(): string {
     return this.#message([], [], true);
   }
@@ -96,7 +96,7 @@ export class BreakerEvents {
   /**
    * Applies a message of another process. Other messages are ignored.
    *
-   * @returns Whether the sender asks for a reply.
+   * @returns Whether the sender requests a reply.
    */
   receive(text: string): boolean {
     const message = readMessage(text);
@@ -117,11 +117,11 @@ export class BreakerEvents {
   }
 
   #message(begun: readonly CircuitBreaker[], closed: readonly CircuitBreaker[], requestsAll: boolean): string {
-    const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
+    const now = { wallTimeMs: this.#clock.now(), monotonicMs: this.#clock.monotonic() };
     const message: Message = {
       version: 1,
       from: this.#id,
-      saved_at: now.wall,
+      saved_at: now.wallTimeMs,
       breakers: begun.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
       failures: [],
       closed: closed.map((breaker) => ({
@@ -138,9 +138,9 @@ export class BreakerEvents {
   }
 
   /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
-  #merge(saved: SavedBreaker, saidAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
+  #merge(saved: SavedBreaker, sentAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
-    const { standby, consecutiveTrips } = readBreaker(saved, saidAt, { wall: saidAt, monotonic: now });
+    const { standby, consecutiveTrips } = readBreaker(saved, sentAt, { wallTimeMs: sentAt, monotonicMs: now });
     const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // each process counts the shared total against its own limits

@@ -6,9 +6,9 @@ import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedReservation } from "../../contracts/storage.ts";
 import type {
   Acknowledged,
+  CounterGroup,
   CounterReplicator,
   CounterRequest,
-  CounterSource,
   OwnPart,
   RateReplicaParts,
   ReplicatedCounter,
@@ -22,7 +22,7 @@ import { SharedWindow } from "./shared_window.ts";
  * Timeout of a request that waits for the store, ms, in steps. Responses that were received while this process was busy
  * are processed before the next step.
  */
-const [claimStepMs, claimSteps] = [10, 5];
+const [reservationStepMs, reservationSteps] = [10, 5];
 
 /** Time without acknowledgement after which the store counts as unavailable, ms; until then it may just be slow. */
 const maxResponseMs = 500;
@@ -60,16 +60,16 @@ export class CounterReplication implements Replication {
   #isUnavailable = false;
   /** Resolvers of requests that wait for a grant. */
   readonly #undecided = new Set<(grant: undefined) => void>();
-  /** Claims that the store has not decided yet. */
-  readonly #claims = new Set<Promise<boolean>>();
+  /** Acquisitions that the store has not decided yet. */
+  readonly #pendingAcquisitions = new Set<Promise<boolean>>();
   /** Shared windows by name. */
   readonly #windows = new Map<string, SharedWindow>();
   /** The sync in flight, or the last one. */
   #syncing: Promise<void> = Promise.resolve();
   /** The sync after it, if one is requested. */
   #next: Promise<void> | undefined;
-  /** Sources with changes to report in this turn. */
-  readonly #reporting = new Set<CounterSource>();
+  /** Groups with changes to report in this turn. */
+  readonly #reporting = new Set<CounterGroup>();
 
   constructor(replicator: CounterReplicator, target: ReplicationTarget) {
     this.#replicator = replicator;
@@ -87,7 +87,7 @@ export class CounterReplication implements Replication {
   }
 
   /** Creates the replicated counters of a rate. */
-  replicaOf(rate: RateReplicaParts): CounterSource {
+  replicaOf(rate: RateReplicaParts): CounterGroup {
     return new RateReplica(rate);
   }
 
@@ -98,21 +98,21 @@ export class CounterReplication implements Replication {
   sync(): Promise<void> {
     return this.#next ??= this.#syncing.then(() => {
       this.#next = undefined;
-      return this.#syncing = this.#sync(this.#replicator.sources);
+      return this.#syncing = this.#sync(this.#replicator.groups);
     });
   }
 
-  /** Reports the counters of one source within this turn of the event loop, since the process may exit after it. */
-  report(source: CounterSource): void {
+  /** Reports the counters of one group within this turn of the event loop, since the process may exit after it. */
+  report(group: CounterGroup): void {
     if (this.#isUnavailable) return; // the next sync reports it
     if (this.#reporting.size === 0) {
       queueMicrotask(() => {
-        const sources = [...this.#reporting];
+        const groups = [...this.#reporting];
         this.#reporting.clear();
-        void this.#sync(sources);
+        void this.#sync(groups);
       });
     }
-    this.#reporting.add(source);
+    this.#reporting.add(group);
   }
 
   /** Syncs for a request, with the timeout of a reservation. */
@@ -120,12 +120,14 @@ export class CounterReplication implements Replication {
     if (!this.#isUnavailable) await this.#withTimeout(this.sync());
   }
 
-  async #sync(sources: readonly CounterSource[]): Promise<void> {
+  async #sync(groups: readonly CounterGroup[]): Promise<void> {
     const { shared, clock } = this.#target;
-    const wall = clock.now();
-    const parts = sources.flatMap((source) => [...source.counters(wall)]).filter((part) => this.#hasChanged(part));
+    const wallTimeMs = clock.now();
+    const parts = groups.flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
+      this.#replicator.hasChanged(part)
+    );
     const deltas = parts.map((part) => {
-      const account = this.#acknowledgedOf(part);
+      const account = this.#replicator.acknowledgedOf(part);
       const { amount, leased, pending } = account;
       const change = {
         amount: part.own - amount - pending.amount,
@@ -143,7 +145,7 @@ export class CounterReplication implements Replication {
         applyTotal(part, account, { change, total: totals[index]! })
       );
       this.#setUnavailable(false);
-      if (sources === this.#replicator.sources) this.#forget(parts);
+      if (groups === this.#replicator.groups) this.#replicator.forgetExpired(parts, clock.now());
     } catch {
       this.#setUnavailable(true); // the next sync reports it again
     } finally {
@@ -156,17 +158,19 @@ export class CounterReplication implements Replication {
    * Reserves in shared counters, all or nothing. Granted amounts must count as this process's own from then on; unused
    * ones are returned by the next {@linkcode CounterReplication.sync}.
    *
-   * @param wanted Counters, amounts and limits.
+   * @param requests Counters, amounts and limits.
    * @param onGrant Called in the turn in which the store grants, so that no sync comes in between.
    * @returns Why the request is denied; undefined when it may proceed. While the store is unavailable no request waits,
    * and requests for budget are denied when so configured.
    */
-  async reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<Reason | undefined> {
-    if (wanted.length === 0) return undefined;
+  async reserve(requests: readonly CounterRequest[], onGrant: () => void): Promise<Reason | undefined> {
+    if (requests.length === 0) return undefined;
     const { shared, onUnavailable } = this.#target;
-    const known = this.#isUnavailable ? undefined : await this.#withTimeout(this.#requestRoom(shared, wanted, onGrant));
+    const known = this.#isUnavailable
+      ? undefined
+      : await this.#withTimeout(this.#requestReservation(shared, requests, onGrant));
     if (known !== undefined) return known.denied;
-    return onUnavailable === "closed" && wanted.some(isMoney) ? "storage_unavailable" : undefined;
+    return onUnavailable === "closed" && requests.some(isMoney) ? "storage_unavailable" : undefined;
   }
 
   /**
@@ -187,21 +191,21 @@ export class CounterReplication implements Replication {
   }
 
   /** Returns the grant of a request that was not sent. If the store cannot be reached, it counts until it expires. */
-  giveBack(rate: SharedRate, { slice }: RateGrant): void {
-    this.#windowOf(rate).giveBack(this.#target.shared, slice).catch(() => this.#setUnavailable(true));
+  returnGrant(rate: SharedRate, { slice }: RateGrant): void {
+    this.#windowOf(rate).release(this.#target.shared, slice).catch(() => this.#setUnavailable(true));
   }
 
-  async claim(name: string, expiresAt: number): Promise<boolean> {
+  async acquireOnce(name: string, expiresAt: number): Promise<boolean> {
     if (this.#isUnavailable) return true;
-    const asked = this.#target.shared.reserve([{ key: `claim ${name}`, expiresAt, amount: 1, limit: 1 }]);
-    const claim = asked.then(({ isGranted }) => isGranted, () => true);
-    this.#claims.add(claim);
-    return await claim.finally(() => this.#claims.delete(claim));
+    const response = this.#target.shared.reserve([{ key: `claim ${name}`, expiresAt, amount: 1, limit: 1 }]);
+    const isFirst = response.then(({ isGranted }) => isGranted, () => true);
+    this.#pendingAcquisitions.add(isFirst);
+    return await isFirst.finally(() => this.#pendingAcquisitions.delete(isFirst));
   }
 
-  /** Resolves when the store has decided all pending claims. */
-  async settleClaims(): Promise<void> {
-    await Promise.all(this.#claims);
+  /** Resolves when the store has decided all pending acquisitions. */
+  async acquisitionsDecided(): Promise<void> {
+    await Promise.all(this.#pendingAcquisitions);
   }
 
   #windowOf(rate: SharedRate): SharedWindow {
@@ -212,17 +216,17 @@ export class CounterReplication implements Replication {
     return made;
   }
 
-  #withTimeout<T>(asked: Promise<T>): Promise<T | undefined> {
-    if (this.#target.isLocal) return asked;
+  #withTimeout<T>(response: Promise<T>): Promise<T | undefined> {
+    if (this.#target.isLocal) return response;
     return new Promise((resolve) => {
       let steps = 0;
       let cancel: Cancel;
       const step = () => {
-        if (steps++ === claimSteps) return resolve(undefined);
-        cancel = this.#target.clock.after(claimStepMs, step);
+        if (steps++ === reservationSteps) return resolve(undefined);
+        cancel = this.#target.clock.after(reservationStepMs, step);
       };
       step();
-      asked.then((answer) => {
+      response.then((answer) => {
         cancel();
         resolve(answer);
       });
@@ -230,13 +234,13 @@ export class CounterReplication implements Replication {
   }
 
   /** Requests a reservation. A response after the timeout is applied too, since the store has counted it. */
-  async #requestRoom(
+  async #requestReservation(
     shared: Shared,
-    wanted: readonly CounterRequest[],
+    requests: readonly CounterRequest[],
     onGrant: () => void,
   ): Promise<{ readonly denied: Reason | undefined } | undefined> {
-    const accounts = wanted.map(({ counter }) => this.#acknowledgedOf(counter));
-    const reservations = wanted.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
+    const accounts = requests.map(({ counter }) => this.#replicator.acknowledgedOf(counter));
+    const reservations = requests.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
       ...sumOf(counter),
       amount,
       limit,
@@ -244,43 +248,17 @@ export class CounterReplication implements Replication {
     }));
     try {
       const { isGranted, sums } = await shared.reserve(reservations);
-      wanted.forEach(({ counter, amount, isLeased }, index) => {
+      requests.forEach(({ counter, amount, isLeased }, index) => {
         const granted = isGranted ? amount : 0;
         const change = { amount: granted, leased: isLeased ? granted : 0 };
         applyTotal(counter, accounts[index]!, { change, total: sums[index]! });
       });
       if (isGranted) onGrant();
-      const full = wanted.find(({ amount, limit }, index) => sums[index]! + amount > limit) ?? wanted[0]!;
+      const full = requests.find(({ amount, limit }, index) => sums[index]! + amount > limit) ?? requests[0]!;
       return { denied: isGranted ? undefined : full.reason };
     } catch {
       this.#setUnavailable(true);
       return undefined;
-    }
-  }
-
-  #hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
-    const known = this.#replicator.acknowledged.get(key);
-    return isPresent || own !== (known?.amount ?? 0) || leased !== (known?.leased ?? 0);
-  }
-
-  #acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
-    const known = this.#replicator.acknowledged.get(key);
-    if (known !== undefined) return known;
-    const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };
-    this.#replicator.acknowledged.set(key, made);
-    return made;
-  }
-
-  /** Deletes acknowledgements of expired counters. */
-  #forget(parts: readonly ReplicatedCounter[]): void {
-    if (this.#replicator.acknowledged.size <= 2 * parts.length + 100) return;
-    const inUse = new Set(parts.map(({ key }) => key));
-    const wall = this.#target.clock.now();
-    const kept = new Set(
-      this.#replicator.sources.flatMap((source) => [...source.counters(wall)].map(({ key }) => key)),
-    );
-    for (const key of this.#replicator.acknowledged.keys()) {
-      if (!inUse.has(key) && !kept.has(key)) this.#replicator.acknowledged.delete(key);
     }
   }
 

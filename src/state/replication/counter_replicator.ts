@@ -37,10 +37,10 @@ export interface CounterRequest {
   readonly reason: AdmissionDenial["reason"];
 }
 
-/** A source of replicated counters. */
-export interface CounterSource {
+/** A group of replicated counters, such as those of one budget. */
+export interface CounterGroup {
   /** Returns its counters. */
-  counters(wall: number): Iterable<ReplicatedCounter>;
+  counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
   /**
    * Begins replication. Values restored from an earlier process are already in the store.
    *
@@ -86,35 +86,35 @@ export interface Replication {
   /** Whether the store is unavailable and requests that need it are denied. */
   readonly isFailClosed: boolean;
   /** Creates the replicated counters of a rate. */
-  replicaOf(rate: RateReplicaParts): CounterSource;
+  replicaOf(rate: RateReplicaParts): CounterGroup;
   /** Reports local counters to the store, and applies those of other processes. Never rejects. */
   sync(): Promise<void>;
-  /** Reports the counters of one source without waiting for the next sync. */
-  report(source: CounterSource): void;
+  /** Reports the counters of one group without waiting for the next sync. */
+  report(group: CounterGroup): void;
   /** Syncs for a request, with the timeout of a reservation. */
   refresh(): Promise<void>;
   /** Requests a grant for one request of a shared rate; undefined while the store is unavailable. */
   admit(rate: SharedRate): Promise<RateGrant | undefined>;
   /** Returns the grant of a request that was not sent. */
-  giveBack(rate: SharedRate, grant: RateGrant): void;
+  returnGrant(rate: SharedRate, grant: RateGrant): void;
   /**
-   * Whether this process is the first of all that claims something, such as the report of a fact that each of them sees.
+   * Acquires a name if no other process has, such as that of a fact that every process sees and one has to report.
    *
-   * @param name Of what is claimed.
-   * @param expiresAt From when it can be claimed again: wall clock, ms.
-   * @returns True, too, while the store is unavailable: better reported twice than never.
+   * @param name Identifies the fact.
+   * @param expiresAt When the name may be acquired again, wall-clock ms.
+   * @returns Whether this process has acquired it. True while the store is unavailable, since a fact that is reported
+   * twice is preferred to one that is not reported.
    */
-  claim(name: string, expiresAt: number): Promise<boolean>;
-  /** Asks for room in sums, for all of it or none: undefined when there is room, else why not. */
-  reserve(wanted: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
+  acquireOnce(name: string, expiresAt: number): Promise<boolean>;
+  /** Reserves all requested amounts or none. Returns undefined when they are granted, else the reason of the denial. */
+  reserve(requests: readonly CounterRequest[], onGrant: () => void): Promise<CounterRequest["reason"] | undefined>;
 }
 
 /** The counters of one mesh: local until a shared storage replicates them. */
 export class CounterReplicator {
-  /** Sources of counters. */
-  readonly sources: CounterSource[] = [];
+  readonly groups: CounterGroup[] = [];
   /** Acknowledged parts by counter key. */
-  readonly acknowledged: Map<string, Acknowledged> = new Map();
+  readonly #acknowledged = new Map<string, Acknowledged>();
   readonly #rates: RateReplicaParts[] = [];
   #replication: Replication | undefined;
 
@@ -123,10 +123,10 @@ export class CounterReplicator {
     return this.#replication;
   }
 
-  /** Registers a source, to be replicated now or once replication begins. */
-  register(source: CounterSource): void {
-    this.sources.push(source);
-    if (this.#replication !== undefined) this.#start(source);
+  /** Registers a group, to be replicated now or once replication begins. */
+  register(group: CounterGroup): void {
+    this.groups.push(group);
+    if (this.#replication !== undefined) this.#start(group);
   }
 
   /** Registers a rate, whose counters exist only while they are replicated. */
@@ -139,11 +139,34 @@ export class CounterReplicator {
   open(replication: Replication): void {
     const isNew = this.#replication === undefined;
     this.#replication = replication;
-    if (isNew) { for (const source of this.sources) this.#start(source); }
+    if (isNew) { for (const group of this.groups) this.#start(group); }
     for (const rate of this.#rates.splice(0)) this.register(replication.replicaOf(rate));
   }
 
-  #start(source: CounterSource): void {
-    source.startReplication?.(() => this.#replication?.report(source));
+  /** Whether a counter has something to report. */
+  hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
+    const known = this.#acknowledged.get(key);
+    return isPresent || own !== (known?.amount ?? 0) || leased !== (known?.leased ?? 0);
+  }
+
+  /** Returns the acknowledged part of a counter, which the caller updates. */
+  acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
+    const known = this.#acknowledged.get(key);
+    if (known !== undefined) return known;
+    const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };
+    this.#acknowledged.set(key, made);
+    return made;
+  }
+
+  /** Deletes acknowledgements of expired counters, once there are many. Those of `reported` counters are kept. */
+  forgetExpired(reported: readonly ReplicatedCounter[], wallTimeMs: number): void {
+    if (this.#acknowledged.size <= 2 * reported.length + 100) return;
+    const inUse = new Set(reported.map(({ key }) => key));
+    for (const group of this.groups) for (const { key } of group.counters(wallTimeMs)) inUse.add(key);
+    for (const key of this.#acknowledged.keys()) if (!inUse.has(key)) this.#acknowledged.delete(key);
+  }
+
+  #start(group: CounterGroup): void {
+    group.startReplication?.(() => this.#replication?.report(group));
   }
 }

@@ -3,7 +3,7 @@
  * per slice, and reads what other processes added.
  * @module
  */
-import type { CounterSource, RateReplicaParts, ReplicatedCounter } from "./counter_replicator.ts";
+import type { CounterGroup, RateReplicaParts, ReplicatedCounter } from "./counter_replicator.ts";
 
 /** Known counts of a slice. */
 interface Slice {
@@ -12,7 +12,7 @@ interface Slice {
 }
 
 /** The replicated counters of one rate. */
-export class RateReplica implements CounterSource {
+export class RateReplica implements CounterGroup {
   readonly #parts: RateReplicaParts;
   readonly #slices = new Map<number, Slice>();
   #counted: number | undefined;
@@ -22,10 +22,10 @@ export class RateReplica implements CounterSource {
   }
 
   /** Returns the slices that may still change; initially all slices of the window. */
-  *counters(wall: number): Iterable<ReplicatedCounter> {
+  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
     const { key, sliceMs, slices, isWanted, counted } = this.#parts;
     if (!isWanted()) return;
-    const present = Math.floor(wall / sliceMs);
+    const present = Math.floor(wallTimeMs / sliceMs);
     const isFirst = this.#counted === undefined;
     const taken = counted();
     this.#slice(present).own += taken - (this.#counted ?? taken); // usage before replication is not reported

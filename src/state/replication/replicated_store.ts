@@ -76,7 +76,7 @@ export class ReplicatedStore implements StateStore {
     void this.#publish();
   }
 
-  /** Reports and publishes what is left. */
+  /** Reports and publishes remaining changes. */
   async close(): Promise<void> {
     this.#cancel();
     if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#reportLast());
@@ -87,7 +87,7 @@ export class ReplicatedStore implements StateStore {
   /** A sync may show that a budget has reached a step, and the event waits for the store's decision on the claim. */
   async #reportLast(): Promise<void> {
     await this.#replication?.sync();
-    await this.#replication?.settleClaims();
+    await this.#replication?.acquisitionsDecided();
   }
 
   /**
@@ -138,9 +138,13 @@ export class ReplicatedStore implements StateStore {
     if (!this.#isSubscribed || this.#isPublishing) return;
     this.#isPublishing = true;
     try {
-      for (let news = this.#breakerEvents!.pending(); news !== undefined; news = this.#breakerEvents!.pending()) {
-        await this.#parts.shared.publish(channel, news.message);
-        news.done();
+      for (
+        let messages = this.#breakerEvents!.pending();
+        messages !== undefined;
+        messages = this.#breakerEvents!.pending()
+      ) {
+        await this.#parts.shared.publish(channel, messages.message);
+        messages.done();
       }
     } catch {
       this.#setUnavailable(true);

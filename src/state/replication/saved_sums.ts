@@ -68,7 +68,7 @@ export class SavedSums {
   async #load(): Promise<void> {
     const { storage, shared, clock, intervalMs } = this.#parts;
     this.#cancel();
-    await this.#reported("read", async () => {
+    await this.#reportingFailure("read", async () => {
       const bytes = await storage.load(key);
       if (bytes !== undefined) await shared.seed(sumsIn(JSON.parse(new TextDecoder().decode(bytes))));
     });
@@ -77,25 +77,25 @@ export class SavedSums {
 
   #save(): Promise<void> {
     const { storage, shared } = this.#parts;
-    return this.#reported("save", () =>
+    return this.#reportingFailure("save", () =>
       this.#lock.run(async (isOurs) => {
-        const text = JSON.stringify(await shared.sums());
-        if (text === this.#written) return true;
+        const json = JSON.stringify(await shared.sums());
+        if (json === this.#written) return true;
         if (!isOurs()) return false;
-        await storage.save(key, new TextEncoder().encode(text));
-        this.#written = text;
+        await storage.save(key, new TextEncoder().encode(json));
+        this.#written = json;
         return true;
       }));
   }
 
   /** Runs a task and traces its failure, once. The next write retries. */
-  async #reported(doing: string, work: () => Promise<void>): Promise<void> {
+  async #reportingFailure(action: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the record is damaged, or the storage failed";
-      const message = `Cannot ${doing} the counters of the worker processes: ${reason}`;
+      const message = `Cannot ${action} the counters of the worker processes: ${reason}`;
       if (message !== this.#failure) this.#parts.hub.trace({ severity: "error", component: "storage", message });
       this.#failure = message;
     }

@@ -62,13 +62,19 @@ export class SharedSums {
   }
 
   /** Implements {@linkcode Shared.reserve}. */
-  reserve(claims: readonly SharedReservation[], process: number): SharedGrant {
+  reserve(reservations: readonly SharedReservation[], process: number): SharedGrant {
     this.#sweep();
-    const isGranted = claims.every((claim) => this.#value(claim) + claim.amount <= claim.limit);
-    for (const { key, amount, isLeased } of isGranted ? claims : []) if (isLeased) this.#lease(process, key, amount);
+    const isGranted = reservations.every((reservation) =>
+      this.#value(reservation) + reservation.amount <= reservation.limit
+    );
+    for (const { key, amount, isLeased } of isGranted ? reservations : []) {
+      if (isLeased) this.#lease(process, key, amount);
+    }
     return {
       isGranted,
-      sums: claims.map((claim) => this.#set(claim, this.#value(claim) + (isGranted ? claim.amount : 0))),
+      sums: reservations.map((reservation) =>
+        this.#set(reservation, this.#value(reservation) + (isGranted ? reservation.amount : 0))
+      ),
     };
   }
 
@@ -86,8 +92,8 @@ export class SharedSums {
     this.#sweep();
     const all = [...this.#leases.values()];
     return [...this.#sums].flatMap(([key, { value, expiresAt }]) => {
-      const kept = all.reduce((sum, leases) => sum - (leases.get(key) ?? 0), value);
-      return kept === 0 ? [] : [{ key, value: kept, expiresAt }];
+      const remaining = all.reduce((sum, leases) => sum - (leases.get(key) ?? 0), value);
+      return remaining === 0 ? [] : [{ key, value: remaining, expiresAt }];
     });
   }
 
@@ -208,9 +214,9 @@ export class LinkedShared implements LocalShared {
     return (await this.#call((id) => ({ id, add: changes }))).sums;
   }
 
-  async reserve(claims: readonly SharedReservation[]): Promise<SharedGrant> {
-    if (claims.length === 0) return { isGranted: true, sums: [] };
-    const { isGranted, sums } = await this.#call((id) => ({ id, reserve: claims }));
+  async reserve(reservations: readonly SharedReservation[]): Promise<SharedGrant> {
+    if (reservations.length === 0) return { isGranted: true, sums: [] };
+    const { isGranted, sums } = await this.#call((id) => ({ id, reserve: reservations }));
     return { isGranted, sums };
   }
 

@@ -46,14 +46,14 @@ export class SharedWindow {
       const isKnown = before === this.#beforeOf(present);
       this.#before = { number: present - 1, sum: before };
       if (isGranted && this.#pastOf(present) + before + now <= limit) return { waitMs: 0, slice: present };
-      if (isGranted) await this.giveBack(shared, present); // other processes have added to the previous slice
+      if (isGranted) await this.release(shared, present); // other processes have added to the previous slice
       else if (isKnown) return { waitMs: this.#waitMs(present, { before, now, limit }), slice: present };
     }
     return { waitMs: sliceMs, slice: present };
   }
 
   /** Returns the grant of a request that was not sent. */
-  async giveBack(shared: Shared, slice: number): Promise<void> {
+  async release(shared: Shared, slice: number): Promise<void> {
     await shared.add([{ ...this.#slice(slice), by: -1 }]);
   }
 

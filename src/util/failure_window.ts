@@ -2,7 +2,7 @@
  * Error rate over a sliding window.
  * @module
  */
-import { SlidingWindow, type SlidingWindowOptions } from "../../util/sliding_window.ts";
+import { SlidingWindow, type SlidingWindowOptions } from "./sliding_window.ts";
 
 /** Counts requests and failures over a sliding window. */
 export class FailureWindow {
