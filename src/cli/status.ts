@@ -54,7 +54,7 @@ Exit code: 0 done, 1 failed, 2 usage error
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
       return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
     };
-    if (flags.has("watch")) await watch(show, { intervalMs, shell, runtime });
+    if (flags.has("watch")) await watch(show, { intervalMs, isDrawn: shell.stdout.isTerminal && !flags.json, shell, runtime });
     else await show(false);
     return 0;
   },
@@ -65,13 +65,15 @@ type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
 
 interface WatchParts extends Pick<CommandParts, "shell" | "runtime"> {
   readonly intervalMs: number;
+  /** Each one takes the place of the one before. */
+  readonly isDrawn: boolean;
 }
 
 /** Shows it until a signal ends it. A proxy that was there and does not answer is waited for: it may be restarting. */
-async function watch(show: Show, { intervalMs, shell, runtime: { clock } }: WatchParts): Promise<void> {
+async function watch(show: Show, { intervalMs, isDrawn, shell, runtime: { clock } }: WatchParts): Promise<void> {
   const end = new AbortController();
   const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
-  if (shell.stdout.isTerminal) shell.stdout.write(clear);
+  if (isDrawn) shell.stdout.write(clear);
   let isAway = false;
   try {
     for (let isAgain = false; !end.signal.aborted; isAgain = true) {
