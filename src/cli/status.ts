@@ -47,14 +47,15 @@ Exit code: 0 done, 1 failed, 2 usage error
     const intervalMs = intervalOf(flags);
     const proxy = new RemoteProxy(flags, runtime);
     const paint = paintFor(shell.stdout, runtime);
+    const isDrawn = shell.stdout.isTerminal && !flags.json;
     const show = async (isAgain: boolean, signal?: AbortSignal) => {
       const now = await proxy.json<ProxyStatus>("/mesh/status", { signal });
       const recent = await recentOf(proxy, signal);
       if (flags.json) return shell.stdout.write(`${JSON.stringify({ ...now, recent })}\n`);
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
-      return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
+      return shell.stdout.write(isAgain && !isDrawn ? `\n${text}` : (isAgain ? clear : "") + text);
     };
-    if (flags.has("watch")) await watch(show, { intervalMs, isDrawn: shell.stdout.isTerminal && !flags.json, shell, runtime });
+    if (flags.has("watch")) await watch(show, { intervalMs, isDrawn, shell, runtime });
     else await show(false);
     return 0;
   },
