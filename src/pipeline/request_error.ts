@@ -47,9 +47,9 @@ export function errorOf(context: RequestContext): MeshError {
   );
 }
 
-/** The end of a standby brings no money back: a model in standby that no budget could pay for is denied by its budget, too. */
+/** The end of a standby returns no money to a client: one whose budget could not pay for the model is denied by its budget. */
 function addBudgetDenial(member: Member, { plan, denials }: RequestContext, now: number): void {
-  if (member.state.status !== "standby") return;
+  if (plan.load.budget === undefined || member.state.status !== "standby") return;
   const denial = member.state.denial(plan.load, now);
   if (denial?.reason === "budget") denials.set(member, denial);
 }
