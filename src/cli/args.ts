@@ -41,7 +41,8 @@ function parse(
   { args, options }: { readonly args: readonly string[]; readonly options: readonly string[] },
 ): Parsed {
   const switches = ["help", "json", ...command.switches ?? []];
-  const parsed: Parsed = parseArgs(args, {
+  checkValues(args, { options, switches });
+  return parseArgs(args, {
     string: [...options, "_"], // else an argument such as 007 would become a number
     boolean: switches,
     collect: options,
@@ -55,12 +56,19 @@ function parse(
       );
     },
   });
+}
+
+/** Checks what the parser accepts: an empty string as a value, and a value of an option that has none. */
+function checkValues(
+  args: readonly string[],
+  { options, switches }: { readonly options: readonly string[]; readonly switches: readonly string[] },
+): void {
   for (const [index, arg] of args.entries()) {
-    const name = arg.replace(/^--/, "");
-    // the parser treats an empty string as a missing value
-    if (arg !== name && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
+    if (arg === "--") return;
+    const [, name = "", value] = /^--([^=]*)(=.*)?$/s.exec(arg) ?? [];
+    if (value === undefined && args[index + 1] === "" && options.includes(name)) throw needsValue(name);
+    if (value !== undefined && switches.includes(name)) throw new UsageError(`The option "--${name}" takes no value`);
   }
-  return parsed;
 }
 
 function checkPositional({ maxArguments = 0, isPrivate }: Command, positional: readonly string[]): void {

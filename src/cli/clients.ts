@@ -5,6 +5,7 @@
 import { parseDuration } from "../config/schema/units.ts";
 import { MeshError } from "../errors.ts";
 import type { UsageRow } from "../proxy/clients/client_usage.ts";
+import { isDay } from "../util/windows.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { printable, table, usd } from "./table.ts";
@@ -153,11 +154,13 @@ async function revoke(context: TaskContext): Promise<void> {
 
 async function usage(context: TaskContext): Promise<void> {
   const { flags, proxy, parts: { shell } } = context;
-  const { id } = await clientNamed(context);
   const query = new URLSearchParams(period.flatMap((name) => {
     const day = flags.value(name);
-    return day === undefined ? [] : [[name, day]];
+    if (day === undefined) return [];
+    if (isDay(day)) return [[name, day]];
+    throw new UsageError(`The option "--${name}" takes a day such as 2027-01-31, not "${day}"`);
   }));
+  const { id } = await clientNamed(context);
   const path = `/mesh/clients/${id}/usage`;
   if (flags.has("csv")) {
     query.set("format", "csv");
@@ -209,11 +212,10 @@ type Limits = Readonly<Record<string, unknown>> & { readonly budget?: Record<str
 function limitsIn(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
   const pools = flags.all("pool");
   const isEnding = (name: string) => flags.value(name) === "none";
-  const amount = (option: string, kind: string) => {
+  const amount = (option: string, kind: string, form = /^\d+(\.\d+)?$/) => {
     const text = flags.value(option)!;
-    const value = Number(text);
     if (isEnding(option)) return null;
-    if (/^\d+(\.\d+)?$/.test(text)) return value;
+    if (form.test(text)) return Number(text);
     throw new UsageError(`The option "--${option}" takes ${kind}, or "none", not "${text}"`);
   };
   const budget: Record<string, number | null> = {};
@@ -223,7 +225,7 @@ function limitsIn(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
   return {
     ...(pools.length > 0 && { pools: isEnding("pool") ? null : pools }),
     ...(Object.keys(budget).length > 0 && { budget }),
-    ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "a whole number") }),
+    ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "a whole number from 1", /^0*[1-9]\d*$/) }),
     ...(flags.value("expires") !== undefined &&
       { expires_at: isEnding("expires") ? null : timeIn(flags.value("expires")!, clock.now()) }),
   };

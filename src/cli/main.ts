@@ -59,7 +59,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   const isHelp = args[0] === "help" && args.length > 1;
   const [name, ...commandArgs] = isHelp ? [...args.slice(1), "--help"] : args;
   if (name === "--version" || name === "-v" || name === "version") {
-    stdout.write(`${version}\n`);
+    stdout.write(`${commandArgs.includes("--json") ? JSON.stringify({ version }) : version}\n`);
     return 0;
   }
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {

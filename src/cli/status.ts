@@ -47,14 +47,15 @@ Exit code: 0 done, 1 failed, 2 usage error
     const intervalMs = intervalOf(flags);
     const proxy = new RemoteProxy(flags, runtime);
     const paint = paintFor(shell.stdout, runtime);
+    const isDrawn = shell.stdout.isTerminal && !flags.json;
     const show = async (isAgain: boolean, signal?: AbortSignal) => {
       const now = await proxy.json<ProxyStatus>("/mesh/status", { signal });
       const recent = await recentOf(proxy, signal);
       if (flags.json) return shell.stdout.write(`${JSON.stringify({ ...now, recent })}\n`);
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
-      return shell.stdout.write(isAgain && !shell.stdout.isTerminal ? `\n${text}` : (isAgain ? clear : "") + text);
+      return shell.stdout.write(isAgain && !isDrawn ? `\n${text}` : (isAgain ? clear : "") + text);
     };
-    if (flags.has("watch")) await showRepeatedly(show, { intervalMs, shell, runtime });
+    if (flags.has("watch")) await showRepeatedly(show, { intervalMs, isDrawn, shell, runtime });
     else await show(false);
     return 0;
   },
@@ -65,16 +66,21 @@ type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
 
 interface RepeatParts extends Pick<CommandParts, "shell" | "runtime"> {
   readonly intervalMs: number;
+  /** Whether each status replaces the previous one on the screen. */
+  readonly isDrawn: boolean;
 }
 
 /**
  * Shows the status until a signal ends it. If the proxy becomes unreachable, it is waited for, since it may be
  * restarting.
  */
-async function showRepeatedly(show: Show, { intervalMs, shell, runtime: { clock } }: RepeatParts): Promise<void> {
+async function showRepeatedly(
+  show: Show,
+  { intervalMs, isDrawn, shell, runtime: { clock } }: RepeatParts,
+): Promise<void> {
   const end = new AbortController();
   const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());
-  if (shell.stdout.isTerminal) shell.stdout.write(clear);
+  if (isDrawn) shell.stdout.write(clear);
   let isUnreachable = false;
   try {
     for (let isAgain = false; !end.signal.aborted; isAgain = true) {

@@ -113,7 +113,8 @@ function clientsText({ clients = [] }: ProxyStatus): string {
 
 function lineOf(record: RecentRecord): string {
   if (record.type === "event") {
-    const { event, pool, model, provider, from, to, reason } = record;
+    const { event, pool, model, provider, from, to, reason, metadata } = record;
+    if (event === "budget") return budgetLineOf(metadata);
     const change = from === undefined && to === undefined ? "" : ` ${from ?? "?"} -> ${to ?? "?"}`;
     return `${event}${pool === undefined ? "" : ` ${pool}`}: ${model ?? provider}${change} (${reason})`;
   }
@@ -126,6 +127,12 @@ function lineOf(record: RecentRecord): string {
     client === undefined ? [] : `by ${client}`,
   ].flat();
   return `${pool}: ${path}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+/** Which budget has reached a step, and where it is. */
+function budgetLineOf({ scope, id, window, spent, limit }: MeshEvent["metadata"]): string {
+  const owner = id === "" ? String(scope) : `${scope} ${id}`;
+  return `budget ${owner}: ${usd(Number(spent))} of ${usd(Number(limit))} spent this ${window}`;
 }
 
 /** Formats a duration by its two largest units. */

@@ -17,7 +17,10 @@ import type { FailedAttempt, RequestContext } from "./request_context.ts";
 export function errorOf(context: RequestContext): MeshError {
   const { plan: { eligible, pool }, failures, clock } = context;
   const now = clock.monotonic();
-  for (const { state } of eligible) state.refresh(now);
+  for (const member of eligible) {
+    member.state.refresh(now);
+    addBudgetDenial(member, context, now);
+  }
   const kinds = new Set(eligible.flatMap((member) => exclusionReason(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
   const [kind] = kinds.size === 1 ? kinds : [];
@@ -42,6 +45,13 @@ export function errorOf(context: RequestContext): MeshError {
     `Every model of the pool "${pool.name}" is in standby${recovery}: ${list}`,
     { retryAfterMs, reasons: Object.fromEntries(reasons) },
   );
+}
+
+/** The budget of a client that could not pay for a model denies it, since the end of the model's standby changes nothing. */
+function addBudgetDenial(member: Member, { plan, denials }: RequestContext, now: number): void {
+  if (plan.load.budget === undefined || member.state.status !== "standby") return;
+  const denial = member.state.denial(plan.load, now);
+  if (denial?.reason === "budget") denials.set(member, denial);
 }
 
 /** The reason a candidate has not served; undefined for one that was skipped because its provider was excluded. */
@@ -100,7 +110,11 @@ function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
 }
 
 function soonest(members: readonly Member[], { denials }: RequestContext, now: number): number | undefined {
-  const end = Math.min(...members.flatMap((member) => member.state.retryAt ?? denials.get(member)?.until ?? []));
+  const ends = members.flatMap((member) => {
+    const times = [member.state.retryAt, denials.get(member)?.until].filter((time) => time !== undefined);
+    return times.length === 0 ? [] : Math.max(...times);
+  });
+  const end = Math.min(...ends);
   return end < Infinity ? Math.max(0, end - now) : undefined;
 }
 

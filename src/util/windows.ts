@@ -67,3 +67,9 @@ export function dayOf(wallTimeMs: number): string {
   if (number !== latest.number) latest = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
   return latest.text;
 }
+
+/** Whether a text is a day of the calendar, such as `2026-01-31`. */
+export function isDay(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
+  return !Number.isNaN(time) && dayOf(time) === text;
+}

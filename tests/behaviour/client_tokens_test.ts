@@ -182,6 +182,19 @@ describe("A client's budget", () => {
     assertEquals(site.upstream.requests.length, 6);
   });
 
+  it("is spent, and no matter of recovery, while a model is in standby", async () => {
+    await using site = await startSite({ budget: { daily_limit: 1 } }, answer(), {
+      models: { a: dollar, paused: dollar },
+      pools: { chat: { models: ["paused", "a"] } },
+      aliases: {},
+    });
+    site.proxy.mesh.deactivate("paused");
+    assertEquals(await codeOf(await site.ask("app")), [200]);
+    const refused = await site.ask("app");
+    assertEquals([...await codeOf(refused), refused.headers.get("retry-after")], [429, "budget_exceeded", "21600"]);
+    assertEquals(await codeOf(await site.ask("batch")), [200]);
+  });
+
   it("holds over all pools, whole and streamed answers", async () => {
     await using site = await startSite(budget, [ok(), stream(), ok()]);
     await codeOf(await site.ask("app"));

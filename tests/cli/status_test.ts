@@ -20,9 +20,9 @@ describe("modelmesh status", () => {
         models: Object.fromEntries(["bad", "good"].map((provider) => [provider, {
           provider,
           capabilities: ["chat-completion"],
-          pricing: { input: 0, output: 0, per_request: 1 },
+          pricing: { input: 0, output: 0, per_request: 0.5 },
         }])),
-        budget: { daily_limit: 4 },
+        budget: { daily_limit: 2 },
         proxy: { auth: { tokens: [adminToken, { token: "t-team-0123456789", name: "team", rpm: 10 }] } },
       },
     }));
@@ -41,9 +41,12 @@ describe("modelmesh status", () => {
       /\n {4}bad {3}standby {2}bad: rate_limited, back in \dm( \d+s)? \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)\n/,
     );
     assertMatch(out, /\n {4}good {2}active {3}good\n/);
-    assertMatch(out, /\nBudgets\n.*\n {2}all +day +\$1\.00 +\$4\.00 +25 % +in /);
-    assertMatch(out, /\nClients\n.*\n {2}team +1 +10 +5 +\$1\.00\n/);
-    assertMatch(out, /\n {2}\d\d:\d\d:\d\d chat: bad \S+ -> good \S+ \(200, \d+ ms, \$1\.00, by team\)\n/);
+    assertMatch(out, /\nBudgets\n.*\n {2}all +day +\$0\.50 +\$2\.00 +25 % +in /);
+    assertMatch(out, /\nClients\n.*\n {2}team +1 +10 +5 +\$0\.50\n/);
+    assertMatch(out, /\n {2}\d\d:\d\d:\d\d chat: bad \S+ -> good \S+ \(200, \d+ ms, \$0\.50, by team\)\n/);
+    assertEquals(await proxy.chat("t-team-0123456789"), 200);
+    const later = await runCommand(["status"], { env, now });
+    assertMatch(later.out, /\n {2}\d\d:\d\d:\d\d budget all: \$1\.00 of \$2\.00 spent this day\n/);
     const value = assertOutput("status", (await runCommand(["status", "--json"], { env })).out);
     assertEquals(value.recent.at(-1).type, "routing");
     const colored = await runCommand(["status"], { env, isTerminal: true });
@@ -61,11 +64,13 @@ describe("modelmesh status --watch", () => {
   it("shows it again and again until a signal ends it", async () => {
     await using proxy = await startClientsProxy(config());
     const env = { MODELMESH_URL: proxy.url, MODELMESH_TOKEN: adminToken };
-    const watching = startCommand(["status", "--watch", "--json"], { env });
-    await until(() => shown(watching) >= 3, "it shows more");
-    watching.shell.signal("SIGINT");
-    assertEquals(await happens("it ends", watching.code), 0);
-    for (const line of watching.shell.out.trimEnd().split("\n")) assertOutput("status", `${line}\n`);
+    for (const isTerminal of [false, true]) {
+      const watching = startCommand(["status", "--watch", "--json"], { env, isTerminal });
+      await until(() => shown(watching) >= 3, "it shows more");
+      watching.shell.signal("SIGINT");
+      assertEquals(await happens("it ends", watching.code), 0);
+      for (const line of watching.shell.out.trimEnd().split("\n")) assertOutput("status", `${line}\n`);
+    }
   });
 
   it("waits for a proxy that is restarted, says so once, and shows it again", async () => {

@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from 
 import { describe, it } from "@std/testing/bdd";
 import { readFileSync } from "node:fs";
 import { runCommand } from "../support/_cli.ts";
+import { assertOutput } from "../support/_cli_outputs.ts";
 
 const manifest = JSON.parse(readFileSync(new URL("../../deno.json", import.meta.url), "utf8")) as { version: string };
 
@@ -18,6 +19,10 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["proxy", "--demo", "--wtach"], 'Unknown option "--wtach"'],
   [["proxy", "-x"], 'Unknown option "-x"'],
   [["proxy", "--__proto__=x"], "Unknown option"],
+  [["proxy", "--demo=yes"], '"--demo" takes no value'],
+  [["status", "--watch=maybe"], '"--watch" takes no value'],
+  [["status", "--json=false"], '"--json" takes no value'],
+  [["init", "--force="], '"--force" takes no value'],
   [["proxy", "extra"], 'Unexpected argument "extra"'],
   [["proxy", "--", "extra"], 'Unexpected argument "extra"'],
   ...["abc", "70000", "65536", "-1", "8080.5", "0x50", "1e3", "80 80", "8080;ls", "٣"].map(
@@ -76,12 +81,18 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["clients", "list", "extra"], "takes no argument"],
   [["clients", "rotate"], "takes a client's name or id"],
   [["clients", "list", "--rpm", "5"], 'has no option "--rpm"'],
-  [["clients", "create", "x", "--rpm", "many"], '"--rpm" takes a whole number'],
+  ...["many", "0", "00", "1.5", "-1"].map(
+    (rpm) => [["clients", "create", "x", `--rpm=${rpm}`], '"--rpm" takes a whole number'] as const,
+  ),
   [["clients", "create", "x", "--daily-limit=-1"], '"--daily-limit" takes an amount in USD'],
   [["clients", "create", "x", "--expires", "soon"], '"--expires" takes a time'],
   [["clients", "update", "x"], "--pool, --daily-limit"],
   [["clients", "usage", "x", "--csv", "--json"], '"--csv"'],
   [["clients", "list", "--csv"], '"--csv"'],
+  ...["tomorrow", "2027-02-29", "2027-1-1"].map(
+    (day) => [["clients", "usage", "x", "--from", day], '"--from" takes a day such as 2027-01-31', day] as const,
+  ),
+  [["clients", "usage", "x", "--to", "soon"], '"--to" takes a day'],
   [["help", "prxy"], 'did you mean "proxy"?'],
   [["check"], "configuration file"],
   [["check", "a.json", "b.json"], 'Unexpected argument "b.json"'],
@@ -158,6 +169,7 @@ describe("Help", () => {
     for (const args of [["--version"], ["version"]]) {
       const { code, out, err } = await runCommand(args);
       assertEquals([code, out, err], [0, `${manifest.version}\n`, ""]);
+      assertEquals(assertOutput("version", (await runCommand([...args, "--json"])).out), { version: manifest.version });
     }
   });
 });

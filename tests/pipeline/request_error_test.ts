@@ -10,7 +10,7 @@ import { memberOf, modelOf, poolOf } from "../support/_members.ts";
 const clock = fakeClock();
 
 function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
-  const plan = { eligible, pool: poolOf([]) };
+  const plan = { eligible, pool: poolOf([]), load: {} };
   return errorOf({ plan, failures: [], denials, clock } as unknown as RequestContext);
 }
 

@@ -53,6 +53,27 @@ async function made(proxy: ClientsProxy, facts: Record<string, unknown>): Promis
     });
   });
 
+  it("is made and changed by administrators of both proxies at once, and nothing is lost; one of them gets a name", async () => {
+    await withProxies(async ({ one, other }) => {
+      const turn = (index: number) => index % 2 === 0 ? one : other;
+      const names = Array.from({ length: 6 }, (_, index) => `app ${index}`);
+      const clients = await Promise.all(names.map((name, index) => made(turn(index), { name })));
+      await Promise.all(clients.flatMap(({ id }) => [
+        one.ask(`PATCH /${id}`, { rpm: 7 }),
+        other.ask(`PATCH /${id}`, { budget: { daily_limit: 3 } }),
+      ]));
+      const answers = await Promise.all([0, 1, 2, 3].map((index) => turn(index).ask("POST ", { name: "wanted" })));
+      assertEquals(answers.map(({ status }) => status).sort(), [201, 400, 400, 400]);
+      for (const proxy of [one, other]) {
+        const { data } = (await proxy.ask<{ data: readonly AnsweredClient[] }>("GET ")).body;
+        assertEquals(data.map(({ name }) => name).sort(), [...names, "wanted"]);
+        for (const { name, rpm, budget } of data.filter(({ name }) => name !== "wanted")) {
+          assertEquals([rpm, budget], [7, { daily_limit: 3 }], name);
+        }
+      }
+    });
+  });
+
   it("spends its budget to the cent at both proxies together, also after it was raised", async () => {
     await using redis = await TestRedis.start();
     await using upstream = await startUpstream(ok());

@@ -19,9 +19,13 @@ async function run(args: readonly string[], options: ChildOptions = {}) {
   return { code: await child.code, out: child.out, err: child.err };
 }
 
-/** The same on a terminal: `script` gives the command one. */
-async function runOnTerminal(args: readonly string[], options: ChildOptions = {}) {
-  const quoted = [...entryCommand("cli"), ...args].map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ");
+/** The same on a terminal: `script` gives the command one, with or without what it prints on standard error. */
+async function runOnTerminal(
+  args: readonly string[],
+  { hasErrors = true, ...options }: ChildOptions & { readonly hasErrors?: boolean } = {},
+) {
+  const parts = [...entryCommand("cli"), ...args].map((part) => `'${part.replaceAll("'", "'\\''")}'`);
+  const quoted = [...parts, ...(hasErrors ? [] : ["2>/dev/null"])].join(" ");
   const command: CommandLine = ["script", "-qefc", quoted, "/dev/null"];
   await using child = spawnCommand([], { ...options, command });
   return { code: await child.code, out: child.out.replaceAll("\r\n", "\n") };
@@ -166,6 +170,32 @@ describe("A command as a process of its own", () => {
       assertStringIncludes(checked.out, "mesh.json is valid: ");
       const asked = await runOnTerminal(["chat"], options);
       assertEquals([asked.code, asked.out.split("\n").length], [2, 2], asked.out);
+    });
+  });
+
+  (hasScript ? it : it.skip)("prints JSON of its schema on a terminal, too: no color, no progress", async () => {
+    await withProxy(async (options) => {
+      const rows: [args: string[], name: OutputName][] = [
+        [["-v"], "version"],
+        [["status"], "status"],
+        [["pools"], "pools"],
+        [["models"], "models"],
+        [["models", "--catalogue"], "catalogue"],
+        [["chat", "Hi"], "chat"],
+        [["clients", "create", "app"], "client"],
+        [["clients", "list"], "clients"],
+        [["clients", "usage", "app"], "usage"],
+        [["clients", "revoke", "app"], "revoked"],
+        [["check", "mesh.json", "--probe", "--secrets"], "check"],
+        [["check", "absent.json"], "failure"],
+        [["init"], "init"],
+        [["secrets", "list", "--store", "mesh.env.v1"], "secrets"],
+      ];
+      for (const [args, name] of rows) {
+        const { code, out } = await runOnTerminal([...args, "--json"], { ...options, hasErrors: false });
+        assertEquals(code, name === "failure" ? 1 : 0, `${args.join(" ")}: ${out}`);
+        assertOutput(name, out);
+      }
     });
   });
 

@@ -1,5 +1,5 @@
 /** How processes on one port start, stop and end: `modelmesh proxy --workers`. */
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -11,6 +11,7 @@ import { makeFolder } from "../support/_library.ts";
 import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { sendBytes } from "../support/_surface.ts";
+import { names, tlsClient, tlsText } from "../support/_tls.ts";
 import { Gate, startUpstream } from "../support/upstream.ts";
 
 import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_workers.ts";
@@ -46,6 +47,30 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
       assertEquals(await atOnce(20, () => workers.chat(made.token)), { 200: 7, rate_limit_exceeded: 13 });
       await workers.ask(`DELETE /mesh/clients/${made.id}`);
       await until(() => areAll(401), "all know that it is gone");
+    });
+  });
+
+  it("all serve another certificate when its files change, and keep it when they come to hold rubbish", async () => {
+    await using upstream = await startUpstream(answer);
+    await using files = await makeFolder();
+    const write = async (pem: string, key: string) => ({
+      cert: await files.write("own.pem", pem),
+      key: await files.write("own.key", key),
+    });
+    const tls = await write(tlsText("server.pem"), tlsText("server.key"));
+    await withWorkers({ upstream, config: { proxy: { tls } } }, async ({ child, port }) => {
+      const haveAll = async (expected: string) =>
+        (await Promise.all(Array.from({ length: 8 }, async () => {
+          const { socket, name } = await tlsClient(port);
+          socket.destroy();
+          return name;
+        }))).every((name) => name === expected);
+      assert(await haveAll(names["server.pem"]));
+      await write(tlsText("other.pem"), tlsText("other.key"));
+      await until(() => haveAll(names["other.pem"]), "all serve the other one");
+      await write("rubbish", tlsText("other.key"));
+      await until(() => child.err.split("has no certificate").length > 2, "both report the rubbish");
+      assert(await haveAll(names["other.pem"]));
     });
   });
 

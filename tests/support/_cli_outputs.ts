@@ -42,6 +42,7 @@ const model = members({
 
 /** Names of the schemas. */
 export type OutputName =
+  | "version"
   | "failure"
   | "check"
   | "init"
@@ -58,6 +59,7 @@ export type OutputName =
   | "secrets";
 
 const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
+  version: members({ version: text }),
   failure: members({ ok: { const: false }, problems: list(problem) }),
   check: members({
     "ok": { type: "boolean" },

@@ -5,7 +5,7 @@
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
 import { sha256 } from "../../util/sha256.ts";
-import { dayMs, dayOf } from "../../util/windows.ts";
+import { dayMs, dayOf, isDay } from "../../util/windows.ts";
 import { readJson } from "../body.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -175,10 +175,8 @@ async function bodyOf(exchange: Exchange): Promise<unknown> {
 
 function dayIn(parameters: URLSearchParams, name: string): string | undefined {
   const day = parameters.get(name);
-  if (day === null) return undefined;
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : NaN;
-  if (Number.isNaN(time) || dayOf(time) !== day) throw wrong(`"${name}" has to be a day such as 2027-01-31`, name);
-  return day;
+  if (day === null || isDay(day)) return day ?? undefined;
+  throw wrong(`"${name}" has to be a day such as 2027-01-31`, name);
 }
 
 /** UTC days, the oldest first. */
