@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ratio } from "../scripts/bench/figures/throughput.ts";
+import { collectionsIn } from "../scripts/bench/kit/collections.ts";
 import { readOptions } from "../scripts/bench/kit/options.ts";
 import { median, medianOfPairs, orderOf, percentile } from "../scripts/bench/kit/statistics.ts";
 import { formatNumber, formatRows, formatTable, type Row, verdictOf } from "../scripts/bench/kit/table.ts";
@@ -68,7 +69,7 @@ Deno.test("formatRows() prints the figure, what it must reach and the verdict", 
 });
 
 Deno.test("ratio() is of rounds, and nothing when one took no part", () => {
-  const rate = (perSecond: number) => ({ perSecond, cpuMicros: 100 / perSecond });
+  const rate = (perSecond: number) => ({ perSecond, cpuMicros: 100 / perSecond, p99: 1 });
   const rates = new Map([["deno", [rate(4), rate(9)]], ["pass", [rate(2), rate(3)]]]);
   assertEquals(ratio(rates, "deno", "pass", "perSecond"), 2.5);
   assertEquals(ratio(rates, "deno", "pass", "cpuMicros")?.toFixed(3), "0.417");
@@ -119,4 +120,16 @@ Deno.test("wholeStream() is made of chunks whose lengths are right", async () =>
   assertEquals([data.length, data.at(-1)], [7, "data: [DONE]"]); // role, 3 tokens, finish, usage, end
   assertEquals(JSON.parse(data.at(-2)!.slice(6)).usage.total_tokens, 30);
   assertEquals(stream.first(1234).includes("chatcmpl-000000001234"), true);
+});
+
+Deno.test("collectionsIn() counts what V8 prints on Node 20 and 24, and on Deno", () => {
+  const mu = "(average mu = 1.000, current mu = 1.000)";
+  const log = [
+    '{"level":"info","message":"listening"}',
+    `[1762:0x55ea9a854000]       20 ms: Scavenge 3.4 (4.4) -> 3.0 (5.2) MB, pooled: 0.0 MB, 3.62 / 0.00 ms ${mu} allocation failure; `,
+    `[1772:0x347d7c00]       66 ms: Scavenge 3.9 (4.0) -> 3.5 (5.0) MB, 4.53 / 0.00 ms  ${mu} allocation failure; `,
+    `[1816:0xf792d00]       46 ms: Mark-Compact (reduce) 3.1 (4.0) -> 2.6 (5.0) MB, pooled: 0 MB, 2.16 / 0.00 ms  ${mu} testing; `,
+  ];
+  assertEquals(collectionsIn(log.join("\n")), { scavenges: 2, scavengeMs: 8.15, full: 1, fullMs: 2.16 });
+  assertEquals(collectionsIn(""), { scavenges: 0, scavengeMs: 0, full: 0, fullMs: 0 });
 });

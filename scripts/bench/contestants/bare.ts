@@ -3,7 +3,7 @@
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
-import { trustOf } from "../kit/contestant.ts";
+import { denoFlags, nodeFlags, trustOf } from "../kit/contestant.ts";
 import { installed } from "../kit/packages.ts";
 import { denoCommand, nodePath, programPath } from "../kit/runtimes.ts";
 
@@ -23,7 +23,7 @@ export const denoPass: Contestant = {
   start: (stage) =>
     Promise.resolve({
       command: [
-        ...denoCommand(programPath("deno_pass.ts")),
+        ...denoCommand(programPath("deno_pass.ts"), denoFlags(stage)),
         String(stage.port),
         `${stage.upstream}/chat/completions`,
       ],
@@ -39,6 +39,9 @@ export const nodePass = (version: string): Contestant => ({
   async start(stage) {
     const undici = `${await installed("undici")}/node_modules/undici/index.js`;
     const args = [String(stage.port), `${stage.upstream}/chat/completions`, undici];
-    return { command: [await nodePath(version), programPath("node_pass.js"), ...args], env: trustOf(stage) };
+    return {
+      command: [await nodePath(version), ...nodeFlags(stage), programPath("node_pass.js"), ...args],
+      env: trustOf(stage),
+    };
   },
 });

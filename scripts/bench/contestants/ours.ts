@@ -3,7 +3,7 @@
  * @module
  */
 import type { Contestant, Stage } from "../kit/contestant.ts";
-import { trustOf } from "../kit/contestant.ts";
+import { denoFlags, nodeFlags, trustOf } from "../kit/contestant.ts";
 import { ownPackage } from "../kit/packages.ts";
 import { denoCommand, lazyImports, nodePath, root } from "../kit/runtimes.ts";
 
@@ -33,7 +33,7 @@ export const ownDeno: Contestant = {
   model: "bench",
   async start(stage) {
     const command = [
-      ...denoCommand(`${root}cli.ts`, [lazyImports]),
+      ...denoCommand(`${root}cli.ts`, [lazyImports, ...denoFlags(stage)]),
       "proxy",
       "--config",
       await writeConfiguration(stage),
@@ -50,7 +50,7 @@ export const ownDenoServe: Contestant = {
   async start(stage) {
     const config = await writeConfiguration(stage, { listener: "deno" });
     return {
-      command: [...denoCommand(`${root}cli.ts`, [lazyImports]), "proxy", "--config", config],
+      command: [...denoCommand(`${root}cli.ts`, [lazyImports, ...denoFlags(stage)]), "proxy", "--config", config],
       env: trustOf(stage),
     };
   },
@@ -65,7 +65,7 @@ export const ownNode = (version: string): Contestant => ({
   async start(stage) {
     const config = await writeConfiguration(stage);
     return {
-      command: [await nodePath(version), await ownPackage(), "proxy", "--config", config],
+      command: [await nodePath(version), ...nodeFlags(stage), await ownPackage(), "proxy", "--config", config],
       env: trustOf(stage),
     };
   },

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
-import { trustOf } from "../kit/contestant.ts";
+import { nodeFlags, trustOf } from "../kit/contestant.ts";
 import { installed, installedLiteLlm } from "../kit/packages.ts";
 import { nodePath } from "../kit/runtimes.ts";
 
@@ -15,7 +15,7 @@ export const portkey = (version: string): Contestant => ({
   async start(stage) {
     const script = `${await installed("portkey")}/node_modules/@portkey-ai/gateway/build/start-server.js`;
     const options = ["--headless", `--port=${stage.port}`];
-    return { command: [await nodePath(version), script, ...options], env: trustOf(stage) };
+    return { command: [await nodePath(version), ...nodeFlags(stage), script, ...options], env: trustOf(stage) };
   },
   headers: ({ upstream }) => ({ "x-portkey-provider": "openai", "x-portkey-custom-host": upstream }),
 });

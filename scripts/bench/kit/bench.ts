@@ -3,13 +3,14 @@
  * @module
  */
 import { all } from "../contestants/all.ts";
+import { type Collections, collectionsIn } from "./collections.ts";
 import { type Contestant, type Stage, type Target, targetOf } from "./contestant.ts";
-import { saturate } from "./load.ts";
+import { load, saturate } from "./load.ts";
 import type { Options } from "./options.ts";
 import { cores, freePort, type Running, startProgram, untilListening } from "./process.ts";
 import { median, orderOf } from "./statistics.ts";
 import type { Row } from "./table.ts";
-import { type Upstream, usualMode } from "./upstream.ts";
+import { type Upstream, type UpstreamMode, usualMode } from "./upstream.ts";
 import { coreSeconds, cpuSeconds } from "./usage.ts";
 
 const readyMs = 5000;
@@ -42,8 +43,31 @@ export interface Figure {
   run(bench: Bench): Promise<void>;
 }
 
-/** Warm-up time of a contestant before measurements, s. */
+/** Warm-up time of a contestant before its first measurement, s. */
 const minWarmSeconds = 8;
+
+/**
+ * Load before each sample, s. While others are measured, a process is idle, and V8 then frees what its next seconds
+ * need: a sample without load before it measures how fast a process wakes up.
+ */
+const rewarmSeconds = 2;
+
+/** What a figure measures in rounds. */
+export interface Rounds<T> {
+  /** The participants. */
+  readonly sides: readonly Side[];
+  /** Behaviour of the upstream during a measurement; the usual one by default. */
+  readonly mode?: UpstreamMode;
+  /** Whether requests ask for a stream, also those of the load before a measurement. */
+  readonly isStream?: boolean;
+  /** Number of rounds; by default that of the command line. */
+  readonly rounds?: number;
+  /** One measurement. */
+  readonly measure: (side: Side) => Promise<T>;
+}
+
+/** A measurement with the resources that the contestant used. */
+export type Used<T> = T & { readonly cpuSeconds: number; readonly collections?: Collections };
 
 /** One run. */
 export class Bench {
@@ -121,7 +145,13 @@ export class Bench {
     await Deno.mkdir(folder);
     if (name === "direct") return this.#straight(contestant, folder, isSecure);
     const certificate = isSecure ? { certificate: this.upstream.certificate } : {};
-    const stage: Stage = { port: freePort(), upstream: this.upstream.url(isSecure), folder, ...certificate };
+    const stage: Stage = {
+      port: freePort(),
+      upstream: this.upstream.url(isSecure),
+      folder,
+      ...certificate,
+      isTraced: true,
+    };
     const log = `${folder}/log`;
     const program = await startProgram({ folder, ...await contestant.start(stage), core: "gateway", log });
     try {
@@ -203,40 +233,48 @@ export class Bench {
   }
 
   /**
-   * Measures all sides in each round, in a different order each time.
+   * Measures all sides in each round, in a different order each time, each after some load.
    *
-   * @param sides The participants.
-   * @param measure One measurement. A failed one is reported as a problem.
-   * @param rounds Number of rounds.
    * @returns One sample per round for each side.
    */
   async rounds<T>(
-    sides: readonly Side[],
-    measure: (side: Side) => Promise<T>,
-    rounds: number = this.options.rounds,
+    { sides, mode = {}, isStream = false, rounds = this.options.rounds, measure }: Rounds<T>,
   ): Promise<Map<string, T[]>> {
     const samples = new Map<string, T[]>(sides.map(({ contestant }) => [contestant.name, []]));
     for (let round = 0; round < rounds; round++) {
-      for (const side of orderOf(sides, round)) samples.get(side.contestant.name)!.push(await measure(side));
+      for (const side of orderOf(sides, round)) {
+        await this.upstream.set({});
+        await this.#rewarm(side, isStream);
+        await this.upstream.set(mode);
+        samples.get(side.contestant.name)!.push(await measure(side));
+      }
     }
     return samples;
   }
 
+  async #rewarm({ program, target, isSecure }: Side, isStream: boolean): Promise<void> {
+    if (program === undefined) return;
+    if (!isStream) return void await saturate(target(), 64, rewarmSeconds, isSecure);
+    await load(target(true), { mode: "closed", connections: 64, seconds: rewarmSeconds }, isSecure);
+  }
+
   /**
-   * Measures the CPU time that a contestant uses during a task; NaN when it has no process. Records CPU time of other
-   * processes on its core as well.
+   * Measures the CPU time that a contestant uses during a task, NaN when it has no process, and its garbage
+   * collections. Records CPU time of other processes on its core as well.
    *
    * @param side The contestant.
    * @param run The task.
    */
-  async withCpu<T>({ program }: Side, run: () => Promise<T>): Promise<T & { cpuSeconds: number }> {
+  async withUsage<T>({ program, log }: Side, run: () => Promise<T>): Promise<Used<T>> {
     if (program === undefined) return { ...await run(), cpuSeconds: NaN };
+    const logged = (await Deno.stat(log!)).size;
     const [from, own, core] = [performance.now(), await cpuSeconds(program.pid), await coreSeconds(cores.gateway)];
     const result = await run();
     const used = await cpuSeconds(program.pid) - own;
     const seconds = (performance.now() - from) / 1000;
     this.#foreign.push(Math.max(0, await coreSeconds(cores.gateway) - core - used) / seconds);
-    return { ...result, cpuSeconds: used };
+    const collections = collectionsIn(await textFrom(log!, logged));
+    return { ...result, cpuSeconds: used, collections };
   }
 
   /** Median share of the gateway's core that other processes used during measurements; NaN without measurements. */
@@ -255,4 +293,11 @@ export class Bench {
     if (!this.problems.has(line)) this.say(`  ! ${line}`);
     this.problems.add(line);
   }
+}
+
+/** Reads a file from a position to its end. */
+async function textFrom(path: string, position: number): Promise<string> {
+  using file = await Deno.open(path);
+  await file.seek(position, Deno.SeekMode.Start);
+  return await new Response(file.readable).text();
 }

@@ -2,6 +2,7 @@
  * Contestants: how to start one, and what a client sends to it.
  * @module
  */
+import { traceFlag } from "./collections.ts";
 import type { Start } from "./process.ts";
 
 /** Parameters of starting a contestant. */
@@ -14,6 +15,8 @@ export interface Stage {
   readonly folder: string;
   /** Path of the upstream's self-signed certificate; undefined without TLS. */
   readonly certificate?: string;
+  /** Whether V8 logs its garbage collections. A start is measured without: the flag makes V8 reject cached code. */
+  readonly isTraced?: boolean;
 }
 
 /** A contestant. */
@@ -69,6 +72,16 @@ export function targetOf(contestant: Contestant, stage: Stage, isStream: boolean
     },
     body: JSON.stringify(request),
   };
+}
+
+/** Flags of V8 on Node. */
+export function nodeFlags({ isTraced = false }: Stage): string[] {
+  return isTraced ? [traceFlag] : [];
+}
+
+/** Flags of V8 on Deno. */
+export function denoFlags({ isTraced = false }: Stage): string[] {
+  return isTraced ? [`--v8-flags=${traceFlag}`] : [];
 }
 
 /** Environment variables that make a program trust the upstream's certificate. */

@@ -31,7 +31,7 @@ Options:
   --contestants=<a,...>   These contestants; see there too
   --connections=<n,...>   Connections at once (1,16,64,256; quick 16,64)
   --seconds=<n>           Length of each measurement (1)
-  --rounds=<n>            Repetitions, interleaved (3; quick 2)
+  --rounds=<n>            Repetitions, interleaved (5; quick 2)
   --json                  Raw numbers on standard output
   --help                  Show this help
 `;
@@ -59,7 +59,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     contestants: listIn(text("contestants")),
     connections: listIn(text("connections") ?? (isQuick ? "16,64" : "1,16,64,256")).map((one) => count(one)),
     seconds: count(text("seconds") ?? "1"),
-    rounds: count(text("rounds") ?? (isQuick ? "2" : "3")),
+    rounds: count(text("rounds") ?? (isQuick ? "2" : "5")),
     isQuick,
     isJson: read.json === true,
   };
