@@ -23,7 +23,7 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Working directory. */
   readonly folder?: string;
-  /** File that receives its output. Without one, the caller reads the output. */
+  /** File that receives its output, line by line. Without one, the caller reads the output. */
   readonly log?: string;
 }
 
@@ -41,15 +41,21 @@ export interface Running {
 
 const kept = ["PATH", "HOME", "TMPDIR", "DENO_DIR", "LANG", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
 const running = new Set<Running>();
-let canPin: boolean | undefined;
+const runnable = new Map<string, boolean>();
 let isOver = false;
 
 /** Whether processes can be pinned: on Linux with at least two cores and `taskset`. */
-export async function isPinning(): Promise<boolean> {
-  if (canPin !== undefined) return canPin;
-  const args = ["-c", String(cores.load), "true"];
-  const done = await new Deno.Command("taskset", { args, stdout: "null", stderr: "null" }).output().catch(() => {});
-  return canPin = done?.success === true;
+export function isPinning(): Promise<boolean> {
+  return canRun("taskset", ["-c", String(cores.load), "true"]);
+}
+
+/** Whether a program is installed and runs with these arguments. */
+async function canRun(program: string, args: string[]): Promise<boolean> {
+  const known = runnable.get(program);
+  if (known !== undefined) return known;
+  const done = await new Deno.Command(program, { args, stdout: "null", stderr: "null" }).output().catch(() => {});
+  runnable.set(program, done?.success === true);
+  return done?.success === true;
 }
 
 /** Pins this process to the core of the load. */
@@ -66,10 +72,12 @@ export async function pinSelf(): Promise<void> {
  */
 export async function startProgram({ command, core, env, folder, log }: Start): Promise<Running> {
   const pin = core !== undefined && await isPinning() ? ["taskset", "-c", String(cores[core])] : [];
+  // V8 on Deno writes what it traces when 4 KiB have come together
+  const lines = log !== undefined && await canRun("stdbuf", ["-oL", "true"]) ? ["stdbuf", "-oL"] : [];
   if (isOver) throw new Error("the run is ending");
   // each step replaces the process by the next, so that the pid is the program's own
   const shell = ["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh"];
-  const [program, ...args] = [...shell, ...pin, ...command];
+  const [program, ...args] = [...shell, ...pin, ...lines, ...command];
   const own = Object.fromEntries(kept.flatMap((name) => process.env[name] ? [[name, process.env[name]!]] : []));
   const output = log === undefined ? undefined : openSync(log, "w");
   const child = spawn(program!, args, {
