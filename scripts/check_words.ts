@@ -68,9 +68,6 @@ const retiredProse: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(whoever|(some|no|every)body)\b/i, "caller, operator, client, model; none; all"],
 ];
 
-/** Files whose names are not checked for {@linkcode retiredInProduct} yet. The list only gets shorter. */
-const pending: readonly string[] = ["src/runtime/http1", "connectors/providers/_event_batches.ts"];
-
 /**
  * Returns the retired word in a comment or a title.
  *
@@ -124,9 +121,8 @@ const plugin: Deno.lint.Plugin = {
       create(context) {
         if (!isChecked(context.filename)) return {};
         const isPublished = isProduct(context.filename);
-        const isStrict = isPublished && isChecked(context.filename, pending);
         const check = (node: Deno.lint.Identifier | Deno.lint.PrivateIdentifier) => {
-          const message = retiredName(node.name, isStrict);
+          const message = retiredName(node.name, isPublished);
           if (message !== undefined) context.report({ node, message });
         };
         const checkProse = ({ range }: { readonly range: Deno.lint.Range }, prose: string) => {
@@ -142,7 +138,7 @@ const plugin: Deno.lint.Plugin = {
           },
           Program(node) {
             const name = context.filename.replace(/^.*\/|\.ts$/g, "");
-            const message = retiredName(name, isStrict);
+            const message = retiredName(name, isPublished);
             if (message !== undefined) context.report({ node, message: `The file's name ${message}` });
             for (const comment of context.sourceCode.getAllComments()) checkProse(comment, comment.value);
           },

@@ -9,7 +9,7 @@ import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 /** The result of a batch of events. */
-interface EventBatch {
+export interface EventBatch {
   readonly chunks: readonly CompletionChunk[];
   /** Whether it contained `[DONE]`. */
   readonly isDone: boolean;

@@ -9,7 +9,7 @@ import type { CompletionChunk, CompletionResponse } from "../../src/contracts/pr
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
-import { ChunkReader, readStream } from "./_openai_stream.ts";
+import { ChunkReader, ChunkStream } from "./_openai_stream.ts";
 import { completionOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -32,7 +32,7 @@ export async function readWhole(response: UpstreamResponse): Promise<CompletionR
  */
 export function readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk> {
   const chunks = new ChunkReader();
-  return readStream(opening, {
+  return new ChunkStream(opening, {
     chunks,
     readWhole: chatOf,
     readChunk(data) {

@@ -6,11 +6,11 @@ import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
-import { readSse } from "../../src/util/sse_parse.ts";
+import { SseReader } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import type { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
-import { EventBatches } from "./_event_batches.ts";
+import { type EventBatch, EventBatches } from "./_event_batches.ts";
 import { streamReaderOf } from "./_http.ts";
 
 export { ChunkReader } from "./_chunk_reader.ts";
@@ -31,44 +31,122 @@ export interface StreamParts {
 }
 
 /**
- * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason.
- *
- * @param opening The response, once its head has been received.
- * @param parts How it is parsed.
- * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
+ * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason. It is no generator, since
+ * every event pays for each promise between the socket and the client.
  */
-export async function* readStream(
-  opening: Promise<UpstreamResponse>,
-  { readWhole, readChunk, chunks, joins = false }: StreamParts,
-): AsyncGenerator<CompletionChunk> {
-  const response = await opening;
-  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield* chunksOf(readWhole(await readObject(response)));
-    return;
+export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
+  readonly #opening: Promise<UpstreamResponse>;
+  readonly #parts: StreamParts;
+  readonly #batches: EventBatches;
+  #events: SseReader | undefined;
+  /** Chunks of the last batch of events. */
+  #chunks: readonly CompletionChunk[] = [];
+  #position = 0;
+  /** The error that follows those chunks. */
+  #failure: { readonly error: unknown } | undefined;
+  /** Whether nothing follows those chunks. */
+  #isLast = false;
+  #isEmpty = true;
+
+  /**
+   * @param opening The response, once its head has been received.
+   * @param parts How it is parsed.
+   */
+  constructor(opening: Promise<UpstreamResponse>, parts: StreamParts) {
+    this.#opening = opening;
+    this.#parts = parts;
+    this.#batches = new EventBatches(parts.readChunk, parts.joins ?? false);
   }
-  const batches = new EventBatches(readChunk, joins);
-  let unfinished = "";
-  let isDone = false;
-  let empty = true;
-  try {
-    for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
-      const batch = batches.read(events);
-      for (const chunk of batch.chunks) {
-        yield chunk;
-        empty = false;
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** @throws {UpstreamError} For an error event, or if the stream ends before the response is complete. */
+  async next(): Promise<IteratorResult<CompletionChunk>> {
+    for (;;) {
+      const value = this.#chunks[this.#position];
+      if (value !== undefined) {
+        this.#position++;
+        this.#isEmpty = false;
+        return { done: false, value };
       }
-      if (batch.failure !== undefined) throw batch.failure;
-      isDone = batch.isDone;
-      if (isDone) break;
+      if (this.#failure !== undefined) throw this.#failed(this.#failure.error);
+      if (this.#isLast) return { done: true, value: undefined };
+      try {
+        await this.#read();
+      } catch (error) {
+        throw this.#failed(error);
+      }
     }
-  } catch (error) {
-    // a connection reset after the end of the response is harmless
-    if (!NetworkError.isInstance(error) || !chunks.isFinished) throw error;
   }
-  if (!isDone && !chunks.isFinished && unfinished !== "[DONE]") {
-    throw new UpstreamError("The provider's stream ended before the response was complete", {
-      kind: "invalid_response",
-    });
+
+  async return(): Promise<IteratorResult<CompletionChunk>> {
+    this.#chunks = [];
+    this.#failure = undefined;
+    this.#isLast = true;
+    await this.#events?.cancel();
+    return { done: true, value: undefined };
   }
-  if (empty) throw new UpstreamError("The provider's stream was empty", { kind: "invalid_response" });
+
+  /** Reads the next batch of events. */
+  async #read(): Promise<void> {
+    const events = this.#events ?? await this.#open();
+    if (events === undefined) return;
+    const batch = await this.#nextBatch(events);
+    if (this.#isLast) return; // cancelled meanwhile
+    if (batch === undefined) return this.#finish(events.unfinished === "[DONE]");
+    this.#take(batch.chunks);
+    if (batch.failure !== undefined) this.#failure = { error: batch.failure };
+    if (!batch.isDone) return;
+    this.#isEmpty &&= batch.chunks.length === 0;
+    this.#finish(true);
+    await events.cancel();
+  }
+
+  /** Returns undefined for a response that is not a stream. */
+  async #open(): Promise<SseReader | undefined> {
+    const response = await this.#opening;
+    if (!/json|html/.test(response.headers.get("content-type") ?? "")) {
+      const events = this.#events = new SseReader(streamReaderOf(response));
+      if (this.#isLast) await events.cancel();
+      return events;
+    }
+    this.#take([...chunksOf(this.#parts.readWhole(await readObject(response)))]);
+    this.#isLast = true;
+    return undefined;
+  }
+
+  async #nextBatch(events: SseReader): Promise<EventBatch | undefined> {
+    try {
+      const read = await events.read();
+      return read && this.#batches.read(read);
+    } catch (error) {
+      // a connection reset after the end of the response is harmless
+      if (!NetworkError.isInstance(error) || !this.#parts.chunks.isFinished) throw error;
+      return undefined;
+    }
+  }
+
+  #take(chunks: readonly CompletionChunk[]): void {
+    this.#chunks = chunks;
+    this.#position = 0;
+  }
+
+  /** @param isDone Whether the provider has sent `[DONE]`. */
+  #finish(isDone: boolean): void {
+    this.#isLast = true;
+    if (!isDone && !this.#parts.chunks.isFinished) throw broken("ended before the response was complete");
+    if (this.#isEmpty) throw broken("was empty");
+  }
+
+  /** Cancels the rest, since an iterator that has thrown is done. */
+  #failed(error: unknown): unknown {
+    void this.return();
+    return error;
+  }
+}
+
+function broken(how: string): UpstreamError {
+  return new UpstreamError(`The provider's stream ${how}`, { kind: "invalid_response" });
 }

@@ -47,9 +47,9 @@ export function streamOf(
   opening: Promise<UpstreamResponse>,
   partsOf: (chunks: ChunkReader) => Omit<StreamParts, "chunks">,
 ): AsyncIterableIterator<CompletionChunk> {
-  const read = ({ ChunkReader, readStream }: typeof import("./_openai_stream.ts")) => {
+  const read = ({ ChunkReader, ChunkStream }: typeof import("./_openai_stream.ts")) => {
     const chunks = new ChunkReader();
-    return readStream(opening, { ...partsOf(chunks), chunks });
+    return new ChunkStream(opening, { ...partsOf(chunks), chunks });
   };
   if (modules !== undefined) return read(modules);
   opening.catch(() => {}); // the error is thrown when the stream is read
@@ -59,6 +59,6 @@ export function streamOf(
       return this;
     },
     next: async () => await (await stream).next(),
-    return: async () => await (await stream).return(undefined),
+    return: async () => await (await stream).return(),
   };
 }

@@ -45,6 +45,8 @@ const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
   stopped: "none",
 };
 
+const none = () => {};
+
 /** The events of one answer, one after the other. */
 export class AnswerStream {
   /** Called when it is stopped, with the reason. */
@@ -61,7 +63,7 @@ export class AnswerStream {
   /** Undefined while it is open; the first end holds. */
   #end: StreamEnd | undefined;
   /** Ends the wait for the next event: a source may ignore the connection's end. */
-  #leave: (reason: unknown) => void = () => {};
+  #leave: (reason: unknown) => void = none;
 
   /** @param parts What it is made of. */
   constructor(parts: AnswerStreamParts) {
@@ -90,7 +92,9 @@ export class AnswerStream {
    */
   async read(): Promise<CompletionChunk | undefined> {
     while (this.#end === undefined) {
-      const chunk = await this.#next();
+      const { held, complete } = this.#parts.routed.answer;
+      const isHeld = this.#position < held.length;
+      const chunk = isHeld ? held[this.#position++] : complete ? undefined : await this.#next();
       if (this.#end !== undefined) break;
       if (chunk === undefined) return this.#finish();
       const { usage } = chunk.value;
@@ -121,29 +125,46 @@ export class AnswerStream {
     others?.forEach(({ choices }) => this.#written.add(choices));
   }
 
-  async #next(): Promise<CompletionChunk | undefined> {
-    const { held, rest, complete } = this.#parts.routed.answer;
-    if (this.#position < held.length) return held[this.#position++];
-    if (complete) return undefined;
-    const { connection, member } = this.#parts.routed;
+  /** Reads the next chunk of the source. Creates few promises, since every event passes here. */
+  #next(): Promise<CompletionChunk | undefined> {
+    const { connection, answer: { rest } } = this.#parts.routed;
     connection.listen();
-    try {
-      const { done, value } = await new Promise<IteratorResult<CompletionChunk>>((resolve, reject) => {
-        this.#leave = reject;
-        if (connection.stop.aborted) reject(connection.stop.reason);
-        rest.next().then(resolve, reject);
-      });
-      if (done) return undefined;
-      this.#measure(value);
-      return value;
-    } catch (error) {
-      if (this.#end !== undefined) return undefined;
-      const failure = failureOf(error, member.model.instance.provider!, this.#parts.redact);
-      this.#close({ kind: "interrupted", reason: error });
-      throw new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
-    } finally {
-      connection.pause();
-    }
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        this.#leave = none;
+        connection.pause();
+        if (this.#end === undefined) return true;
+        resolve(undefined);
+        return false;
+      };
+      const fail = (error: unknown) => {
+        if (settle()) reject(this.#interrupted(error));
+      };
+      this.#leave = fail;
+      if (connection.stop.aborted) return fail(connection.stop.reason);
+      // a custom connector may throw in place of a rejection, and produce anything
+      const take = (result: IteratorResult<CompletionChunk>) => {
+        if (!settle()) return;
+        try {
+          if (!result.done) this.#measure(result.value);
+          resolve(result.done ? undefined : result.value);
+        } catch (error) {
+          reject(this.#interrupted(error));
+        }
+      };
+      try {
+        rest.next().then(take, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  #interrupted(error: unknown): StreamInterruptedError {
+    const { member } = this.#parts.routed;
+    const failure = failureOf(error, member.model.instance.provider!, this.#parts.redact);
+    this.#close({ kind: "interrupted", reason: error });
+    return new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
   }
 
   /** The end of a complete answer, after its usage where the client asked for that. */

@@ -55,21 +55,9 @@ export class EventBody implements PlainStream {
     };
   }
 
+  /** Returns all events that have arrived. Chunks without events are skipped, since an empty text would end some bodies. */
   async read(): Promise<string | undefined> {
     if (this.#isOver) return undefined;
-    const text = await this.#next();
-    if (this.#isOver) this.#onEnd();
-    return text;
-  }
-
-  cancel(): void {
-    this.#isOver = true;
-    this.#stream.cancel();
-    this.#onEnd();
-  }
-
-  /** All events that have arrived; chunks that make none are passed over, since an empty text would end some bodies. */
-  async #next(): Promise<string> {
     let text = "";
     const writer = this.#writer;
     try {
@@ -86,6 +74,13 @@ export class EventBody implements PlainStream {
       this.#stream.cancel(); // it is open still where the writer failed
     }
     this.#isOver = true;
+    this.#onEnd();
     return text;
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#stream.cancel();
+    this.#onEnd();
   }
 }

@@ -11,6 +11,6 @@ export function streamOf(reader: BodyReader): ReadableStream<Uint8Array> {
       const { done, value } = await reader.read();
       done ? controller.close() : controller.enqueue(value);
     },
-    cancel: reader.cancel,
+    cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
 }

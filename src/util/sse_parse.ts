@@ -67,6 +67,43 @@ export class SseParser {
   }
 }
 
+/** Reads a body as batches of events that arrive together. */
+export class SseReader {
+  readonly #reader: BodyReader;
+  readonly #decoder = new TextDecoder();
+  readonly #parser = new SseParser();
+  #isOver = false;
+
+  /** @param reader A UTF-8 character may be cut between two chunks. */
+  constructor(reader: BodyReader) {
+    this.#reader = reader;
+  }
+
+  /** Data of an event that the end of the body cut off. */
+  get unfinished(): string | undefined {
+    return this.#parser.unfinished;
+  }
+
+  /**
+   * Returns the events that the next chunk of the body completes, possibly none; undefined after the last chunk.
+   *
+   * @throws Any error of reading the body.
+   */
+  async read(): Promise<SseEvent[] | undefined> {
+    if (this.#isOver) return undefined;
+    const { done, value } = await this.#reader.read();
+    this.#isOver = done;
+    return this.#parser.push(done ? this.#decoder.decode() : this.#decoder.decode(value, { stream: true }));
+  }
+
+  /** Cancels the body, unless all of it was read. */
+  async cancel(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#reader.cancel().catch(() => {}); // rejects if the body has failed
+  }
+}
+
 /**
  * Reads a body as batches of events that arrive together. Leaving the loop early cancels the body.
  *
@@ -83,18 +120,11 @@ export async function* readSse(
   reader: BodyReader,
   onUnfinished?: (data: string) => void,
 ): AsyncGenerator<SseEvent[]> {
-  const decoder = new TextDecoder();
-  const parser = new SseParser();
-  let done = false;
+  const events = new SseReader(reader);
   try {
-    for (;;) {
-      const read = await reader.read();
-      done = read.done;
-      yield parser.push(read.done ? decoder.decode() : decoder.decode(read.value, { stream: true }));
-      if (read.done) break;
-    }
-    if (parser.unfinished !== undefined) onUnfinished?.(parser.unfinished);
+    for (let batch = await events.read(); batch !== undefined; batch = await events.read()) yield batch;
+    if (events.unfinished !== undefined) onUnfinished?.(events.unfinished);
   } finally {
-    if (!done) await reader.cancel().catch(() => {}); // rejects if the body has failed
+    await events.cancel();
   }
 }

@@ -21,7 +21,13 @@ function chunk(content: string, more: Partial<ChatCompletionChunk> = {}): Comple
 /** What a provider sends after the first content: events, then its end, an error, or nothing any more. */
 type EventsAfter = readonly (CompletionChunk | Error | "silence")[];
 
-function open(rest: EventsAfter, { wantsUsage = false } = {}) {
+interface OpenOptions {
+  readonly wantsUsage?: boolean;
+  /** In place of a source of these events. */
+  readonly iterator?: AsyncIterator<CompletionChunk>;
+}
+
+function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions = {}) {
   const seen: string[] = [];
   async function* source() {
     try {
@@ -39,7 +45,11 @@ function open(rest: EventsAfter, { wantsUsage = false } = {}) {
   const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
   const model = modelOf("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
   const connection = new Connection(runtime, model.instance, "stream");
-  const answer: OpenStream = { held: [chunk("one")], rest: source(), complete: false };
+  const answer: OpenStream = {
+    held: [chunk("one")],
+    rest: (iterator ?? source()) as AsyncGenerator<CompletionChunk>,
+    complete: false,
+  };
   const routed = {
     answer,
     connection,
@@ -119,6 +129,23 @@ describe("A committed stream ends", () => {
     await late;
     assertEquals(seen, ["failure", "reported"]);
   });
+
+  const thrown = () => {
+    throw new TypeError("The connector is broken");
+  };
+  const defects: Readonly<Record<string, () => Promise<IteratorResult<CompletionChunk>>>> = {
+    "throws in place of a rejection": thrown,
+    "produces no chunk": () => Promise.resolve({ done: false, value: null as never }),
+    "produces no result": () => Promise.resolve(undefined as never),
+  };
+  for (const [defect, next] of Object.entries(defects)) {
+    it(`interrupted by a connector whose iterator ${defect}`, async () => {
+      const { stream, seen } = open([], { iterator: { next } });
+      await stream.read();
+      await assertRejects(() => stream.read(), StreamInterruptedError, "The answer was cut short");
+      assertEquals(seen, ["failure", "reported"]);
+    });
+  }
 
   it("cancelled by its reader: no failure", async () => {
     const { stream, connection, seen } = open([chunk("two")]);

@@ -2,6 +2,7 @@
  * The body of a response, as it comes over its connection.
  * @module
  */
+import type { BodyReader } from "../../contracts/runtime.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Connection } from "./connection.ts";
 import type { Framing } from "./framing.ts";
@@ -11,16 +12,21 @@ export class CutResponse extends Error {
   override readonly name = "CutResponse";
 }
 
-/** What a body is read of, and who wants to hear of it. */
+/** Dependencies of a {@linkcode Body}. */
 interface BodyOptions {
   readonly framing: Framing;
+  /** Called whenever bytes have arrived. */
   readonly onBytes?: (() => void) | undefined;
-  /** Called when all has been read. */
+  /** Called at the end of the body. */
   readonly onEnd: () => void;
+  /** Called when the reader cancels. */
+  readonly onCancel: () => void;
+  /** Closes the connection after an error, and returns the error to throw. */
+  readonly failed: (error: unknown) => unknown;
 }
 
 /** Reads a body to its end, and no byte further. */
-export class Body {
+export class Body implements BodyReader {
   readonly #connection: Connection;
   readonly #options: BodyOptions;
   readonly #decoder: ChunkedDecoder | undefined;
@@ -37,48 +43,51 @@ export class Body {
     if (this.#left === 0) this.#end();
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /**
-   * What comes next.
+   * Reads the next bytes. Creates few promises, since a stream waits here for each of its events.
    *
-   * @returns Undefined at the end.
-   * @throws {MalformedResponse} For broken chunks.
-   * @throws {CutResponse} When the connection ends first.
+   * @throws Result of `failed` for a {@linkcode MalformedResponse}, and for a {@linkcode CutResponse} when the connection
+   * ends before the body.
    */
-  async read(): Promise<Uint8Array | undefined> {
+  async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
     const connection = this.#connection;
-    while (!this.#isOver) {
-      const piece = connection.start < connection.end ? this.#take() : undefined;
-      if (piece !== undefined && piece.length > 0) return piece;
-      if (this.#isOver) break;
-      if (!await connection.fill()) {
-        if (this.#options.framing.kind !== "close") throw new CutResponse("before its end");
-        this.#end();
-        break;
+    try {
+      for (;;) {
+        const value = this.#take();
+        if (value !== undefined) return { done: false, value };
+        if (this.#isOver) return { done: true, value };
+        if (!connection.received(await connection.next())) {
+          if (this.#options.framing.kind !== "close") throw new CutResponse("before its end");
+          this.#end();
+        } else this.#options.onBytes?.();
       }
-      this.#options.onBytes?.();
+    } catch (error) {
+      throw this.#options.failed(error);
     }
-    return undefined;
   }
 
-  #take(): Uint8Array {
+  cancel(): Promise<void> {
+    if (!this.#isOver) this.#options.onCancel();
+    return Promise.resolve();
+  }
+
+  /** Takes the received bytes out of the buffer; undefined if there are none. */
+  #take(): Uint8Array | undefined {
     const connection = this.#connection;
+    const { start, end } = connection;
+    if (this.#isOver || start === end) return undefined;
     const decoder = this.#decoder;
-    if (decoder !== undefined) {
-      const { bytes, start, end } = connection;
-      const dataEnd = decoder.decode(bytes, start, end);
+    let data: Uint8Array;
+    if (decoder === undefined) {
+      data = connection.take(this.#left);
+      this.#left -= data.length;
+    } else {
+      const dataEnd = decoder.decode(connection.bytes, start, end);
       connection.start = decoder.consumed;
-      const piece = bytes.slice(start, dataEnd);
-      if (decoder.isOver) this.#end();
-      return piece;
+      data = connection.bytes.slice(start, dataEnd);
     }
-    const piece = connection.take(this.#left);
-    this.#left -= piece.length;
-    if (this.#left === 0) this.#end();
-    return piece;
+    if (this.#left === 0 || decoder?.isOver) this.#end();
+    return data.length === 0 ? undefined : data;
   }
 
   #end(): void {

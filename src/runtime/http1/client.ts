@@ -75,24 +75,30 @@ class Call {
       void this.#write(connection, chunks);
       const { head, framing } = await this.#readHead(connection);
       this.#isPersistent = framing.kind !== "close" && isPersistent(head);
-      const body = new Body(connection, { framing, onBytes, onEnd: () => this.#release(target, connection) });
+      const body = new Body(connection, {
+        framing,
+        onBytes,
+        onEnd: () => this.#release(target, connection),
+        onCancel: () => this.#end(),
+        failed: (error) => this.#failed(error, "in the middle of its answer"),
+      });
       const isAsIs = "accept-encoding" in this.#request.headers;
-      return new Http1Response(this, head, body, { isAsIs, decompressor: this.#parts.network.decompressor });
+      return new Http1Response(head, body, { isAsIs, decompressor: this.#parts.network.decompressor });
     } catch (error) {
-      throw this.failed(error, "before its answer began");
+      throw this.#failed(error, "before its answer began");
     }
   }
 
   /** Ends the call and its connection. */
-  end(): void {
+  #end(): void {
     this.#stopListening();
     this.#connection?.close();
   }
 
   /** Ends the call, and says why in our words. */
-  failed(error: unknown, where: string): unknown {
+  #failed(error: unknown, where: string): unknown {
     const { signal } = this.#request;
-    this.end();
+    this.#end();
     if (signal?.aborted) return signal.reason;
     if (NetworkError.isInstance(error)) return error;
     const message = error instanceof MalformedResponse
@@ -150,9 +156,9 @@ class Call {
   async #writeIncoming(connection: Connection, body: AsyncIterable<Uint8Array>): Promise<void> {
     let isReading = true;
     try {
-      for await (const piece of body) {
+      for await (const bytes of body) {
         isReading = false;
-        const chunk = chunkOf(piece);
+        const chunk = chunkOf(bytes);
         if (chunk !== undefined) await connection.write(chunk);
         isReading = true;
       }
@@ -198,7 +204,7 @@ class Call {
 
   readonly #abort = (): void => {
     this.#rejectConnect?.(this.#request.signal?.reason);
-    this.end();
+    this.#end();
   };
 
   #stopListening(): void {

@@ -53,12 +53,20 @@ export class Connection {
    * @returns Whether there was more: false at the other side's end.
    */
   async fill(): Promise<boolean> {
+    return this.received(await this.next());
+  }
+
+  /** Starts a read into the buffer. Its result must be passed to {@linkcode Connection.received}. */
+  next(): Promise<number | null> {
     const armed = this.#armed;
     this.#armed = undefined;
-    const read = await (armed ?? this.#socket.read(this.#room()));
-    if (read === null) return false;
-    this.end += read;
-    return true;
+    return armed ?? this.#socket.read(this.#room());
+  }
+
+  /** Counts bytes that were read into the buffer; returns false when the other side has closed the connection. */
+  received(read: number | null): boolean {
+    this.end += read ?? 0;
+    return read !== null;
   }
 
   /** A copy of what has been read, which is taken out of the buffer. */

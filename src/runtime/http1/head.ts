@@ -1,6 +1,6 @@
 /**
  * The head of a response: status line and header fields (RFC 9112, sections 4 and 5), read strictly. What servers and
- * intermediaries may read in two ways is refused, since a response that ends at another place for us than for them
+ * intermediaries may read in two ways is refused, since a response that ends at a different byte for us than for them
  * would hand its rest to the next request.
  * @module
  */
@@ -55,8 +55,8 @@ export class HeadScanner {
 
 function checkProtocol(bytes: Uint8Array, from: number, to: number): void {
   const known = Math.min(to - from, protocol.length);
-  for (let place = 0; place < known; place++) {
-    if (bytes[from + place] !== protocol[place]) throw new MalformedResponse("no HTTP/1");
+  for (let index = 0; index < known; index++) {
+    if (bytes[from + index] !== protocol[index]) throw new MalformedResponse("no HTTP/1");
   }
 }
 
@@ -76,8 +76,8 @@ export function parseHead(bytes: Uint8Array, from: number, to: number): Head {
   const [, minor, status] = statusLine.exec(lines[0]!) ?? [];
   if (status === undefined) throw new MalformedResponse("a status line that is none");
   const fields = new Map<string, string>();
-  for (let place = 1; place < lines.length; place++) {
-    const [, name, value] = fieldLine.exec(lines[place]!) ?? [];
+  for (let index = 1; index < lines.length; index++) {
+    const [, name, value] = fieldLine.exec(lines[index]!) ?? [];
     if (name === undefined) throw new MalformedResponse("a header field that is none"); // a folded one, too
     const key = name.toLowerCase();
     const before = fields.get(key);

@@ -34,8 +34,8 @@ export class ConnectionPool {
     if (kept === undefined) this.#idle.set(origin, list);
     list.push(connection);
     connection.park(now, () => {
-      const place = list.indexOf(connection);
-      if (place >= 0) list.splice(place, 1);
+      const index = list.indexOf(connection);
+      if (index >= 0) list.splice(index, 1);
       if (list.length === 0 && this.#idle.get(origin) === list) this.#idle.delete(origin);
     });
   }

@@ -9,12 +9,6 @@ import { streamOf } from "../_stream_of.ts";
 import type { Body } from "./body.ts";
 import type { Head } from "./head.ts";
 
-/** The call that a response belongs to. */
-interface Owner {
-  end(): void;
-  failed(error: unknown, where: string): unknown;
-}
-
 /** Compressed although that was not asked for; what is none of these is handed on as it is. */
 const compressions: Readonly<Record<string, string>> = {
   gzip: "gzip",
@@ -35,21 +29,17 @@ interface ResponseOptions {
   readonly decompressor?: Decompressor | undefined;
 }
 
-const inTheMiddle = "in the middle of its answer";
-
 /** Reads the body when it is asked to, no sooner. */
 export class Http1Response implements UpstreamResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  readonly #owner: Owner;
   readonly #body: Body;
   readonly #compression: string | undefined;
   readonly #decompressor: Decompressor;
   #stream: ReadableStream<Uint8Array> | undefined;
 
-  constructor(owner: Owner, { status, fields }: Head, body: Body, { isAsIs, decompressor }: ResponseOptions) {
+  constructor({ status, fields }: Head, body: Body, { isAsIs, decompressor }: ResponseOptions) {
     this.#decompressor = decompressor ?? standard;
-    this.#owner = owner;
     this.#body = body;
     this.status = status;
     const compression = this.#compression = isAsIs ? undefined : compressions[fields.get("content-encoding") ?? ""];
@@ -68,8 +58,9 @@ export class Http1Response implements UpstreamResponse {
   }
 
   reader(): BodyReader {
-    const plain = this.#plainReader();
-    return this.#compression === undefined ? plain : decompressed(plain, this.#decompressor(this.#compression));
+    return this.#compression === undefined
+      ? this.#body
+      : decompressed(this.#body, this.#decompressor(this.#compression));
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -80,25 +71,6 @@ export class Http1Response implements UpstreamResponse {
       if (done) return concat(chunks);
       chunks.push(value);
     }
-  }
-
-  #plainReader(): BodyReader {
-    const body = this.#body;
-    const owner = this.#owner;
-    return {
-      async read() {
-        try {
-          const value = await body.read();
-          return value === undefined ? { done: true, value } : { done: false, value };
-        } catch (error) {
-          throw owner.failed(error, inTheMiddle);
-        }
-      },
-      cancel() {
-        if (!body.isOver) owner.end();
-        return Promise.resolve();
-      },
-    };
   }
 }
 
@@ -111,7 +83,7 @@ function decompressed(source: BodyReader, format: ReturnType<Decompressor>): Bod
         broken = { error };
         throw error;
       }),
-    cancel: source.cancel,
+    cancel: () => source.cancel(),
   };
   const reader = streamOf(watched).pipeThrough(format).getReader();
   return {
