@@ -32,15 +32,17 @@ if (python === undefined) {
 
       const name = packageOf(text);
       assert(name !== undefined, `${where}: no known package`);
-      const test = findPython(name) === undefined ? it.skip : it;
-      test(`calls the demo: ${where} (${name})`, async () => {
+      const isMissing = findPython(name) === undefined;
+      const why = isMissing ? `: needs python3 with ${name}` : "";
+      (isMissing ? it.skip : it)(`calls the demo: ${where} (${name})${why}`, async () => {
         await using demo = await startDemoProcess();
         assertMatch(await run(text.replaceAll("127.0.0.1:8080", demo.host)), /^Hello from \w+, a simulated provider/);
       });
     }
 
-    const test = findPython("llm") === undefined ? it.skip : it;
-    test("docs/clients.md: `llm` finds the model of its configuration file, and calls the demo", async () => {
+    const hasLlm = findPython("llm") !== undefined;
+    const need = hasLlm ? "" : ": needs python3 with llm (pip install llm)";
+    (hasLlm ? it : it.skip)(`docs/clients.md: llm finds its model by its file, and calls the demo${need}`, async () => {
       await using demo = await startDemoProcess();
       await using folder = await makeFolder();
       const page = await Deno.readTextFile(`${checkout}/docs/clients.md`);
