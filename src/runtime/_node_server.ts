@@ -23,6 +23,7 @@ import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
+import { turnEnd } from "./_turn_end.ts";
 import { listenOptions } from "./_workers.ts";
 
 const headersTimeoutMs = 15_000;
@@ -213,6 +214,7 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 async function send({ status, headers, body }: PlainResponse, message: IncomingMessage, response: ServerResponse) {
+  await turnEnd();
   // an unread body would be taken for the next request
   const close = message.complete ? {} : { connection: "close" };
   if (isStream(body)) {
