@@ -6,6 +6,7 @@
 import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.ts";
 import { NetworkError } from "../../errors.ts";
 import { callAfter } from "../_timers.ts";
+import { turnEnd } from "../_turn_end.ts";
 import { Body, CutResponse } from "./body.ts";
 import { Connection, type Socket } from "./connection.ts";
 import { type Framing, framingOf, isPersistent } from "./framing.ts";
@@ -78,7 +79,7 @@ class Call {
       const body = new Body(connection, {
         framing,
         onBytes,
-        onEnd: () => this.#release(target, connection),
+        onEnd: () => void this.#release(target, connection),
         onCancel: () => this.#end(),
         failed: (error) => this.#failed(error, "in the middle of its answer"),
       });
@@ -195,8 +196,9 @@ class Call {
   }
 
   /** The response is over. What else is there may be an answer to no request. */
-  #release(target: Target, connection: Connection): void {
+  async #release(target: Target, connection: Connection): Promise<void> {
     this.#stopListening();
+    if (!this.#isWritten) await turnEnd(); // by which Node has reported what TLS wrote in the last one
     const isClean = connection.start === connection.end && this.#isWritten && this.#isPersistent;
     if (isClean) this.#parts.pool.put(target.origin, connection, performance.now());
     else connection.close();
