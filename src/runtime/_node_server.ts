@@ -234,6 +234,7 @@ async function pipe(body: PlainStream, response: ServerResponse): Promise<void> 
   response.on("close", () => body.cancel());
   for (;;) {
     const chunk = await body.read();
+    await turnEnd();
     if (chunk === undefined || response.destroyed) break;
     if (!response.write(chunk)) await drained(response);
   }
