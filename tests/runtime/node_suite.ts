@@ -4,13 +4,16 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
+import { Worker } from "node:worker_threads";
 import { NetworkError } from "../../src/errors.ts";
 import { send } from "../../src/runtime/node.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { makeFolder, runProgram } from "../support/_library.ts";
+import { keyPair, tlsText } from "../support/_tls.ts";
 import { happens } from "../support/patience.ts";
 import { describeSend } from "./_send.ts";
 
@@ -34,6 +37,38 @@ describe("A connection that does not come about in time", () => {
       "Cannot connect to the provider: no connection within 60 ms",
     ]);
     await new Promise((resolve) => server.close(resolve)); // once every connection is closed
+  });
+});
+
+/** A server with TLS in a thread of its own, which answers each request at once. */
+const quickServer = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  let connections = 0;
+  const server = require("node:tls").createServer(workerData, (socket) => {
+    connections++;
+    socket.on("error", () => {});
+    socket.on("data", () => socket.write("HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}"));
+  });
+  server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+  parentPort.on("message", () => parentPort.postMessage(connections));`;
+
+describe("A TLS connection on Node", () => {
+  it("is used again when its response arrives before Node has reported the write", async () => {
+    const server = new Worker(quickServer, { eval: true, workerData: keyPair("server.pem", "server.key") });
+    try {
+      const [port] = await once(server, "message");
+      const authorities = { key: "of the test", certificates: [tlsText("ca.pem")] };
+      for (let round = 0; round < 10; round++) {
+        const call = send({ url: `https://localhost:${port}/v1`, headers: {}, body: "{}", authorities });
+        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)); // behind the write
+        await (await call).bytes!();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      server.postMessage("how many?");
+      assertEquals(await once(server, "message"), [1]);
+    } finally {
+      await server.terminate();
+    }
   });
 });
 
