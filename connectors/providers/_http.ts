@@ -30,8 +30,8 @@ export interface FaultReader {
  * @param limit Maximum size, bytes.
  * @throws {UpstreamError} `invalid_response` if it is larger.
  */
-export async function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
-  return await readBody(response, {
+export function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
+  return readBody(response, {
     maxBytes: limit,
     tooLarge: () => new UpstreamError(`The provider's response is over ${limit} bytes`, { kind: "invalid_response" }),
   });

@@ -42,6 +42,9 @@ export class Hub {
   readonly #own: Output[] = [];
   #outputs: readonly Output[] = [];
   #minRank = Infinity;
+  /** The latest timestamp, and its time, ms since the epoch. */
+  #stamp = "";
+  #stampedAt = NaN;
   #logged: readonly Output[] = [];
   #requestLogOf: typeof requestLogOf | undefined;
   #payloadBytes = 0;
@@ -220,7 +223,10 @@ export class Hub {
 
   /** Returns the current time as an ISO 8601 timestamp. */
   timestamp(): string {
-    return new Date(this.#clock.now()).toISOString();
+    const now = this.#clock.now();
+    if (now === this.#stampedAt) return this.#stamp; // several requests end in one millisecond
+    this.#stampedAt = now;
+    return this.#stamp = new Date(now).toISOString();
   }
 
   #use(outputs: readonly Output[]): void {

@@ -41,11 +41,17 @@ function completing<Body extends RequestBody, Response>(
  * @param deps Dependencies.
  * @throws A `MeshError`, the last one about existing models; or the client's abort reason.
  */
-export async function perform<Body extends RequestBody, Response>(
+export function perform<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
   deps: RouteDeps,
 ): Promise<Answer<Response>> {
-  if (!request.body.models?.length) return await performOne(request, deps);
+  return request.body.models?.length ? performAny(request, deps) : performOne(request, deps);
+}
+
+async function performAny<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  deps: RouteDeps,
+): Promise<Answer<Response>> {
   const { performInTurn } = await import("./perform_in_turn.ts");
   return await performInTurn(request, (one) => performOne(one, deps), () => deps.runtime.clock.monotonic());
 }

@@ -15,12 +15,12 @@ import type { Exchange } from "./exchange.ts";
 /** Maximum length of JSON in one field, which limits its objects and arrays like those of a body. */
 const maxJsonChars = 2 * maxContainers;
 
-/** Options for reading a request. */
-interface RequestReading {
-  /** Reads the bytes of a request; those of a form with files as an upload. */
-  readonly read: (isUpload: boolean) => Promise<Uint8Array>;
-  /** Converts a form to a body; undefined if only JSON is accepted. */
-  readonly form: FormRules | undefined;
+/** Options for reading a form. */
+interface FormReading {
+  /** Reads the bytes of the request. */
+  readonly read: () => Promise<Uint8Array>;
+  /** Converts the form to a body. */
+  readonly form: FormRules;
 }
 
 /** The body of a request. */
@@ -54,8 +54,16 @@ export interface Work extends RequestParts {
 export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
   const startedAt = mesh.runtime.clock.monotonic();
   const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
-  return { ...await readRequest(request, { read: (isUpload) => body({ ...time, isUpload }), form }), time };
+  const type = request.headers.get("content-type");
+  if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
+    const { value, text } = await readJson(request, () => body(time));
+    return { value, text, time };
+  }
+  const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });
+  return { value, files, time };
 }
+
+const multipart = /^\s*multipart\//i;
 
 /** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
 export function timeoutOf(request: PlainRequest, ownMs: number): number {
@@ -64,28 +72,22 @@ export function timeoutOf(request: PlainRequest, ownMs: number): number {
 }
 
 /**
- * Reads a request.
+ * Reads a form.
  *
- * @param request Its headers are checked before the body is read.
+ * @param type The content type of the request, which is checked before the body is read.
  * @param reading The options.
  * @throws {HttpError} 415 for another content type.
- * @throws {UnsupportedRequestError} `invalid_json`, or `invalid_value` for a malformed form.
+ * @throws {UnsupportedRequestError} `invalid_value` for a malformed form.
  */
-async function readRequest(
-  request: Pick<PlainRequest, "headers">,
-  { read, form }: RequestReading,
-): Promise<RequestParts> {
-  const type = request.headers.get("content-type");
-  const isForm = /^\s*multipart\//i.test(type ?? "");
-  if (form === undefined || form.takesJson && !isForm) return await readJson(request, () => read(false));
-  if (!isForm) {
+async function readFormBody(type: string | null, { read, form }: FormReading): Promise<RequestParts> {
+  if (!multipart.test(type ?? "")) {
     throw new HttpError("The content type has to be multipart/form-data", {
       status: 415,
       code: "unsupported_media_type",
     });
   }
   const boundary = boundaryOf(type);
-  const bytes = await read(true);
+  const bytes = await read();
   const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
   if (parts === undefined) {
     throw new UnsupportedRequestError("The body is no form: its boundary is wrong, or it is cut short", {

@@ -197,7 +197,7 @@ export class ProxyInstance {
     this.#checkSlots(); // before the body is read
     this.#underWay++;
     try {
-      const response = await entry.handle({ ...this.#exchange(incoming), body, begin, onEnd });
+      const response = await entry.handle(this.#exchange(incoming, { body, begin, onEnd }));
       if (!isStream(response.body)) onEnd();
       return response;
     } catch (error) {
@@ -206,7 +206,7 @@ export class ProxyInstance {
     }
   }
 
-  #exchange(incoming: IncomingRequest): Exchange {
+  #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
     return {
       ...incoming,
       mesh: this.#mesh,
@@ -217,9 +217,9 @@ export class ProxyInstance {
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
       overview: this.#shared.overview,
-      body: (time) => this.#read(incoming, time),
-      begin: () => undefined,
-      onEnd: () => {},
+      body: work?.body ?? ((time) => this.#read(incoming, time)),
+      begin: work?.begin ?? (() => undefined),
+      onEnd: work?.onEnd ?? (() => {}),
     };
   }
 

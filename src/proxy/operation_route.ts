@@ -25,20 +25,20 @@ export function operationRoute<Body extends RequestBody, Response>(
   return {
     methods: ["POST"],
     isWork: true,
-    handle: async (exchange) => responseOf(await perform(exchange, operation), exchange),
+    handle: (exchange) => perform(exchange, operation),
   };
 }
 
 async function perform<Body extends RequestBody, Response>(
   exchange: Exchange,
   operation: CheckedOperation<Body, Response>,
-): Promise<Answer<Response>> {
+): Promise<PlainResponse> {
   const { value, text, files = [], time } = await readWork(exchange, operation.form);
   const body = operation.check(value, files);
   const { defaultModel } = operation;
   if (body.model === undefined && defaultModel === undefined) throw missing("model");
   const received = files.length === 0 ? { text } : { text, files };
-  return await performRequest(exchange, { operation, body, defaultModel, time, ...received });
+  return responseOf(await performRequest(exchange, { operation, body, defaultModel, time, ...received }), exchange);
 }
 
 function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {

@@ -14,7 +14,7 @@ import { callAfter } from "./_timers.ts";
 const lastWordMs = 50;
 
 /** Disconnects are detected for responses that take longer than this, ms, since detection is expensive on Deno. */
-const timeoutMs = 20;
+const delayMs = 20;
 
 /** Bodies that are sent in one piece, and cannot be interrupted. */
 const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
@@ -129,8 +129,8 @@ export class OpenResponses {
   }
 
   #lookLater(): Cancel {
-    return callAfter(timeoutMs, () => {
-      const latest = performance.now() - timeoutMs;
+    return callAfter(delayMs, () => {
+      const latest = performance.now() - delayMs;
       let isNeeded = false;
       for (const open of this.#open.all) {
         if (open.since <= latest) open.followClient();

@@ -52,9 +52,9 @@ export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }
 }
 
 /** Reads the whole body of a response. */
-export async function readBody(response: UpstreamResponse, limit: ReadLimit): Promise<Uint8Array> {
+export function readBody(response: UpstreamResponse, limit: ReadLimit): Promise<Uint8Array> {
   // a small declared size needs no counting
   const declared = Number(response.headers.get("content-length") ?? Infinity);
-  if (response.bytes !== undefined && declared <= limit.maxBytes) return await response.bytes();
-  return await readAll(response.reader(), limit);
+  if (response.bytes !== undefined && declared <= limit.maxBytes) return response.bytes();
+  return readAll(response.reader(), limit);
 }

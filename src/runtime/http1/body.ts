@@ -3,6 +3,7 @@
  * @module
  */
 import type { BodyReader } from "../../contracts/runtime.ts";
+import { concat } from "../../util/bytes.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Connection } from "./connection.ts";
 import type { Framing } from "./framing.ts";
@@ -56,10 +57,23 @@ export class Body implements BodyReader {
         const value = this.#take();
         if (value !== undefined) return { done: false, value };
         if (this.#isOver) return { done: true, value };
-        if (!connection.received(await connection.next())) {
-          if (this.#options.framing.kind !== "close") throw new CutResponse("before its end");
-          this.#end();
-        } else this.#options.onBytes?.();
+        this.#receive(await connection.next());
+      }
+    } catch (error) {
+      throw this.#options.failed(error);
+    }
+  }
+
+  /** Reads the rest of the body. Throws like {@linkcode read}. */
+  async rest(): Promise<Uint8Array> {
+    const connection = this.#connection;
+    const chunks: Uint8Array[] = [];
+    try {
+      for (;;) {
+        const value = this.#take();
+        if (value !== undefined) chunks.push(value);
+        if (this.#isOver) return concat(chunks);
+        if (value === undefined) this.#receive(await connection.next());
       }
     } catch (error) {
       throw this.#options.failed(error);
@@ -69,6 +83,12 @@ export class Body implements BodyReader {
   cancel(): Promise<void> {
     if (!this.#isOver) this.#options.onCancel();
     return Promise.resolve();
+  }
+
+  #receive(read: number | null): void {
+    if (this.#connection.received(read)) return this.#options.onBytes?.();
+    if (this.#options.framing.kind !== "close") throw new CutResponse("before its end");
+    this.#end();
   }
 
   /** Takes the received bytes out of the buffer; undefined if there are none. */

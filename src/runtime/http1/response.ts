@@ -63,14 +63,18 @@ export class Http1Response implements UpstreamResponse {
       : decompressed(this.#body, this.#decompressor(this.#compression));
   }
 
-  async bytes(): Promise<Uint8Array> {
-    const reader = this.#stream?.getReader() ?? this.reader();
-    const chunks: Uint8Array[] = [];
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return concat(chunks);
-      chunks.push(value);
-    }
+  bytes(): Promise<Uint8Array> {
+    if (this.#stream === undefined && this.#compression === undefined) return this.#body.rest();
+    return restOf(this.#stream?.getReader() ?? this.reader());
+  }
+}
+
+async function restOf(reader: Pick<BodyReader, "read">): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return concat(chunks);
+    chunks.push(value);
   }
 }
 
