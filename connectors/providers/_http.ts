@@ -96,7 +96,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
   });
 }
 
-/** Reads what arrives of an error body within a short timeout: a body that never ends must not delay the error. */
+/** Reads an error body; empty after a short timeout, since a body that never ends must not delay the error. */
 async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8Array> {
   let cancel = () => {};
   const late = new Promise<Uint8Array>((resolve) => cancel = clock.after(maxErrorMs, () => resolve(new Uint8Array())));

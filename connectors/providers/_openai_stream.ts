@@ -15,13 +15,13 @@ import { streamReaderOf } from "./_http.ts";
 
 export { ChunkReader } from "./_chunk_reader.ts";
 
-/** How a streaming response is parsed. */
+/** Parsers and options for a streaming response. */
 export interface StreamParts {
   /** Parses a complete response, which some servers return instead of a stream. */
   readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
   /** Parses an event's data; undefined if there is nothing to forward. */
   readonly readChunk: (data: string) => CompletionChunk | undefined;
-  /** The parser of the events, which knows whether the response is complete. */
+  /** The parser of the events, which tracks whether the response is complete. */
   readonly chunks: ChunkReader;
   /**
    * Whether, after the first content, events that arrive together may be joined into one chunk, since only their JSON
@@ -31,8 +31,8 @@ export interface StreamParts {
 }
 
 /**
- * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason. It is no generator, since
- * every event pays for each promise between the socket and the client.
+ * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason. It is not a generator,
+ * since every promise between the socket and the client adds cost to every event.
  */
 export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   readonly #opening: Promise<UpstreamResponse>;
@@ -50,7 +50,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
 
   /**
    * @param opening The response, once its head has been received.
-   * @param parts How it is parsed.
+   * @param parts Parsers and options.
    */
   constructor(opening: Promise<UpstreamResponse>, parts: StreamParts) {
     this.#opening = opening;
@@ -140,7 +140,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     if (this.#isEmpty) throw broken("was empty");
   }
 
-  /** Cancels the rest, since an iterator that has thrown is done. */
+  /** Cancels the stream, since an iterator that has thrown is done. */
   #failed(error: unknown): unknown {
     void this.return();
     return error;

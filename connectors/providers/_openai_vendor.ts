@@ -59,7 +59,7 @@ export interface OpenAiCompatible {
   readonly baseUrl?:
     | string
     | ((settings: ProviderSettings, env?: (name: string) => string | undefined) => string);
-  /** Environment variables that reveal it. */
+  /** Environment variables by which it is detected. */
   readonly detection?: Detection;
   /** The catalogue of known models; a function lets bundlers remove the catalogue together with the vendor. */
   readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);

@@ -41,7 +41,7 @@ let modules: typeof import("./_openai_stream.ts") | undefined;
  * it.
  *
  * @param opening The response, once its head has been received.
- * @param partsOf How it is parsed.
+ * @param partsOf Creates its parsers and options.
  */
 export function streamOf(
   opening: Promise<UpstreamResponse>,

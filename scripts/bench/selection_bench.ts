@@ -64,7 +64,7 @@ function stageOf(size: number, scene: Scene, balanceMode: BalanceMode): Stage {
     threshold: 0.8,
     isConstrained: false,
     balanceMode,
-    costOf: ({ weight }: ModelView) => weight * 1_000_000, // the estimate itself is the pipeline's
+    costOf: ({ weight }: ModelView) => weight * 1_000_000, // the pipeline computes the estimate
     tried: new Set<string>(),
     random,
   };

@@ -11,7 +11,7 @@ import type { RoutedRequest } from "./request.ts";
 /** A request adapted to a model. */
 export interface AdaptedRequest {
   readonly completion: OperationRequest;
-  /** Parameters left out because the model refuses them. */
+  /** Parameters omitted because the model rejects them. */
   readonly dropped: readonly string[];
 }
 

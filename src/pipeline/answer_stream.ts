@@ -1,5 +1,5 @@
 /**
- * A committed stream on its way to the client.
+ * A committed stream, read by the client.
  * @module
  */
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
@@ -12,32 +12,31 @@ import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
 import type { Routed } from "./routed.ts";
 
-/** What an {@linkcode AnswerStream} is made of. */
+/** Dependencies of an {@linkcode AnswerStream}. */
 interface AnswerStreamParts {
-  /** Where the stream comes from. */
   readonly routed: Routed<OpenStream>;
-  /** Whether the client asked for the usage. */
+  /** Whether the client requested usage (`stream_options.include_usage`). */
   readonly wantsUsage: boolean;
-  /** Called when the provider fails midway. */
+  /** Called if the provider fails midway. */
   readonly onInterrupt: () => void;
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
-  /** How much of it is kept for the request log; 0: nothing. */
+  /** Size at which the request log stops keeping events; 0 keeps none. */
   readonly keptBytes: number;
 }
 
 /**
  * How a stream ended:
- * - `complete`: the provider sent all of it
+ * - `complete`: the provider sent the whole response
  * - `interrupted`: the provider failed midway
- * - `cancelled`: the reader does not want the rest
- * - `stopped`: by the client's signal, or because it was not read; between two reads or during one
+ * - `cancelled`: the reader cancelled it
+ * - `stopped`: aborted by the client's signal, or because it was not read; between reads or during one
  */
 type StreamEnd =
   | { readonly kind: "complete" | "cancelled" }
   | { readonly kind: "interrupted" | "stopped"; readonly reason: unknown };
 
-/** What an end means for the model: only an interruption is its failure. */
+/** The outcome for the model. Only an interruption counts as its failure. */
 const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
   complete: "success",
   interrupted: "failure",
@@ -47,25 +46,24 @@ const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
 
 const none = () => {};
 
-/** The events of one answer, one after the other. */
+/** The events of one streaming response, in order. */
 export class AnswerStream {
-  /** Called when it is stopped, with the reason. */
+  /** Called with the reason if the stream is stopped. */
   onStop?: (reason: unknown) => void;
   readonly #parts: AnswerStreamParts;
   readonly #written = new OutputEstimate();
-  /** Its events as they are logged, one a line. */
+  /** Events for the request log, one per line. */
   #kept = "";
   #position = 0;
   #usage: CompletionUsage | undefined;
-  /** The last event that had nothing but usage. */
+  /** The last event, if it contains only usage. */
   #counts: CompletionChunk | undefined;
   #last: ChatCompletionChunk | undefined;
-  /** Undefined while it is open; the first end holds. */
+  /** Undefined while the stream is open. The first end applies. */
   #end: StreamEnd | undefined;
-  /** Ends the wait for the next event: a source may ignore the connection's end. */
+  /** Rejects the pending read, since a source may ignore the connection's abort signal. */
   #leave: (reason: unknown) => void = none;
 
-  /** @param parts What it is made of. */
   constructor(parts: AnswerStreamParts) {
     this.#parts = parts;
     const { connection, answer } = parts.routed;
@@ -73,22 +71,22 @@ export class AnswerStream {
     connection.pause();
     connection.stop.addEventListener("abort", () => {
       const { reason } = connection.stop;
-      // a silence of the provider is its failure: the read that waits for it ends the stream
+      // an idle timeout of the provider is its failure: the pending read ends the stream
       if (!(reason instanceof AttemptTimeout)) this.#close({ kind: "stopped", reason });
       this.#leave(reason);
     });
   }
 
-  /** Whether the client's side ended it; what is read from then on is the reason, thrown. */
+  /** Whether the stream was stopped. Later reads throw the reason. */
   get isStopped(): boolean {
     return this.#end?.kind === "stopped";
   }
 
   /**
-   * The next event; undefined when the answer is complete, or was cancelled.
+   * The next event; undefined when the response is complete or was cancelled.
    *
-   * @throws {StreamInterruptedError} When the provider fails midway.
-   * @throws The reason of a stop.
+   * @throws {StreamInterruptedError} If the provider fails midway.
+   * @throws The reason, if the stream was stopped.
    */
   async read(): Promise<CompletionChunk | undefined> {
     while (this.#end === undefined) {
@@ -99,7 +97,7 @@ export class AnswerStream {
       if (chunk === undefined) return this.#finish();
       const { usage } = chunk.value;
       if (usage === null || usage === undefined) return this.#pass(chunk);
-      this.#usage = usage; // passed on once, at the end
+      this.#usage = usage; // forwarded once, at the end
       this.#counts = undefined;
       if (chunk.value.choices.length > 0) return this.#pass(withoutUsage(chunk));
       this.#counts = chunk;
@@ -108,7 +106,7 @@ export class AnswerStream {
     return undefined;
   }
 
-  /** Ends the stream early, and the provider's call with it; no failure of anybody. */
+  /** Cancels the stream and the provider's call. It does not count as a failure. */
   cancel(): void {
     this.#close({ kind: "cancelled" });
   }
@@ -119,7 +117,7 @@ export class AnswerStream {
     return chunk;
   }
 
-  /** Also what the client leaves unread was written. */
+  /** Counts output as generated, whether or not the client reads it. */
   #measure({ value, others }: CompletionChunk): void {
     this.#written.add(value.choices);
     others?.forEach(({ choices }) => this.#written.add(choices));
@@ -142,7 +140,7 @@ export class AnswerStream {
       };
       this.#leave = fail;
       if (connection.stop.aborted) return fail(connection.stop.reason);
-      // a custom connector may throw in place of a rejection, and produce anything
+      // a custom connector may throw instead of rejecting, and yield any value
       const take = (result: IteratorResult<CompletionChunk>) => {
         if (!settle()) return;
         try {
@@ -167,7 +165,7 @@ export class AnswerStream {
     return new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
   }
 
-  /** The end of a complete answer, after its usage where the client asked for that. */
+  /** Ends a complete response; returns its usage if the client requested that. */
   #finish(): CompletionChunk | undefined {
     const usage = this.#usage;
     this.#close({ kind: "complete" });
@@ -177,7 +175,7 @@ export class AnswerStream {
     return { value: { id, object, created, model, choices: [], usage }, more: true };
   }
 
-  /** The one way from open to an end: settles the request, frees the source, ends the provider's call. */
+  /** Ends the stream once: settles the request, releases the source, and aborts an unfinished call. */
   #close(end: StreamEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -192,13 +190,13 @@ export class AnswerStream {
       connection.abort(end.reason);
     }
     if (end.kind === "cancelled") connection.abort(new DOMException("The client has left", "AbortError"));
-    // a source that has more to send, such as data after `[DONE]`, frees its socket; its failure is none any more
+    // releases the socket of a source with more data, such as after `[DONE]`; its errors no longer matter
     answer.rest.return?.()?.catch(() => {});
     if (end.kind === "stopped") this.onStop?.(end.reason);
   }
 }
 
-/** What an event has beside the usage; its text stays byte for byte. */
+/** Removes usage from an event. The remainder of its JSON is unchanged, byte for byte. */
 function withoutUsage({ value, wire, ...rest }: CompletionChunk): CompletionChunk {
   const { usage: _, ...other } = value;
   return { ...rest, value: other, ...(wire === undefined ? {} : { wire: editMembers(wire, { usage: undefined }) }) };

@@ -34,7 +34,7 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
     for (const name of Object.keys(body)) {
       const known = find(name);
       if (known === undefined || known === name) continue;
-      // a provider that ignores case reads `Model` where `model` was checked; Go's `encoding/json` is such a reader
+      // a provider that ignores case, as Go's `encoding/json` does, reads `Model` where `model` was validated
       throw invalid(`${JSON.stringify(name)} differs from "${known}" in case alone`, name);
     }
     checkSize(body);

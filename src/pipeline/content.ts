@@ -6,7 +6,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "../contracts/openai.ts
 
 const contentFields = ["content", "refusal", "reasoning_content", "reasoning", "tool_calls", "function_call", "audio"];
 
-/** Whether an event has content: text, refusal, reasoning, tool call, audio, or an end other than a bare `stop`. */
+/** Whether an event has content: text, refusal, reasoning, tool call, audio, or a finish reason other than `stop`. */
 export function carriesContent({ choices }: ChatCompletionChunk): boolean {
   return choices.some(({ delta, finish_reason }) => hasContent(delta) || endsForAReason(finish_reason));
 }

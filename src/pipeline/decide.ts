@@ -29,7 +29,7 @@ export type NextStep =
 /** Rotates to the next model. */
 export interface Rotate {
   readonly step: "rotate";
-  /** Whether it applies in all pools, since the vendor has reported it. */
+  /** The standby that the vendor reports. It applies in all pools. */
   readonly standby?: VendorStandby;
 }
 

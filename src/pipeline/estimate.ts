@@ -69,7 +69,7 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
     size.schemaNodes * tokensPerSchemaNode + size.messages * tokensPerMessage +
     size.images * tokensPerImage + soundTokens +
     size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
-  // a huge limit remains a number that can be multiplied by a price
+  // bounded, so that the product of a huge limit and a price is finite
   const output = limit === undefined ? undefined : Math.min(limit * answers, Number.MAX_SAFE_INTEGER);
   return { input: Math.ceil(input), output };
 }

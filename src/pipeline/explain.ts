@@ -63,7 +63,7 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   }
 }
 
-/** A filter that leaves no model throws, which is a result of a dry run. */
+/** Records the excluded models. A filter that leaves no model throws, which does not end a dry run. */
 function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
   return (reason, members, filter) => {
     let eligible: readonly Member[];

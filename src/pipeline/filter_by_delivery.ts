@@ -55,7 +55,8 @@ function performs({ instance: { provider } }: ModelEntry, { name }: Operation): 
 }
 
 /**
- * Whether the provider supports the leaf. It has no say about a leaf that only the configuration assigns to the model.
+ * Whether the provider supports the leaf. It is not queried about a leaf that only the configuration assigns to the
+ * model.
  */
 function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
   const answers = instance.answers?.get(info.id);

@@ -71,7 +71,7 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
   /** Adapts a request to a model. */
   reword(body: Body, model: ModelEntry): Rewording;
-  /** Completes a response that differs from the request. By default, responses are unchanged. */
+  /** Converts a response to the requested form. By default, responses are unchanged. */
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
   /** Whether responses are content such as audio, streamed: `CompletionResponse.content`. */
   readonly hasContent?: true;

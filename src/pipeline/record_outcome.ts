@@ -34,7 +34,7 @@ export class SuccessfulAttempt<T> {
   #used: Usage | undefined;
 
   /**
-   * Records the step. The permit stays in use.
+   * Records the attempt. The permit stays in use.
    *
    * @param admitted The model.
    * @param answered Its response.

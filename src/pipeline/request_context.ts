@@ -130,7 +130,7 @@ export class RequestContext {
     hub.trace({ severity: "debug", component: "provider", message, ...facts });
   }
 
-  /** Sets the connection that a stop aborts. */
+  /** Sets the connection to abort if the request is stopped. */
   follow(current: Connection | AbortController | undefined): void {
     this.#current = current;
     if (this.#stopped !== undefined) current?.abort(this.#stopped.reason);

@@ -47,7 +47,9 @@ export function errorOf(context: RequestContext): MeshError {
   );
 }
 
-/** The budget of a client that could not pay for a model denies it, since the end of the model's standby changes nothing. */
+/**
+ * Adds a denial for a model in standby that exceeds the client's budget, since the end of its standby would not help.
+ */
 function addBudgetDenial(member: Member, { plan, denials }: RequestContext, now: number): void {
   if (plan.load.budget === undefined || member.state.status !== "standby") return;
   const denial = member.state.denial(plan.load, now);
@@ -104,7 +106,7 @@ function answeredError(failures: readonly FailedAttempt[]): ProviderError {
   );
 }
 
-/** The message if no provider has sent one. It contains the advice for the caller. */
+/** Messages of failures without an error from the provider. They contain the advice for the caller. */
 function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
   return new Set(failures.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
 }

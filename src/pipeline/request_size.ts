@@ -35,7 +35,7 @@ export interface RequestSize {
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 type Size = Writable<RequestSize>;
 
-/** Maximum depth of schemas. Validation rejects deeper ones, unless configured otherwise. */
+/** Maximum number of schema nodes counted; bounds the work. */
 const maxNodes = 200_000;
 const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
 

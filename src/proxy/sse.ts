@@ -7,18 +7,18 @@ import type { PlainStream } from "../contracts/shell.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
 import { errorRowOf } from "./error_body.ts";
 
-/** How a stream is written: complete events, or an empty text where there is none yet. */
+/** Serializes a stream as complete events; returns an empty string if there is none yet. */
 export interface EventWriter {
   chunk(chunk: CompletionChunk): string;
-  /** After the last chunk of a complete answer. */
+  /** Called after the last chunk of a complete response. */
   end(): string;
-  /** In place of what is missing of an answer. */
+  /** Reports an error in place of the remainder of a response. */
   fail(error: unknown): string;
 }
 
 /**
- * Chat's own events: one `data:` line per event, `[DONE]` after the last. A provider that fails midway causes one error
- * event and no `[DONE]`.
+ * Events of chat completions: one `data:` line per event, `[DONE]` after the last. If the provider fails midway, one
+ * error event follows and no `[DONE]`.
  *
  * @param requestId For error events.
  */
@@ -31,19 +31,19 @@ export function chatEvents(requestId: string): EventWriter {
 }
 
 /**
- * The body of a streamed response. Nothing is read ahead of the client; when it disconnects, the provider's call ends.
+ * The body of a streamed response, without reading ahead. When the client disconnects, the provider's call is aborted.
  */
 export class EventBody implements PlainStream {
   onStop?: (reason: unknown) => void;
   readonly #stream: AnswerStream;
   readonly #writer: EventWriter;
   readonly #onEnd: () => void;
-  /** The last event was written, or is not wanted any more. */
+  /** Whether the last event was written, or the body was cancelled. */
   #isOver = false;
 
   /**
-   * @param stream Committed.
-   * @param options How events are written; `onEnd` is called, once or more, when nothing will be sent any more.
+   * @param stream A committed stream.
+   * @param options Serializer of the events; `onEnd` is called at the end, possibly more than once.
    */
   constructor(stream: AnswerStream, { writer, onEnd }: { writer: EventWriter; onEnd: () => void }) {
     this.#stream = stream;
@@ -55,7 +55,9 @@ export class EventBody implements PlainStream {
     };
   }
 
-  /** Returns all events that have arrived. Chunks without events are skipped, since an empty text would end some bodies. */
+  /**
+   * Returns the events received so far. Chunks without events are skipped, since an empty string would end some bodies.
+   */
   async read(): Promise<string | undefined> {
     if (this.#isOver) return undefined;
     let text = "";
@@ -71,7 +73,7 @@ export class EventBody implements PlainStream {
     } catch (error) {
       if (this.#stream.isStopped) throw error;
       text += writer.fail(error);
-      this.#stream.cancel(); // it is open still where the writer failed
+      this.#stream.cancel(); // still open if the writer failed
     }
     this.#isOver = true;
     this.#onEnd();

@@ -23,10 +23,10 @@ export type DiskCalls = Pick<
 >;
 
 /**
- * The file system of this machine. A file is written to a temporary one, flushed, and renamed. Then the folder is
+ * The file system of this machine. Data is written to a temporary file, flushed, and renamed. Then the folder is
  * flushed, since a system crash may undo the rename otherwise.
  *
- * @param callsOf Called when a file function is first required.
+ * @param callsOf Called by each operation, not earlier.
  */
 export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promises): Disk {
   return {
@@ -142,7 +142,7 @@ async function flushFolder(calls: DiskCalls, path: string): Promise<void> {
       await folder.close();
     }
   } catch {
-    // Windows does not flush folders; the file itself is in place
+    // Windows does not flush folders; the file itself has been written
   }
 }
 

@@ -67,7 +67,7 @@ export function fetchSender(
   };
 }
 
-/** Reads a response. */
+/** Options for reading a response. */
 interface Reading {
   readonly classify: FaultClassifier;
   readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;

@@ -39,7 +39,7 @@ function temporaryFolder(): string {
   return temporary ??= builtin("node:fs").mkdtempSync(join(builtin("node:os").tmpdir(), "modelmesh-"));
 }
 
-/** Written atomically, since another process may load the same package. */
+/** Writes a file atomically, since another process may load the same package. */
 async function put(path: string, bytes: Uint8Array): Promise<void> {
   const { mkdir, readFile, rename, writeFile } = builtin("node:fs").promises;
   const present = await readFile(path).catch(() => undefined);

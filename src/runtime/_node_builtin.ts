@@ -1,5 +1,5 @@
 /**
- * Node's own modules, reached without an import: bundlers for browsers would stumble over one.
+ * Loads Node's built-in modules without imports, which bundlers for browsers cannot resolve.
  * @module
  */
 import { MeshError } from "../errors.ts";
@@ -27,7 +27,7 @@ interface Builtins {
 interface NodeProcess {
   readonly argv: readonly string[];
   readonly platform: string;
-  /** Of the process that started it; another one once that has ended. */
+  /** ID of the parent process; changes when the parent ends. */
   readonly ppid: number;
   readonly env: Record<string, string | undefined>;
   readonly versions: { readonly node?: string };
@@ -36,11 +36,11 @@ interface NodeProcess {
   on(event: string, listener: (message: unknown) => void): unknown;
   off(event: string, listener: () => void): unknown;
   exit(code: number): never;
-  /** There in a process that another one started with a line to itself. */
+  /** Sends a message to the parent process; defined if there is an IPC channel. */
   readonly send?: (message: unknown, handle: undefined, options: undefined, done: () => void) => unknown;
 }
 
-/** The process; undefined where there is none, as in browsers. */
+/** Returns Node's `process`; undefined on other runtimes, such as browsers. */
 export function nodeProcess(): NodeProcess | undefined {
   const { process } = globalThis as { process?: NodeProcess };
   return process?.versions?.node === undefined ? undefined : process;
@@ -49,13 +49,13 @@ export function nodeProcess(): NodeProcess | undefined {
 const loaded = new Map<string, unknown>();
 
 /**
- * One of Node's modules.
+ * Returns a built-in module of Node.
  *
- * @throws {MeshError} `unsupported_runtime` on a Node that is too old.
+ * @throws {MeshError} `unsupported_runtime` if Node is missing or too old.
  */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   let module = loaded.get(name);
-  if (module === undefined) loaded.set(name, module = load(name)); // looking them up is slow on Deno
+  if (module === undefined) loaded.set(name, module = load(name)); // the lookup is slow on Deno
   return module as Builtins[Name];
 }
 

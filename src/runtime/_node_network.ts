@@ -36,7 +36,7 @@ function connectPlainly({ hostname, port }: Target, signal: AbortSignal): Promis
   return own.connected(socket, { event: "connect", signal });
 }
 
-/** Resumes TLS sessions, which saves computation. */
+/** TLS sessions by origin, resumed to save computation. */
 const sessions = new Map<string, Uint8Array>();
 
 async function connectSecurely(target: Target, signal: AbortSignal): Promise<Socket> {
@@ -55,14 +55,14 @@ async function connectSecurely(target: Target, signal: AbortSignal): Promise<Soc
   });
   socket.on("session", (session: Uint8Array) => sessions.set(origin, session));
   if (proxy === undefined) socket.setNoDelay(true);
-  else socket.on("data", own.take); // `onread` is supported only for sockets that it creates
+  else socket.on("data", own.take); // `onread` is supported only for sockets that `connect` creates
   return await own.connected(socket, { event: "secureConnect", signal });
 }
 
 const contexts = new Map<string | undefined, SecureContext | undefined>();
 
 /**
- * The certificate authorities for TLS. Node reads one of the files itself, but none if others are specified.
+ * Returns the certificate authorities for TLS. Node reads one of the files itself, but none if others are specified.
  *
  * @param others Authorities in addition to those of the environment.
  */
@@ -96,7 +96,7 @@ interface Waiting {
 let shared: Uint8Array | undefined;
 const sharedBytes = 64 * 1024;
 
-/** A connection in the form that the client reads. */
+/** Adapts a socket of Node to {@linkcode Socket}. */
 class NodeSocket implements Socket {
   #socket: NetSocket | undefined;
   /** Bytes received while there was no reader. */
@@ -105,13 +105,13 @@ class NodeSocket implements Socket {
   #end: { readonly error?: Error } | undefined;
   #isPaused = false;
 
-  /** For sockets that read into a given buffer. */
+  /** Option for sockets that read into a given buffer. */
   get onRead(): OnReadOpts {
     shared ??= new Uint8Array(sharedBytes);
     return { buffer: shared, callback: (length, buffer) => this.#receive(buffer.subarray(0, length)) };
   }
 
-  /** For other sockets. */
+  /** `data` listener for other sockets. */
   readonly take = (chunk: Uint8Array): void => {
     if (!this.#receive(chunk)) this.#socket?.pause();
   };

@@ -1,6 +1,6 @@
 /**
- * A server over `node:http`, for Node and for Deno. It times out slow headers, refuses malformed requests, and notices
- * a client that leaves while its response is still being made, which `Deno.serve` does for short requests only.
+ * A server over `node:http`, for Node and Deno. It times out slow headers, rejects malformed requests, and detects a
+ * client that disconnects before its response is complete, which `Deno.serve` does for short requests only.
  * @module
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
@@ -26,12 +26,12 @@ import { callAfter, turnEnd } from "./_timers.ts";
 import { listenOptions } from "./_workers.ts";
 
 const headersTimeoutMs = 15_000;
-/** Longer than load balancers keep an idle connection (60 s as a rule), which else send a request into one that closes. */
+/** Exceeds load balancers' usual idle timeout (60 s): otherwise they would send requests on closing connections. */
 const keepAliveMs = 75_000;
 const checkIntervalMs = 1_000;
 
 /**
- * Listens, and resolves once the port is bound.
+ * Starts a server, and resolves once the port is bound.
  *
  * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`; `invalid_certificate` or `invalid_key`.
  */
@@ -45,7 +45,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   };
   const onRequest: RequestListener = (message, response) => {
     if (message.httpVersionMajor === 1) void exchange(open, handler.plain, message, response);
-    else response.writeHead(505, { connection: "close" }).end(); // the parser lets 0.9 and 2.0 pass
+    else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
   };
   const { server, ...renewal } = tls === undefined
     ? { server: builtin("node:http").createServer(settings, onRequest) }
@@ -72,17 +72,17 @@ async function stop(server: Server, open: OpenResponses, idle: IdleSockets, grac
   open.close();
 }
 
-/** What is no HTTP, or takes too long, by the error's code. */
+/** Status lines for requests that are invalid or too slow, by error code. */
 const refusals: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** As the server would by itself, but the answer is sent before the connection closes: with TLS it would be lost. */
+/** Like the server's default, but sends the response before closing the connection: TLS would lose it otherwise. */
 function refuse({ code = "" }: Error & { code?: string }, socket: Duplex & { _httpMessage?: ServerResponse }): void {
   const isHttp = code.startsWith("HPE_") || code in refusals;
-  // not into the middle of another answer on the same connection
+  // not within another response on the same connection
   if (!isHttp || !socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   socket.end(`HTTP/1.1 ${refusals[code] ?? "400 Bad Request"}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }
@@ -100,7 +100,7 @@ async function exchange(
       resolve();
     });
   });
-  response.on("error", () => {}); // a client that has left: `close` reports it
+  response.on("error", () => {}); // the client has disconnected, which `close` reports
   try {
     const answer = plain === undefined
       ? await plainOf(await open.respond(requestOf(message, client.native)))
@@ -117,7 +117,7 @@ async function exchange(
   }
 }
 
-/** A request as a handler looks at it, without a `Request`: making one costs Node more than all of the proxy. */
+/** A request without a `Request` object, whose creation costs more on Node than the entire proxy. */
 class MessageRequest implements PlainRequest {
   readonly method: string;
   readonly url: string;
@@ -140,7 +140,7 @@ class MessageRequest implements PlainRequest {
 
   get body(): AsyncIterable<Uint8Array> | null {
     if (this.method === "GET" || this.method === "HEAD") return null;
-    // leaving it early must not end the connection: the response has yet to be sent
+    // stopping early must not close the connection: the response has not been sent yet
     return { [Symbol.asyncIterator]: () => this.#message.iterator({ destroyOnReturn: false }) };
   }
 
@@ -162,7 +162,7 @@ async function plainOf(answer: Response): Promise<PlainResponse> {
   const { status, body } = answer;
   const headers: Record<string, string> = Object.fromEntries(answer.headers);
   const cookies = answer.headers.getSetCookie();
-  if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // as `writeHead` takes them
+  if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // the form that `writeHead` accepts
   const isEvents = headers["content-type"] === "text/event-stream";
   if (isEvents || body === null) return { status, headers, body: body && plainStreamOf(body) };
   return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
@@ -181,15 +181,15 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   } as RequestInit);
 }
 
-/** The host of the last URL that was well: most requests have the same, and a path without anything odd. */
+/** Host of the last valid URL. Most requests have the same one and a plain path, and need no parsing. */
 let latestHost: string | undefined;
 
-/** The target on its host; a host that is none stays in its header, for the handler to refuse. */
+/** Returns the absolute URL. An invalid host is replaced, but remains in its header for the handler to reject. */
 function urlOf({ url = "/", headersDistinct: { host: [host = "localhost"] = [] } }: IncomingMessage): string {
   if (host === latestHost && /^\/[\w/-]*$/.test(url)) return `http://${host}${url}`;
   const path = url.startsWith("/") ? url : URL.canParse(url) ? new URL(url).pathname : `/${url}`;
   const whole = `http://${host}${path}`;
-  // a name and a password are no part of a host, and no request can be made of them
+  // credentials are not part of a host, and `Request` rejects them
   if (!URL.canParse(whole) || host.includes("@")) return `http://localhost${path}`;
   latestHost = host;
   return whole;
@@ -207,14 +207,14 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
       message.on("error", (error) => controller.error(error));
     },
     pull: () => void message.resume(),
-    // the response has yet to be sent; the connection ends after it
+    // the response has not been sent yet; the connection closes after it
     cancel: () => void message.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error").pause(),
   });
 }
 
 async function send({ status, headers, body }: PlainResponse, message: IncomingMessage, response: ServerResponse) {
   await turnEnd();
-  // an unread body would be taken for the next request
+  // an unread body would be parsed as the next request
   const close = message.complete ? {} : { connection: "close" };
   if (isStream(body)) {
     response.writeHead(status, { ...headers, ...close });
@@ -228,7 +228,7 @@ async function send({ status, headers, body }: PlainResponse, message: IncomingM
   });
 }
 
-/** Passes a body on, no faster than it is read; ends it when the client leaves. */
+/** Sends a body with backpressure; cancels it when the client disconnects. */
 async function pipe(body: PlainStream, response: ServerResponse): Promise<void> {
   response.on("close", () => body.cancel());
   for (;;) {

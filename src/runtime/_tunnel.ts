@@ -15,7 +15,7 @@ interface Destination extends Pick<Target, "hostname" | "port"> {
 }
 
 /**
- * Requests a connection to a server from a proxy.
+ * Opens a tunnel to a server through a proxy.
  *
  * @throws {NetworkError} If the proxy cannot be reached or rejects the request.
  */

@@ -9,7 +9,7 @@ import type { Link, Worker, Workers } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { callAfter } from "./_timers.ts";
 
-/** Marks a process that was started by {@linkcode workersOf}, with its slot. */
+/** Environment variable of processes started by {@linkcode workersOf}, with their slot. */
 const variable = "MODELMESH_WORKER";
 
 /** Whether this process shares a port with others, which only Node's server supports. */
@@ -60,7 +60,7 @@ export function workersOf(): Workers {
     },
     start({ slot, count, port = "" }) {
       const cluster = builtin("node:cluster");
-      if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which belongs to none of them
+      if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which none owns
       return workerOf(cluster.fork({ [variable]: `${slot}/${count}/${port}`, ...flagsOfWorker() }));
     },
   };

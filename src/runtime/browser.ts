@@ -7,7 +7,7 @@ import { NetworkError } from "../errors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { systemClock } from "./_timers.ts";
 
-/** Facts that a page has about a failed request, for which browsers report no reason. */
+/** What a page knows about a failed request, for which browsers report no reason. */
 interface PageFacts {
   /** Whether the browser is certainly offline. */
   readonly isOffline: boolean;
@@ -37,7 +37,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
   return new NetworkError(message, { neverSent: address === undefined });
 }
 
-/** The same with a `fetch` that the program supplies. */
+/** Creates an upstream client over a `fetch` that the program supplies. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   const send = fetchSender(() => undefined, fetcher);
   return async (request) => {

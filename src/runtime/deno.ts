@@ -18,7 +18,7 @@ import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
 
-/** Size of the read buffer for bodies. */
+/** Size of the read buffer for bodies, bytes. */
 const chunkBytes = 4096;
 
 /**

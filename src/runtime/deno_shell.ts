@@ -28,7 +28,8 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   const { host, port, onListen } = options;
   const open = new OpenResponses(handler);
   const { plain } = handler;
-  const failed = () => new Response(null, { status: 500 }); // Deno would print the error and respond "Internal Server Error"
+  // Deno would print the error and respond "Internal Server Error"
+  const failed = () => new Response(null, { status: 500 });
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve(
@@ -57,7 +58,7 @@ function stopper(server: Deno.HttpServer, open: OpenResponses): (graceMs: number
     closed ??= server.shutdown();
     const cancel = callAfter(graceMs, () => open.endAll());
     let cancelLast: Cancel = () => {};
-    // a client that does not read delays no other
+    // a client that does not read must not block the stop
     const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));
     await Promise.race([closed, atLast]);
     cancel();

@@ -100,7 +100,7 @@ export class FakeClock implements Clock {
   /**
    * Advances the clock. Timers fire in order, each at its own time, and promises settle in between.
    *
-   * @param ms The time, ms.
+   * @param ms Duration, ms.
    */
   async advance(ms: number): Promise<void> {
     const end = this.#monotonic + ms;
@@ -161,7 +161,7 @@ export class FakeClock implements Clock {
   }
 
   #moveTo(monotonic: number): void {
-    if (monotonic <= this.#monotonic) return; // another call of `advance` was faster
+    if (monotonic <= this.#monotonic) return; // another call of `advance` has passed this time
     this.#wallTimeMs += monotonic - this.#monotonic;
     this.#monotonic = monotonic;
   }
@@ -185,7 +185,7 @@ function nextTurn(): Promise<void> {
 /**
  * A deterministic random number generator (mulberry32).
  *
- * @param seed The seed.
+ * @param seed Truncated to a 32-bit integer.
  * @returns A function like `Math.random`.
  */
 export function seededRandom(seed: number): () => number {
@@ -246,7 +246,7 @@ export interface TestRuntime<Time extends Clock = FakeClock> extends Runtime {
   readonly clock: Time;
   /** Its files. */
   readonly files: MemoryFiles;
-  /** Calls so far. */
+  /** Requests sent so far. */
   readonly requests: readonly UpstreamRequest[];
 }
 

@@ -61,7 +61,7 @@ function ofWave(view: DataView): number | undefined {
     if (hasText(view, at, "fmt ") && at + 20 <= view.byteLength) bytesPerSecond = view.getUint32(at + 16, true);
     if (hasText(view, at, "data")) {
       const rest = view.byteLength - at - 8;
-      const present = size === 0 ? rest : Math.min(size, rest); // a live recording declares 0, or more than it has
+      const present = size === 0 ? rest : Math.min(size, rest); // a live recording declares 0, or a size beyond its end
       return bytesPerSecond === undefined ? undefined : present / bytesPerSecond;
     }
     at += 8 + size + size % 2;

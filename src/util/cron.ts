@@ -148,8 +148,8 @@ export function nextStart(cron: Cron, after: number): number | undefined {
 }
 
 /**
- * Returns the last start up to a time. What it started is still going on while `now - lastStart(cron, now) <
- * durationMs`.
+ * Returns the last start up to a time. A period of `durationMs` is in progress while
+ * `now - lastStart(cron, now) < durationMs`.
  *
  * @param before Wall-clock ms, inclusive.
  * @returns Wall-clock ms; undefined when there is none.

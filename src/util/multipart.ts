@@ -139,8 +139,8 @@ function startsAt(bytes: Uint8Array, pattern: Uint8Array, at: number): boolean {
 }
 
 /**
- * Creates a Boyer–Moore–Horspool search, which skips by the last byte examined. It compares from the beginning: a line
- * break, which occurs in the pattern only there, so that no input is slower than others.
+ * Creates a Boyer–Moore–Horspool search, which skips by the last byte examined. It compares forward from the line break
+ * with which the pattern begins and which occurs nowhere else in it, so that no input is slower than others.
  */
 export function finderOf(pattern: Uint8Array): (bytes: Uint8Array, from: number) => number {
   const last = pattern.length - 1;

@@ -20,7 +20,7 @@ export interface ServiceAccount {
 /**
  * Parses the JSON key of a service account.
  *
- * @throws {TypeError} When it is invalid. The message quotes nothing of it.
+ * @throws {TypeError} When it is invalid. The message does not quote it.
  */
 export function readServiceAccount(credentials: string | Readonly<Record<string, unknown>>): ServiceAccount {
   const { client_email, private_key, private_key_id, token_uri } = membersOf(credentials);

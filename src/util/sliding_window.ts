@@ -85,10 +85,10 @@ export class SlidingWindow {
   }
 
   /**
-   * Returns when the sum falls to a value if nothing is added.
+   * Returns the time at which the sum falls to a threshold if nothing is added.
    *
    * @param now Monotonic ms.
-   * @param most The value.
+   * @param most The threshold.
    * @returns Monotonic ms; `now` when the sum is already that low, Infinity when it never falls that low.
    */
   fallsTo(now: number, most: number): number {

@@ -74,12 +74,12 @@ export class SseReader {
   readonly #parser = new SseParser();
   #isOver = false;
 
-  /** @param reader A UTF-8 character may be cut between two chunks. */
+  /** @param reader The body. A UTF-8 character may be split across chunks. */
   constructor(reader: BodyReader) {
     this.#reader = reader;
   }
 
-  /** Data of an event that the end of the body cut off. */
+  /** Data of an event that is truncated by the end of the body. */
   get unfinished(): string | undefined {
     return this.#parser.unfinished;
   }
@@ -105,7 +105,7 @@ export class SseReader {
 }
 
 /**
- * Reads a body as batches of events that arrive together. Leaving the loop early cancels the body.
+ * Reads a body as batches of events that arrive together. Exiting the loop early cancels the body.
  *
  * @param reader The body. A UTF-8 character may be split across chunks.
  * @param onUnfinished Called at the end with the data of an incomplete event.

@@ -2,6 +2,7 @@
  * The project's proxy, started as a user would, with a configuration file.
  * @module
  */
+import { servingFlags } from "../../../src/runtime/_workers.ts";
 import type { Contestant, Stage } from "../kit/contestant.ts";
 import { denoFlags, nodeFlags, trustOf } from "../kit/contestant.ts";
 import { ownPackage } from "../kit/packages.ts";
@@ -25,7 +26,7 @@ export async function writeConfiguration(stage: Stage, proxy: Record<string, unk
   return path;
 }
 
-/** On Deno, from this checkout. */
+/** On Deno, from this checkout, as the documentation starts a proxy. */
 export const ownDeno: Contestant = {
   name: "deno",
   title: "ModelMesh on Deno",
@@ -38,7 +39,7 @@ export const ownDeno: Contestant = {
       "--config",
       await writeConfiguration(stage),
     ];
-    return { command, env: trustOf(stage) };
+    return { command, env: { ...trustOf(stage), DENO_V8_FLAGS: servingFlags } };
   },
 };
 
@@ -51,7 +52,7 @@ export const ownDenoServe: Contestant = {
     const config = await writeConfiguration(stage, { listener: "deno" });
     return {
       command: [...denoCommand(`${root}cli.ts`, [lazyImports, ...denoFlags(stage)]), "proxy", "--config", config],
-      env: trustOf(stage),
+      env: { ...trustOf(stage), DENO_V8_FLAGS: servingFlags },
     };
   },
 };

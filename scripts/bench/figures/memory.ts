@@ -19,7 +19,7 @@ const goals: Readonly<Record<string, { must: number; aim: number }>> = {
 /** Maximum number of streams that the limit of open files allows; a gateway needs two files per stream. */
 async function maxStreams(): Promise<number> {
   const files = Number(await output({ command: ["sh", "-c", "ulimit -Hn"] }));
-  return Number.isNaN(files) ? Infinity : Math.floor((files - 500) / 2); // "unlimited" is no number
+  return Number.isNaN(files) ? Infinity : Math.floor((files - 500) / 2); // "unlimited" is not a number
 }
 
 /** Resident memory after events have been received for a while, KiB. */
@@ -32,7 +32,7 @@ async function settled(pid: number): Promise<number> {
   return median(samples);
 }
 
-/** KiB per stream at each number of streams, above a process with a few. */
+/** Memory per stream at each number of streams, KiB, relative to the same process with a few streams. */
 async function measure(bench: Bench, name: string, sizes: readonly number[]): Promise<Map<number, number>> {
   const side = await bench.fresh(name);
   await bench.upstream.set(slow);

@@ -1,5 +1,5 @@
 /**
- * From nothing to the first answer, from there to refusing, and the import of the library.
+ * Startup time, shutdown time, and import time of the library.
  * @module
  */
 import type { Bench, Figure } from "../kit/bench.ts";
@@ -14,10 +14,10 @@ import { median, medianOfPairs, orderOf } from "../kit/statistics.ts";
 const tries = 9;
 const startMs = 20_000;
 
-/** Our proxy, with a configuration file. */
+/** The project's proxy, with a configuration file. */
 const proxies: readonly Contestant[] = [ownDeno, ownNode("20"), ownNode("24")];
 
-/** Those whose start is measured. */
+/** Contestants whose startup is measured. */
 const starters: readonly Contestant[] = [
   denoPass,
   ownDeno,
@@ -27,11 +27,11 @@ const starters: readonly Contestant[] = [
   ownNode("24"),
 ];
 
-/** One that was started. */
+/** A started contestant. */
 interface Started {
   readonly program: Running;
   readonly target: Target;
-  /** When its process was started, ms. */
+  /** Start time of its process, monotonic ms. */
   readonly from: number;
 }
 
@@ -44,7 +44,7 @@ async function startOne(bench: Bench, contestant: Contestant): Promise<Started> 
   return { program, target: targetOf(contestant, stage, false), from };
 }
 
-/** Time from the start of the process to the end of its first answer, ms. */
+/** Measures the time from the start of the process to the end of its first response, ms. */
 async function startOnce(bench: Bench, contestant: Contestant): Promise<number> {
   const { program, target, from } = await startOne(bench, contestant);
   try {
@@ -55,7 +55,7 @@ async function startOnce(bench: Bench, contestant: Contestant): Promise<number> 
   }
 }
 
-/** The first start of several, ended as an operator ends it: what a program keeps for the next start is kept then. */
+/** Starts a contestant and stops it with SIGTERM, so that it writes its caches for later starts. */
 async function startFirst(bench: Bench, contestant: Contestant): Promise<void> {
   const { program, target } = await startOne(bench, contestant);
   try {
@@ -78,7 +78,7 @@ async function untilAnswered(program: Running, target: Target): Promise<void> {
   }
 }
 
-/** False while nothing listens there. */
+/** Sends a request; returns false while connections are refused. */
 async function isAnswered({ port, path, headers, body }: Target): Promise<boolean> {
   let response: Response;
   try {
@@ -95,7 +95,7 @@ async function isAnswered({ port, path, headers, body }: Target): Promise<boolea
   throw new Error(`it answered ${response.status}: ${text.slice(0, 200)}`);
 }
 
-/** What the starts of a contestant took, ms, round by round. */
+/** Startup times by contestant, ms, one per round. */
 type Times = ReadonlyMap<string, number[]>;
 
 async function startAll(bench: Bench): Promise<Times> {
@@ -117,7 +117,7 @@ async function startAll(bench: Bench): Promise<Times> {
   return times;
 }
 
-/** How long it takes until the first answer. */
+/** Time to the first response. */
 export const start: Figure = {
   name: "start",
   title: "modelmesh proxy --config, from start to first answer",
@@ -142,7 +142,7 @@ export const start: Figure = {
   },
 };
 
-/** Time from SIGTERM to the first refused connection, ms. A connection that is open does not hold that up. */
+/** Measures the time from SIGTERM to the first refused connection, ms, while a connection is open. */
 async function stopOnce(bench: Bench, contestant: Contestant): Promise<number> {
   const { program, target: { port } } = await startOne(bench, contestant);
   try {
@@ -157,7 +157,7 @@ async function stopOnce(bench: Bench, contestant: Contestant): Promise<number> {
   }
 }
 
-/** How long new connections are accepted once it was asked to end. */
+/** Time for which new connections are accepted after SIGTERM. */
 export const stop: Figure = {
   name: "stop",
   title: "modelmesh proxy, from SIGTERM to refusing connections",
@@ -181,7 +181,7 @@ export const stop: Figure = {
   },
 };
 
-/** How long the import of mod.ts takes, beside the start of a program that does nothing. */
+/** Import time of mod.ts, compared with the startup time of an empty program. */
 export const importing: Figure = {
   name: "import",
   title: "importing mod.ts",

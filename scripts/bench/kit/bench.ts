@@ -47,8 +47,8 @@ export interface Figure {
 const minWarmSeconds = 8;
 
 /**
- * Load before each sample, s. While others are measured, a process is idle, and V8 then frees what its next seconds
- * need: a sample without load before it measures how fast a process wakes up.
+ * Duration of the load before each sample, s. A process is idle while others are measured, and V8 then frees memory
+ * that it needs again: without load before it, a sample would measure how fast a process wakes up.
  */
 const rewarmSeconds = 2;
 

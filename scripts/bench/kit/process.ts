@@ -72,10 +72,10 @@ export async function pinSelf(): Promise<void> {
  */
 export async function startProgram({ command, core, env, folder, log }: Start): Promise<Running> {
   const pin = core !== undefined && await isPinning() ? ["taskset", "-c", String(cores[core])] : [];
-  // V8 on Deno writes what it traces when 4 KiB have come together
+  // V8 on Deno buffers up to 4 KiB of its trace; line buffering avoids that
   const lines = log !== undefined && await canRun("stdbuf", ["-oL", "true"]) ? ["stdbuf", "-oL"] : [];
   if (isOver) throw new Error("the run is ending");
-  // each step replaces the process by the next, so that the pid is the program's own
+  // each step replaces the process (`exec`), so that the pid is that of the program
   const shell = ["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh"];
   const [program, ...args] = [...shell, ...pin, ...lines, ...command];
   const own = Object.fromEntries(kept.flatMap((name) => process.env[name] ? [[name, process.env[name]!]] : []));

@@ -8,7 +8,7 @@ import { output } from "./process.ts";
 /** Path of the repository's root, with a trailing slash. */
 export const root: string = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Has Deno read what is imported later when it is imported, as `docs/cli.md` recommends. */
+/** Flag of Deno that loads dynamic imports when they are evaluated, as `docs/cli.md` recommends. */
 export const lazyImports = "--unstable-lazy-dynamic-imports";
 
 const programs = fileURLToPath(new URL("../programs/", import.meta.url));
@@ -23,7 +23,7 @@ export function programPath(name: string): string {
  * Returns the command that runs a file on Deno.
  *
  * @param path The file.
- * @param flags Of Deno, beside the usual ones.
+ * @param flags Additional flags of Deno.
  */
 export function denoCommand(path: string, flags: readonly string[] = []): string[] {
   return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", ...flags, "--config", `${root}deno.json`, path];

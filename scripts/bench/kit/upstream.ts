@@ -22,7 +22,7 @@ export interface UpstreamMode {
 /** Requests since the mock was last configured. */
 export interface Seen {
   readonly requests: number;
-  /** Body of the first request. */
+  /** Body of the first request, later replaced by that of every 64th one. */
   readonly lastBody: string;
   /** Times at which clients disconnected before the end of their response. */
   readonly left: readonly number[];

@@ -1,7 +1,8 @@
 /**
- * Calls the upstream one time after the other with one client, and prints what a call costs this process.
+ * Calls the upstream sequentially with one client library, and prints the CPU time per call, µs, and calls per second.
  *
- * Arguments: JSON with `kind`, `library` (URL of ours), `url`, and how many calls, `warm` ones first.
+ * Argument: JSON with `kind`, `library` (URL of this project's library), `url`, and the numbers of calls: `warm` calls
+ * before the measurement, and `calls`.
  * @module
  */
 import process from "node:process";

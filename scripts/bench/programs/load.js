@@ -1,11 +1,14 @@
 /**
- * The load where wrk cannot measure what is wanted: bare sockets, kept open, on Node, or on Deno where there is no Node.
+ * Load generator for what wrk cannot measure: raw keep-alive sockets on Node, or on Deno if Node is not installed.
  *
- * Arguments: JSON with `port`, `secure`, `path`, `headers`, `body`, `mode` and what that takes. Prints a line of JSON.
- * - `closed`: `connections` send one request after the other for `seconds`; streams begin scattered.
- * - `open`: `rate` requests a second at random times for `seconds`, whether or not earlier ones are answered.
- * - `hold`: `open <n>` on standard input opens streams until there are n, and a line reports when each has a token.
- * - `leave`: `tries` clients that leave after `afterMs`; reports when.
+ * Argument: JSON with `port`, `secure`, `path`, `headers`, `body`, `mode` and the parameters of the mode. Prints a line
+ * of JSON.
+ * - `closed`: closed loop; each of `connections` sends sequential requests for `seconds`, the first ones spread over
+ *   `scatterMs`.
+ * - `open`: open loop; `rate` requests per second at random times for `seconds`, regardless of pending responses.
+ * - `hold`: `open <n>` on standard input opens streams up to a total of n, and prints a line once each has received a
+ *   token.
+ * - `leave`: `tries` clients that disconnect after `afterMs`; prints the times of the disconnects.
  * @module
  */
 import process from "node:process";
@@ -59,7 +62,10 @@ async function closed({ connections, seconds, scatterMs = 0 }) {
   result.seconds = (now() - from) / 1000;
 }
 
-/** Timers are no finer than a millisecond: what is due by then goes out together, counted from that moment. */
+/**
+ * Timers have a resolution of a millisecond: requests due by then are sent together. Their latency is measured from
+ * that time, and their delay is recorded separately.
+ */
 async function open({ rate, seconds }) {
   const idle = [];
   const from = now();

@@ -1,12 +1,12 @@
 /**
- * One client's connection: a request at a time on a bare socket, kept open between them.
+ * A client connection: a raw keep-alive socket with one request at a time.
  * @module
  */
 import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 
-/** Now, ms, on a clock that all processes of this machine share. */
+/** Wall-clock time with sub-millisecond resolution, ms, comparable between processes of one machine. */
 export const now = () => performance.timeOrigin + performance.now();
 
 const headEnd = Buffer.from("\r\n\r\n");
@@ -16,26 +16,26 @@ const looseToken = Buffer.from('"content": "token');
 const idMark = Buffer.from("chatcmpl-");
 const eventMark = Buffer.from("data: ");
 
-/** The bytes of a request. */
+/** Serializes an HTTP/1.1 request. */
 export function requestBytes({ path, headers, body }) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   return Buffer.from(head + body);
 }
 
-/** How long the mock had the request, ms: the number in the id before a place. */
+/** Time that the request spent in the mock, ms: the number in the last id before a position. */
 function tookBefore(bytes, at) {
   const id = bytes.lastIndexOf(idMark, at);
   return id < 0 ? 0 : (parseInt(bytes.latin1Slice(id + 9, id + 21), 10) || 0) / 1000;
 }
 
-/** One connection, opened at the first request and again after it was closed. */
+/** A connection, opened by the first request and reopened after a close. */
 export class Connection {
   #socket;
   #options;
   #reading;
 
-  /** @param {{ port: number, secure?: boolean }} options Where to. */
+  /** @param {{ port: number, secure?: boolean }} options The server. */
   constructor(options) {
     this.#options = options;
   }
@@ -43,16 +43,17 @@ export class Connection {
   /**
    * Sends a request.
    *
-   * @param {Buffer} bytes See {@linkcode requestBytes}.
-   * @param {{ first?: (waitMs: number) => void, done: (answer: object) => void }} hear Gets the time of the first token, and of
-   *   the end: `ok`, `ms` net of the mock's own time, and `events`.
+   * @param {Buffer} bytes The result of {@linkcode requestBytes}.
+   * @param {{ first?: (waitMs: number) => void, done: (answer: object) => void }} hear Callbacks: `first` receives the
+   *   time to first token; `done` receives `ok`, the latency `ms` and the number of `events`. Times exclude the mock's
+   *   own.
    */
   send(bytes, hear) {
     this.#reading = { hear, from: now(), left: -1, status: "", events: 0, took: 0, hasToken: false, tail: "" };
     this.#open().write(bytes);
   }
 
-  /** Leaves. */
+  /** Disconnects without waiting for the response. */
   leave() {
     this.#reading = undefined;
     this.#socket?.destroy();

@@ -1,9 +1,9 @@
 /**
- * The upstream: OpenAI's chat completions on bare sockets, on Node, or on Deno where there is no Node. It looks for the
- * end of a request and for two words in it, nothing else, so that it is never what a measurement waits for.
+ * Mock upstream: OpenAI's chat completions on raw sockets, on Node, or on Deno if Node is not installed. It searches
+ * requests only for their end, `stream` and `include_usage`, so that it is never the bottleneck of a measurement.
  *
- * Arguments: JSON with `port`, and with `securePort`, `key` and `cert` (paths) for TLS besides. `GET /mock/set?{json}`
- * changes what it does ({@linkcode mode}), `GET /mock/seen` says what it was asked. Ends when its input does.
+ * Argument: JSON with `port`; for TLS also `securePort`, and the paths `key` and `cert`. `GET /mock/set?{json}` changes
+ * its {@linkcode mode}, `GET /mock/seen` returns the recorded requests. Exits at the end of standard input.
  * @module
  */
 import { Buffer } from "node:buffer";
@@ -13,8 +13,10 @@ import process from "node:process";
 import { createServer as createSecureServer } from "node:tls";
 import { idOf, stream, wholeAnswer, wholeStream } from "./mock_answers.js";
 
-/** What it does: `delayMs` before whole answers; `paceMs` before each event, 0 for all at once,
- * and `firstMs` before the first in its place unless 0. */
+/**
+ * Behaviour: `delayMs` is the delay of complete responses, `paceMs` that of each event (0 sends all at once), and
+ * `firstMs` that of the first event, unless 0.
+ */
 const mode = { bytes: 1024, delayMs: 0, events: 50, paceMs: 0, firstMs: 0 };
 const seen = { requests: 0, lastBody: "", left: [] };
 let whole = wholeAnswer(mode.bytes);
@@ -23,7 +25,7 @@ let streams = { plain: wholeStream(mode.events, false), withUsage: wholeStream(m
 const now = () => performance.timeOrigin + performance.now();
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** The length of the request that begins a buffer, -1 while it is not all there. */
+/** Length of the first request in a buffer, bytes; -1 while its head, or the end of a chunked body, is missing. */
 function requestLength(buffer) {
   const end = buffer.indexOf(headEnd);
   if (end < 0) return -1;
@@ -58,7 +60,7 @@ function serve(socket) {
   });
 }
 
-/** Answers; returns what to do when the caller leaves before the end. */
+/** Sends the response. Returns a callback for a client that disconnects before its end. */
 function answer(socket, request, end) {
   if (request.latin1Slice(0, 10) === "GET /mock/") return control(socket, request.latin1Slice(10));
   seen.requests++;

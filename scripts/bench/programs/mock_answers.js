@@ -1,5 +1,5 @@
 /**
- * What the mock upstream answers with, byte for byte, made before it is asked for.
+ * Responses of the mock upstream, serialized in advance.
  * @module
  */
 import { Buffer } from "node:buffer";
@@ -7,13 +7,13 @@ import { Buffer } from "node:buffer";
 const created = 1_700_000_000;
 const idLength = 12;
 
-/** @param {number} took How long the request lay here, µs: the load takes it off what it measured. */
+/** @param {number} took Time that the request spent in the mock, µs; the load generator subtracts it. */
 export const idOf = (took) => String(Math.max(0, Math.round(took))).padStart(idLength, "0");
 
 /**
- * A whole answer of a size.
+ * Returns a complete response.
  *
- * @param {number} size Of its body, bytes.
+ * @param {number} size Size of its body, bytes.
  */
 export function wholeAnswer(size) {
   const make = (text) =>
@@ -43,7 +43,7 @@ const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
 const finish = event({}, { finish: "stop" });
 const done = part("data: [DONE]\n\n") + "0\r\n\r\n";
 
-/** The pieces of a stream; every event is an HTTP chunk of its own. */
+/** Parts of a stream. Every event is a separate HTTP chunk. */
 export const stream = {
   head: Buffer.from(
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n" +
@@ -57,10 +57,10 @@ export const stream = {
 };
 
 /**
- * A whole stream in one piece.
+ * Returns a complete stream in one buffer.
  *
- * @param {number} events Tokens in it.
- * @param {boolean} withUsage Whether usage comes before its end.
+ * @param {number} events Number of tokens.
+ * @param {boolean} withUsage Whether an event with usage precedes `[DONE]`.
  */
 export function wholeStream(events, withUsage) {
   const tokens = Array.from({ length: events }, () => stream.token);

@@ -1,6 +1,6 @@
 /**
- * The least that a gateway on Node does: read the body, replace the model, hand the answer on. Takes its port, the
- * upstream's URL and the path of undici.
+ * Minimal gateway on Node: reads the body, replaces the model and forwards the response. Arguments: port, URL of the
+ * upstream and path of undici.
  * @module
  */
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * The body of a response, as it comes over its connection.
+ * Reads a response body from its connection.
  * @module
  */
 import type { BodyReader } from "../../contracts/runtime.ts";
@@ -8,7 +8,7 @@ import { ChunkedDecoder } from "./chunked.ts";
 import type { Connection } from "./connection.ts";
 import type { Framing } from "./framing.ts";
 
-/** Said of a connection that ends before its response does. */
+/** A truncated response: the connection closed before the response was complete. */
 export class CutResponse extends Error {
   override readonly name = "CutResponse";
 }
@@ -16,7 +16,7 @@ export class CutResponse extends Error {
 /** Dependencies of a {@linkcode Body}. */
 interface BodyOptions {
   readonly framing: Framing;
-  /** Called whenever bytes have arrived. */
+  /** Called when bytes are received. */
   readonly onBytes?: (() => void) | undefined;
   /** Called at the end of the body. */
   readonly onEnd: () => void;
@@ -26,12 +26,12 @@ interface BodyOptions {
   readonly failed: (error: unknown) => unknown;
 }
 
-/** Reads a body to its end, and no byte further. */
+/** Reads a body, and no byte beyond its end. */
 export class Body implements BodyReader {
   readonly #connection: Connection;
   readonly #options: BodyOptions;
   readonly #decoder: ChunkedDecoder | undefined;
-  /** Bytes to come, where that is known. */
+  /** Remaining bytes; `Infinity` if unknown. */
   #left: number;
   #isOver = false;
 
@@ -45,10 +45,10 @@ export class Body implements BodyReader {
   }
 
   /**
-   * Reads the next bytes. Creates few promises, since a stream waits here for each of its events.
+   * Reads the next bytes. Creates few promises, since a stream calls it for each event.
    *
-   * @throws Result of `failed` for a {@linkcode MalformedResponse}, and for a {@linkcode CutResponse} when the connection
-   * ends before the body.
+   * @throws Result of `failed` for a {@linkcode MalformedResponse}, and for a {@linkcode CutResponse} when the
+   * connection closes before the end of the body.
    */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
     const connection = this.#connection;
@@ -64,7 +64,7 @@ export class Body implements BodyReader {
     }
   }
 
-  /** Reads the rest of the body. Throws like {@linkcode read}. */
+  /** Reads the remaining body. Throws like {@linkcode read}. */
   async rest(): Promise<Uint8Array> {
     const connection = this.#connection;
     const chunks: Uint8Array[] = [];
@@ -91,7 +91,7 @@ export class Body implements BodyReader {
     this.#end();
   }
 
-  /** Takes the received bytes out of the buffer; undefined if there are none. */
+  /** Removes received body bytes from the buffer; undefined if there are none. */
   #take(): Uint8Array | undefined {
     const connection = this.#connection;
     const { start, end } = connection;

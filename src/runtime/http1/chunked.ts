@@ -1,13 +1,13 @@
 /**
- * The chunked transfer coding (RFC 9112, section 7.1), decoded in place.
+ * Decodes the chunked transfer coding (RFC 9112, section 7.1) in place.
  * @module
  */
 import { MalformedResponse } from "./malformed.ts";
 
-/** Most bytes of a line about a chunk, and of all trailer fields. */
+/** Maximum length of a chunk's extensions, and of the trailer section, bytes. */
 const maxLineBytes = 16 * 1024;
 
-/** Hexadecimal digits of a size below 2^53. */
+/** Maximum hexadecimal digits of a chunk size, which keep it below 2^53. */
 const maxDigits = 13;
 
 const cr = 13;
@@ -15,7 +15,7 @@ const semicolon = 59;
 const colon = 58;
 const lf = 10;
 
-/** What the next byte belongs to. */
+/** Parser states: the part that the next byte belongs to. */
 const Part = {
   size: 0,
   extension: 1,
@@ -30,26 +30,26 @@ const Part = {
   over: 10,
 };
 
-/** Takes the chunks out of a body that comes in pieces. */
+/** Incremental decoder of a chunked body. */
 export class ChunkedDecoder {
   #part = Part.size;
-  /** Bytes that the current chunk still has. */
+  /** Remaining bytes of the current chunk. */
   #left = 0;
   #digits = 0;
   #lineBytes = 0;
 
-  /** Whether the last chunk and the trailer fields have been read. */
+  /** Whether the last chunk and the trailer section have been read. */
   get isOver(): boolean {
     return this.#part === Part.over;
   }
 
-  /** Where the last {@linkcode decode} stopped reading: at `to`, or behind the end of the body. */
+  /** Index at which the last {@linkcode decode} stopped reading: `to`, or the end of the body. */
   consumed = 0;
 
   /**
-   * Moves the data among `bytes` from `from` to `to` together, to the front of that range.
+   * Decodes `bytes` from `from` to `to`, and moves the data to the start of that range.
    *
-   * @returns Where the data ends.
+   * @returns End index of the data.
    * @throws {MalformedResponse}
    */
   decode(bytes: Uint8Array, from: number, to: number): number {
@@ -86,7 +86,7 @@ export class ChunkedDecoder {
         this.#part = this.#left === 0 ? Part.trailerStart : Part.data;
         return;
       case Part.dataEnd:
-        // a chunk's data is followed by both characters
+        // CRLF follows the data of a chunk
         if (this.#lineBytes++ === 0) return expect(byte, cr);
         expect(byte, lf);
         this.#lineBytes = 0;
@@ -142,7 +142,7 @@ function isControl(byte: number): boolean {
   return byte < 32 && byte !== 9 || byte === 127;
 }
 
-/** Whether a character may be part of a field's name: a `tchar` of RFC 9110, section 5.6.2. */
+/** Whether a byte may be part of a field name: a `tchar` of RFC 9110, section 5.6.2. */
 function isTokenByte(byte: number): boolean {
   return byte > 32 && byte < 127 && !'"(),/:;<=>?@[\\]{}'.includes(String.fromCharCode(byte));
 }

@@ -1,6 +1,6 @@
 /**
- * An upstream client over HTTP/1.1 (RFC 9112), for a runtime whose own clients cost a gateway more than everything else
- * it does for a request. Redirects are not followed, nothing is sent twice, and connections are used again.
+ * An upstream client over HTTP/1.1 (RFC 9112), for runtimes whose built-in clients cost a gateway more than all its
+ * other work for a request. It follows no redirects, never resends a request, and reuses connections.
  * @module
  */
 import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.ts";
@@ -16,35 +16,35 @@ import { isIncoming } from "../../util/chunks.ts";
 import { chunkOf, encodeRequest, lastChunk, type OutboundProxy, type Target, Targets } from "./request.ts";
 import { type Decompressor, Http1Response } from "./response.ts";
 
-/** Interim responses (1xx) before the final one. */
+/** Maximum number of interim responses (1xx) before the final one. */
 const maxInterim = 8;
 
-/** How the runtime opens connections. */
+/** Opens connections on a runtime. */
 export interface Network {
   /**
-   * Opens one, with TLS when the target asks for it: resolves once that is established.
+   * Opens a connection, with TLS if the target is secure, and resolves once it is established.
    *
-   * @param signal Gives it up.
-   * @throws {NetworkError} In words of ours, which quote nothing of the request.
+   * @param signal Aborts the connection attempt.
+   * @throws {NetworkError} With our own message, which quotes no part of the request.
    */
   connect(target: Target, signal: AbortSignal): Promise<Socket>;
-  /** The proxy on the way to a URL; none, when left out. */
+  /** Returns the outbound proxy for a URL; none by default. */
   readonly via?: (url: URL) => OutboundProxy | undefined;
-  /** Decompresses what `DecompressionStream` cannot everywhere; that, when left out. */
+  /** Creates decompressors for formats that `DecompressionStream`, the default, does not support everywhere. */
   readonly decompressor?: Decompressor;
 }
 
 /**
- * Makes an upstream client with connections of its own.
+ * Creates an upstream client with its own connection pool.
  *
- * @throws {NetworkError} (its calls) In words of ours; the signal's reason after an abort.
+ * @throws {NetworkError} (its calls) With our own message; the signal's reason after an abort.
  */
 export function http1Client(network: Network): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   const parts = { network, pool: new ConnectionPool(), targets: new Targets(network.via) };
   return (request) => new Call(request, parts).send();
 }
 
-/** What all calls of a client have in common. */
+/** Shared by all calls of a client. */
 interface ClientParts {
   readonly network: Network;
   readonly pool: ConnectionPool;
@@ -89,13 +89,13 @@ class Call {
     }
   }
 
-  /** Ends the call and its connection. */
+  /** Ends the call and closes its connection. */
   #end(): void {
     this.#stopListening();
     this.#connection?.close();
   }
 
-  /** Ends the call, and says why in our words. */
+  /** Ends the call, and returns the error to throw, with our own message. */
   #failed(error: unknown, where: string): unknown {
     const { signal } = this.#request;
     this.#end();
@@ -104,7 +104,7 @@ class Call {
     const message = error instanceof MalformedResponse
       ? "The provider answered in no valid HTTP"
       : `The connection to the provider broke ${where}`;
-    return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's text quotes hosts
+    return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's message quotes hosts
   }
 
   #prepare(): { target: Target; chunks: Uint8Array[] } {
@@ -140,7 +140,7 @@ class Call {
     });
   }
 
-  /** An error is left to the reader: a server may have answered before it stopped to read. */
+  /** Leaves errors to the reader, since a server may have responded before it stopped reading. */
   async #write(connection: Connection, chunks: readonly Uint8Array[]): Promise<void> {
     try {
       for (const chunk of chunks) await connection.write(chunk);
@@ -148,11 +148,11 @@ class Call {
       if (isIncoming(body)) await this.#writeIncoming(connection, body);
       this.#isWritten = true;
     } catch {
-      // the connection is at its end in this direction; what is left in the other decides
+      // the write side is closed; the read side determines the outcome
     }
   }
 
-  /** A body that breaks off is no body: the server must not take what it has for the whole. */
+  /** Closes the connection if the body breaks off: the server must not accept a truncated body as complete. */
   async #writeIncoming(connection: Connection, body: AsyncIterable<Uint8Array>): Promise<void> {
     let isReading = true;
     try {
@@ -194,10 +194,10 @@ class Call {
     }
   }
 
-  /** The response is over. What else is there may be an answer to no request. */
+  /** Pools or closes the connection after the response. Unread input may be an unsolicited response. */
   async #release(target: Target, connection: Connection): Promise<void> {
     this.#stopListening();
-    if (!this.#isWritten) await turnEnd(); // by which Node has reported what TLS wrote in the last one
+    if (!this.#isWritten) await turnEnd(); // by then, Node has reported the TLS writes of the previous turn
     const isClean = connection.start === connection.end && this.#isWritten && this.#isPersistent;
     if (isClean) this.#parts.pool.put(target.origin, connection, performance.now());
     else connection.close();

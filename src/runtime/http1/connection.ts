@@ -1,31 +1,31 @@
 /**
- * One connection to a server: what has been read of it and not been taken, and whether it still lives while idle.
+ * A connection to a server: buffers unread input, and detects closure while idle.
  * @module
  */
 
-/** Reads what is asked for at once; more after a read that filled it. */
+/** Buffer size, initial and while idle, bytes. Reads that fill the buffer enlarge it up to {@linkcode maxBytes}. */
 const idleBytes = 4096;
 const maxBytes = 64 * 1024;
 
 /** A connection of the runtime, with or without TLS. */
 export interface Socket {
-  /** Resolves with the number of bytes read, null at the other side's end. */
+  /** Resolves with the number of bytes read; null at end of stream. */
   read(into: Uint8Array): Promise<number | null>;
-  /** Resolves with the number of bytes written, which may be less than there are. */
+  /** Resolves with the number of bytes written, which may be fewer than passed. */
   write(bytes: Uint8Array): Promise<number>;
   close(): void;
-  /** Whether it keeps the process alive. */
+  /** Keeps the process alive while the connection is open; {@linkcode unref} does not. */
   ref?(): void;
   unref?(): void;
 }
 
 /** A connection whose input is buffered. */
 export class Connection {
-  /** Input that has not been taken is in here, from {@linkcode start} to {@linkcode end}. */
+  /** Buffer with the unread input, from {@linkcode start} to {@linkcode end}. */
   bytes: Uint8Array = new Uint8Array(idleBytes);
   start: number = 0;
   end: number = 0;
-  /** When it was last put aside, monotonic ms. */
+  /** When it last became idle, monotonic ms. */
   idleSince: number = 0;
   readonly #socket: Socket;
   #armed: Promise<number | null> | undefined;
@@ -40,7 +40,7 @@ export class Connection {
     return this.#isClosed;
   }
 
-  /** Writes all of it. */
+  /** Writes all bytes. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length;) {
       at += await this.#socket.write(at === 0 ? bytes : bytes.subarray(at));
@@ -48,9 +48,9 @@ export class Connection {
   }
 
   /**
-   * Reads more into the buffer, behind what is there.
+   * Reads into the buffer, after the unread input.
    *
-   * @returns Whether there was more: false at the other side's end.
+   * @returns False at end of stream.
    */
   async fill(): Promise<boolean> {
     return this.received(await this.next());
@@ -63,13 +63,13 @@ export class Connection {
     return armed ?? this.#socket.read(this.#room());
   }
 
-  /** Counts bytes that were read into the buffer; returns false when the other side has closed the connection. */
+  /** Counts bytes that were read into the buffer; returns false at end of stream. */
   received(read: number | null): boolean {
     this.end += read ?? 0;
     return read !== null;
   }
 
-  /** A copy of what has been read, which is taken out of the buffer. */
+  /** Removes up to `most` bytes of unread input, and returns a copy. */
   take(most: number): Uint8Array {
     const to = Math.min(this.end, this.start + most);
     const taken = this.bytes.slice(this.start, to);
@@ -77,7 +77,7 @@ export class Connection {
     return taken;
   }
 
-  /** Puts the connection aside. One that ends meanwhile, or on which something comes unasked, is closed. */
+  /** Marks the connection as idle. It is closed when the peer closes it or sends unsolicited data. */
   park(now: number, onDeath: () => void): void {
     this.idleSince = now;
     this.#onDeath = onDeath;
@@ -89,7 +89,7 @@ export class Connection {
     this.#socket.unref?.();
   }
 
-  /** Takes it into use again. */
+  /** Marks the connection as in use. */
   wake(): void {
     this.#onDeath = undefined;
     this.#socket.ref?.();
@@ -98,7 +98,7 @@ export class Connection {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#armed?.catch(() => {}); // its error has no reader left
+    this.#armed?.catch(() => {}); // no reader is left for its error
     try {
       this.#socket.close();
     } catch {
@@ -108,13 +108,13 @@ export class Connection {
 
   #idleEnd(): void {
     const onDeath = this.#onDeath;
-    if (onDeath === undefined) return; // it is in use: who uses it reads what came
+    if (onDeath === undefined) return; // in use: the current call reads the result
     this.#onDeath = undefined;
     this.close();
     onDeath();
   }
 
-  /** Free room of the buffer: at the front when it is empty, else made behind what is there. */
+  /** Returns free space: the whole buffer if it is empty, otherwise after the unread input, making room if full. */
   #room(): Uint8Array {
     if (this.start === this.end) {
       const wasFull = this.end === this.bytes.length;

@@ -1,11 +1,11 @@
 /**
- * Where a response's body ends (RFC 9112, section 6.3), and whether its connection can be used again.
+ * Determines the end of a response body (RFC 9112, section 6.3), and whether its connection is persistent.
  * @module
  */
 import type { Head } from "./head.ts";
 import { MalformedResponse } from "./malformed.ts";
 
-/** How a body's end is known. */
+/** How the end of a body is determined. */
 export type Framing =
   | { readonly kind: "length"; readonly length: number }
   | { readonly kind: "chunked" }
@@ -16,11 +16,11 @@ const chunked: Framing = { kind: "chunked" };
 const untilClose: Framing = { kind: "close" };
 
 /**
- * The framing of the body after a head.
+ * Returns the framing of a response body.
  *
- * @param method Of the request.
- * @throws {MalformedResponse} When the fields contradict each other or the status: the two ends could disagree on where
- * the next response starts.
+ * @param method Method of the request.
+ * @throws {MalformedResponse} When the fields contradict each other or the status: client and server could disagree on
+ * where the next response starts.
  */
 export function framingOf({ status, minor, fields }: Head, method: string): Framing {
   const coding = fields.get("transfer-encoding");
@@ -40,7 +40,7 @@ export function framingOf({ status, minor, fields }: Head, method: string): Fram
   return length === undefined ? untilClose : { kind: "length", length };
 }
 
-/** A length may be repeated, also within one field, as long as it stays the same. */
+/** Accepts a repeated length, also within one field, if all values are equal. */
 function lengthOf(value: string): number {
   const [first = "", ...others] = value.split(",").map((one) => one.replace(/^[ \t]+|[ \t]+$/g, ""));
   const length = Number(first);
@@ -50,7 +50,7 @@ function lengthOf(value: string): number {
   return length;
 }
 
-/** Whether the server lets the connection be used again. HTTP/1.0 may ask for that too, which no provider needs. */
+/** Whether the connection is persistent. Keep-alive of HTTP/1.0 is not supported: no provider requires it. */
 export function isPersistent({ minor, fields }: Head): boolean {
   const connection = fields.get("connection");
   return minor === 1 && (connection === undefined || !/(^|[ \t,])close($|[ \t,])/i.test(connection));

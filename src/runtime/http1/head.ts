@@ -1,12 +1,12 @@
 /**
- * The head of a response: status line and header fields (RFC 9112, sections 4 and 5), read strictly. What servers and
- * intermediaries may read in two ways is refused, since a response that ends at a different byte for us than for them
- * would hand its rest to the next request.
+ * Strict parser for the head of a response: status line and header fields (RFC 9112, sections 4 and 5). It rejects
+ * syntax that servers and intermediaries may interpret differently: if they disagreed with us on the end of a response,
+ * its remainder would become the response to the next request.
  * @module
  */
 import { MalformedResponse } from "./malformed.ts";
 
-/** Most bytes of a head. */
+/** Maximum size of a head, bytes. */
 const maxHeadBytes = 64 * 1024;
 
 const cr = 13;
@@ -15,28 +15,28 @@ const protocol = [..."HTTP/1."].map((char) => char.charCodeAt(0));
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const fieldLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** A status and header fields. */
+/** A parsed head. */
 export interface Head {
   /** From 100 to 999. */
   readonly status: number;
-  /** Of HTTP/1. */
+  /** Minor version of HTTP/1. */
   readonly minor: 0 | 1;
-  /** By name in lower case; values of repeated fields are joined by a comma and a space. */
+  /** By lower-case name; values of repeated fields are joined by a comma and a space. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** Finds where a head ends, in bytes that come in pieces. */
+/** Finds the end of a head incrementally. */
 export class HeadScanner {
-  /** Bytes of the head that have been looked at. */
+  /** Number of bytes scanned so far. */
   #scanned = 0;
   #lineStart = 0;
 
   /**
-   * Looks at what has come since the last call.
+   * Scans the bytes received since the last call.
    *
-   * @param bytes The head's bytes start at `from`, at every call.
-   * @returns Length of the head with its empty line; undefined while that has not come.
-   * @throws {MalformedResponse} For a line that ends without a carriage return, another protocol, or a head that is too long.
+   * @param bytes The head starts at `from`, in every call.
+   * @returns Length of the head including its empty line; undefined while it is incomplete.
+   * @throws {MalformedResponse} For a line not ending with a carriage return, another protocol, or an oversized head.
    */
   find(bytes: Uint8Array, from: number, to: number): number | undefined {
     if (this.#scanned < protocol.length) checkProtocol(bytes, from, to);
@@ -68,7 +68,7 @@ function checkedLength(length: number): number {
 /**
  * Parses a head.
  *
- * @param bytes From `from` to `to`, with its empty line.
+ * @param bytes The head is between `from` and `to`, including its empty line.
  * @throws {MalformedResponse}
  */
 export function parseHead(bytes: Uint8Array, from: number, to: number): Head {
@@ -78,7 +78,7 @@ export function parseHead(bytes: Uint8Array, from: number, to: number): Head {
   const fields = new Map<string, string>();
   for (let index = 1; index < lines.length; index++) {
     const [, name, value] = fieldLine.exec(lines[index]!) ?? [];
-    if (name === undefined) throw new MalformedResponse("a header field that is none"); // a folded one, too
+    if (name === undefined) throw new MalformedResponse("a header field that is none"); // also obs-fold
     const key = name.toLowerCase();
     const before = fields.get(key);
     const trimmed = trimEnd(value!);
@@ -87,14 +87,14 @@ export function parseHead(bytes: Uint8Array, from: number, to: number): Head {
   return { status: Number(status), minor: minor === "1" ? 1 : 0, fields };
 }
 
-/** Optional whitespace of HTTP only. */
+/** Trims HTTP's optional whitespace (OWS) only. */
 function trimEnd(value: string): string {
   let end = value.length;
   while (end > 0 && (value[end - 1] === " " || value[end - 1] === "\t")) end--;
   return end === value.length ? value : value.slice(0, end);
 }
 
-/** Bytes as characters of the same number; engines limit how many arguments a call may have. */
+/** Decodes ISO-8859-1, in parts, since engines limit the number of arguments of a call. */
 function latin1(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 4096) {

@@ -1,24 +1,24 @@
 /**
- * Connections that are kept for later requests, by origin.
+ * A pool of persistent connections, by origin.
  * @module
  */
 import type { Connection } from "./connection.ts";
 
-/** A connection that was idle for so long is not used again, ms: balancers drop idle connections silently. */
+/** Idle timeout of a connection, ms: load balancers drop idle connections silently. */
 const idleMs = 45_000;
 
-/** Minimum time between two searches for old connections, ms. */
+/** Minimum interval of checks for timed-out connections, ms. */
 const lookMs = 10_000;
 
-/** Idle connections to one origin; what comes beyond is closed. */
+/** Maximum idle connections per origin; excess connections are closed. */
 const maxIdle = 256;
 
-/** Idle connections, the one used last first, so that the others can grow old. */
+/** Idle connections. The most recently used one is reused first, so that the others can time out. */
 export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
   #nextLookAt = 0;
 
-  /** Takes a connection out that can be used. */
+  /** Removes and returns an idle connection; undefined if there is none. */
   take(origin: string, now: number): Connection | undefined {
     if (now >= this.#nextLookAt) this.#closeOld(now);
     const connection = this.#idle.get(origin)?.pop();
@@ -26,7 +26,7 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** Puts a connection in whose last response is over. */
+  /** Adds a connection whose last response is complete. */
   put(origin: string, connection: Connection, now: number): void {
     const kept = this.#idle.get(origin);
     if (kept !== undefined && kept.length >= maxIdle) return connection.close();
@@ -40,13 +40,13 @@ export class ConnectionPool {
     });
   }
 
-  /** Done with a request now and then: a timer per connection would cost more than the request's own. */
+  /** Runs on some requests: a timer per connection would cost more than the request's own. */
   #closeOld(now: number): void {
     this.#nextLookAt = now + lookMs;
     for (const [origin, list] of this.#idle) {
       const young = list.findIndex(({ idleSince }) => now - idleSince < idleMs);
       for (const connection of list.splice(0, young < 0 ? list.length : young)) {
-        connection.wake(); // its end is no news
+        connection.wake(); // `close` must not call back
         connection.close();
       }
       if (list.length === 0) this.#idle.delete(origin);

@@ -1,40 +1,40 @@
 /**
- * A request as it goes over the connection (RFC 9112, sections 2 and 3).
+ * Resolves URLs to targets, and encodes requests (RFC 9112, sections 2 and 3).
  * @module
  */
 import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
 import { isIncoming } from "../../util/chunks.ts";
 
-/** A proxy on the way to a server. */
+/** An outbound proxy. */
 export interface OutboundProxy {
   readonly protocol: "http:" | "https:";
   readonly hostname: string;
   readonly port: number;
-  /** What it is sent along with requests: who asks, where it wants to know. */
+  /** Header fields for the proxy, such as `proxy-authorization`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where a request goes. */
+/** The target of a request. */
 export interface Target {
-  /** Key of the connections that may serve it. */
+  /** Key of the connections in the pool that can be reused. */
   readonly origin: string;
   readonly isSecure: boolean;
-  /** A name or an address, without brackets. */
+  /** Host name or IP address, without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** Value of the header `host`. */
+  /** Value of the `host` header. */
   readonly host: string;
-  /** Path and query. */
+  /** Path and query; the whole URL for a request to a proxy. */
   readonly path: string;
-  /** Trusted beside the runtime's own. */
+  /** Trusted in addition to the runtime's own. */
   readonly authorities: Authorities | undefined;
-  /** What a connection with TLS goes through; one without goes to the proxy itself, which is asked for the whole URL. */
+  /** Proxy that tunnels a TLS connection. Without TLS, the proxy itself is the target, and receives the whole URL. */
   readonly proxy?: OutboundProxy | undefined;
-  /** For a proxy that is asked for the whole URL. */
+  /** Header fields for a proxy that receives the whole URL. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A provider is asked at few URLs again and again. */
+/** Maximum number of cached targets. Requests to a provider repeat few URLs. */
 const maxTargets = 256;
 
 const encoder = new TextEncoder();
@@ -42,27 +42,27 @@ const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 const plainValue = /^[\t\x20-\x7e]*$/;
 const latinValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Bodies up to this size are copied behind the head, so that both go in one write. */
+/** Bodies up to this size, bytes, are appended to the head, so that one write sends both. */
 const maxJoined = 64 * 1024;
 
-/** Fields that are made here. */
+/** Fields that only the encoder sets. */
 const own = new Set(["content-length", "connection"]);
 
-/** Finds where URLs lead. */
+/** Resolves URLs to targets. */
 export class Targets {
   readonly #known = new Map<string, Target>();
   readonly #via: (url: URL) => OutboundProxy | undefined;
 
-  /** @param via The proxy on the way to a URL. */
+  /** @param via Returns the outbound proxy for a URL. */
   constructor(via: (url: URL) => OutboundProxy | undefined = () => undefined) {
     this.#via = via;
   }
 
   /**
-   * Where a URL leads.
+   * Resolves a URL to a target.
    *
-   * @param authorities Trusted beside the runtime's own.
-   * @throws {TypeError} For a malformed URL, other schemes than http and https, and credentials in it.
+   * @param authorities Trusted in addition to the runtime's own.
+   * @throws {TypeError} For an invalid URL, a scheme other than http and https, or credentials in the URL.
    */
   of(url: string, authorities?: Authorities): Target {
     const key = authorities === undefined ? url : `${authorities.key} ${url}`;
@@ -93,7 +93,7 @@ function directTo(url: URL, authorities: Authorities | undefined): Target {
   };
 }
 
-/** With TLS a proxy makes a connection and sees no more of it; without, it is asked in place of the server. */
+/** With TLS, the proxy tunnels the connection unread; without, it receives the request instead of the server. */
 function throughProxy(direct: Target, { origin, protocol }: URL, proxy: OutboundProxy): Target {
   const { protocol: own, hostname, port, headers } = proxy;
   const by = `${own}//${hostname}:${port}`;
@@ -102,10 +102,10 @@ function throughProxy(direct: Target, { origin, protocol }: URL, proxy: Outbound
 }
 
 /**
- * Writes a request down, all but a body that is still to come.
+ * Encodes a request, without a body that is streamed.
  *
- * @returns What is sent, in order: head and body at once unless the body is large.
- * @throws {TypeError} For a method, a header name or a value that would break the head.
+ * @returns Chunks in the order of sending. The first one includes the body unless that is large or in several chunks.
+ * @throws {TypeError} For an invalid method, header name or header value, which would corrupt the head.
  */
 export function encodeRequest({ method = "POST", headers, body }: UpstreamRequest, target: Target): Uint8Array[] {
   if (!token.test(method)) throw new TypeError("A method that is none");
@@ -138,10 +138,10 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
   return [joined];
 }
 
-/** The end of a body that came in chunks. */
+/** The end of a chunked body. */
 export const lastChunk: Uint8Array = encoder.encode("0\r\n\r\n");
 
-/** A chunk of a body (RFC 9112, section 7.1); undefined for one without bytes, which would be the end. */
+/** Encodes a chunk of a body (RFC 9112, section 7.1); undefined without bytes, since an empty chunk ends the body. */
 export function chunkOf(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length === 0) return undefined;
   const head = encoder.encode(`${bytes.length.toString(16)}\r\n`);

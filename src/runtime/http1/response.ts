@@ -1,5 +1,5 @@
 /**
- * A response whose head has arrived.
+ * A response whose head has been received.
  * @module
  */
 import type { BodyReader, UpstreamResponse } from "../../contracts/runtime.ts";
@@ -9,7 +9,7 @@ import { streamOf } from "../_stream_of.ts";
 import type { Body } from "./body.ts";
 import type { Head } from "./head.ts";
 
-/** Compressed although that was not asked for; what is none of these is handed on as it is. */
+/** Content codings that are decoded when a server uses them unrequested; others are passed on unchanged. */
 const compressions: Readonly<Record<string, string>> = {
   gzip: "gzip",
   "x-gzip": "gzip",
@@ -17,19 +17,19 @@ const compressions: Readonly<Record<string, string>> = {
   br: "brotli",
 };
 
-/** Makes what takes the compression off. */
+/** Creates a decompressor for a format. */
 export type Decompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
 
 const standard: Decompressor = (format) =>
   new DecompressionStream(format as CompressionFormat) as ReadableWritablePair<Uint8Array, Uint8Array>;
 
 interface ResponseOptions {
-  /** Whether the caller takes compressed bodies. */
+  /** Whether the caller accepts compressed bodies. */
   readonly isAsIs: boolean;
   readonly decompressor?: Decompressor | undefined;
 }
 
-/** Reads the body when it is asked to, no sooner. */
+/** Reads the body on demand only. */
 export class Http1Response implements UpstreamResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -52,7 +52,7 @@ export class Http1Response implements UpstreamResponse {
     };
   }
 
-  /** Made when it is asked for: most responses are read whole. */
+  /** Created on demand, since most responses are read whole. */
   get body(): ReadableStream<Uint8Array> {
     return this.#stream ??= streamOf(this.reader());
   }
@@ -78,7 +78,6 @@ async function restOf(reader: Pick<BodyReader, "read">): Promise<Uint8Array> {
   }
 }
 
-/** The same without its compression. */
 function decompressed(source: BodyReader, format: ReturnType<Decompressor>): BodyReader {
   let broken: { readonly error: unknown } | undefined;
   const watched: BodyReader = {
@@ -95,7 +94,7 @@ function decompressed(source: BodyReader, format: ReturnType<Decompressor>): Bod
       try {
         return await reader.read();
       } catch {
-        if (broken !== undefined) throw broken.error; // of the source, or the signal's reason
+        if (broken !== undefined) throw broken.error; // the source's error, or the signal's reason
         await source.cancel();
         throw new NetworkError("The provider's answer cannot be decompressed", { neverSent: false });
       }
