@@ -56,7 +56,7 @@ async function connectSecurely(target: Target, signal: AbortSignal): Promise<Soc
   socket.on("session", (session: Uint8Array) => sessions.set(origin, session));
   if (proxy === undefined) socket.setNoDelay(true);
   else socket.on("data", own.take); // `onread` is supported only for sockets that `connect` creates
-  return await own.connected(socket, { event: "secureConnect", signal });
+  return await own.connected(socket, { event: "secureConnect", isTunnel: proxy !== undefined, signal });
 }
 
 const contexts = new Map<string | undefined, SecureContext | undefined>();
@@ -82,6 +82,8 @@ function contextOf(others?: Authorities): SecureContext | undefined {
 
 interface Connecting {
   readonly event: "connect" | "secureConnect";
+  /** Whether there is a TCP connection already, to an outbound proxy. */
+  readonly isTunnel?: boolean;
   /** Aborts the connection attempt. */
   readonly signal: AbortSignal;
 }
@@ -117,9 +119,9 @@ class NodeSocket implements Socket {
   };
 
   /** Resolves when the socket is connected. */
-  connected(socket: NetSocket, { event, signal }: Connecting): Promise<this> {
+  connected(socket: NetSocket, { event, isTunnel = false, signal }: Connecting): Promise<this> {
     this.#socket = socket;
-    let isSecuring = false;
+    let isSecuring = isTunnel;
     if (event === "secureConnect") socket.once("connect", () => isSecuring = true);
     socket.on("end", () => this.#finish({}));
     socket.on("close", () => this.#finish({ error: new Error("The connection is closed") }));

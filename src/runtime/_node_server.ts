@@ -187,12 +187,16 @@ let latestHost: string | undefined;
 /** Returns the absolute URL. An invalid host is replaced, but remains in its header for the handler to reject. */
 function urlOf({ url = "/", headersDistinct: { host: [host = "localhost"] = [] } }: IncomingMessage): string {
   if (host === latestHost && /^\/[\w/-]*$/.test(url)) return `http://${host}${url}`;
-  const path = url.startsWith("/") ? url : URL.canParse(url) ? new URL(url).pathname : `/${url}`;
+  const path = url.startsWith("/") ? url : URL.canParse(url) ? pathOf(new URL(url)) : `/${url}`;
   const whole = `http://${host}${path}`;
   // credentials are not part of a host, and `Request` rejects them
   if (!URL.canParse(whole) || host.includes("@")) return `http://localhost${path}`;
   latestHost = host;
   return whole;
+}
+
+function pathOf({ pathname, search }: URL): string {
+  return pathname + search;
 }
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {

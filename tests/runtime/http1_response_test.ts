@@ -220,6 +220,33 @@ Deno.test("HTTP/1.1 client: no cut of a response is taken for its end", async ()
   }
 });
 
+Deno.test("HTTP/1.1 client: content codings are known by their names in any case, and by nothing else", async () => {
+  const outcome = await outcomeOf(`${ok}content-encoding: constructor\r\ncontent-length: 2\r\n\r\nhi`, { ends: false });
+  assertEquals(outcome, { status: 200, text: "hi", isKept: true });
+  const gzip = new Blob(["hello"]).stream().pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(gzip).arrayBuffer());
+  const said = `${ok}content-encoding: GZip\r\ncontent-length: ${bytes.length}\r\n\r\n${String.fromCharCode(...bytes)}`;
+  assertEquals((await outcomeOf(said, { size: 7, ends: false })).text, "hello");
+});
+
+Deno.test("HTTP/1.1 client: header fields are sent once, whatever the case of their names", async () => {
+  const socket = scripted(Uint8Array.from(`${ok}content-length: 0\r\n\r\n`, (char) => char.charCodeAt(0)), {
+    size: 100,
+    ends: false,
+  });
+  let sent = "";
+  const watched = Object.assign(Object.create(socket), {
+    write(chunk: Uint8Array) {
+      sent += decoder.decode(chunk);
+      return Promise.resolve(chunk.length);
+    },
+  });
+  const headers = { "Content-Length": "7", Connection: "close", Host: "other.test", "Accept-Encoding": "gzip" };
+  await http1Client({ connect: () => Promise.resolve(watched) })({ url: "http://provider.test/", headers, body: "{}" });
+  const fields = "Host: other.test\r\nAccept-Encoding: gzip\r\ncontent-length: 2\r\n\r\n{}";
+  assertEquals(sent, `POST / HTTP/1.1\r\n${fields}`);
+});
+
 Deno.test("HTTP/1.1 client: a response to HEAD has no body, whatever its length says", async () => {
   const outcome = await outcomeOf(`${ok}content-length: 100\r\n\r\n`, { method: "HEAD", ends: false });
   assertEquals(outcome, { status: 200, text: "", isKept: true });

@@ -61,6 +61,16 @@ describe("An outbound proxy", () => {
     }
   });
 
+  it("does not hide that a provider's certificate is not trusted", async () => {
+    await withProcess(
+      ({ secureUrl, proxyUrl }) => ({ url: secureUrl, env: { HTTPS_PROXY: proxyUrl } }),
+      async ({ network, ask }) => {
+        assertStringIncludes((await ask()).text, "no secure connection (TLS)");
+        assertEquals(new Set(network.asked), new Set([`CONNECT ${new URL(network.secureUrl).host}`]));
+      },
+    );
+  });
+
   it("is asked for what has no TLS", async () => {
     await withProcess(
       ({ plainUrl, proxyUrl }) => ({ url: plainUrl, env: { HTTP_PROXY: proxyUrl } }),

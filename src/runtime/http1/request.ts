@@ -114,19 +114,24 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
   const size = chunks.reduce((sum, { length }) => sum + length, 0);
   let isPlain = true;
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
-  if (headers.host === undefined) head += `host: ${target.host}\r\n`;
+  let hasHost = false;
+  let hasEncoding = false;
   const all = target.headers === undefined ? headers : { ...headers, ...target.headers };
   for (const name in all) {
     const value = all[name];
-    if (value === undefined || own.has(name)) continue;
-    if (!token.test(name) || name.toLowerCase() === "transfer-encoding") throw new TypeError("A header that is none");
+    const key = name.toLowerCase();
+    if (value === undefined || own.has(key)) continue;
+    hasHost ||= key === "host";
+    hasEncoding ||= key === "accept-encoding";
+    if (!token.test(name) || key === "transfer-encoding") throw new TypeError("A header that is none");
     if (!plainValue.test(value)) {
       if (!latinValue.test(value)) throw new TypeError("A header value that is none");
       isPlain = false;
     }
     head += `${name}: ${value}\r\n`;
   }
-  if (headers["accept-encoding"] === undefined) head += "accept-encoding: identity\r\n";
+  if (!hasHost) head += `host: ${target.host}\r\n`;
+  if (!hasEncoding) head += "accept-encoding: identity\r\n";
   if (isStreamed) head += "transfer-encoding: chunked\r\n";
   else if (body !== undefined || method !== "GET") head += `content-length: ${size}\r\n`;
   const start = isPlain ? encoder.encode(`${head}\r\n`) : latin1(`${head}\r\n`);

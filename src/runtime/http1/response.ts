@@ -10,12 +10,12 @@ import type { Body } from "./body.ts";
 import type { Head } from "./head.ts";
 
 /** Content codings that are decoded when a server uses them unrequested; others are passed on unchanged. */
-const compressions: Readonly<Record<string, string>> = {
-  gzip: "gzip",
-  "x-gzip": "gzip",
-  deflate: "deflate",
-  br: "brotli",
-};
+const compressions: ReadonlyMap<string | undefined, string> = new Map([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+  ["br", "brotli"],
+]);
 
 /** Creates a decompressor for a format. */
 export type Decompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
@@ -42,7 +42,9 @@ export class Http1Response implements UpstreamResponse {
     this.#decompressor = decompressor ?? standard;
     this.#body = body;
     this.status = status;
-    const compression = this.#compression = isAsIs ? undefined : compressions[fields.get("content-encoding") ?? ""];
+    const compression = this.#compression = isAsIs
+      ? undefined
+      : compressions.get(fields.get("content-encoding")?.toLowerCase());
     this.headers = {
       get(name) {
         const key = name.toLowerCase();
