@@ -56,6 +56,16 @@ function endless(onCancel: () => void = () => {}): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
+testServers("a target in absolute form keeps its query", async (serve) => {
+  const server = await serve(({ url }: Request) => Promise.resolve(new Response(new URL(url).search)));
+  const socket = await connected(server.port);
+  socket.write("GET http://mesh.test/mesh/events?after=7 HTTP/1.1\r\nHost: mesh.test\r\nConnection: close\r\n\r\n");
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  assert(text.includes("?after=7"), text);
+  await server.stop(0);
+});
+
 testServers("serve() answers requests and tells its address", async (serve, isNode) => {
   const addresses: unknown[] = [];
   const handler = async (request: Request) => new Response(`${request.method} ${await request.text()}`);
