@@ -189,7 +189,7 @@ export class AnswerStream {
       onInterrupt();
       connection.abort(end.reason);
     }
-    if (end.kind === "cancelled") connection.abort(new DOMException("The client has left", "AbortError"));
+    if (end.kind === "cancelled") connection.abort(new DOMException("The client has disconnected", "AbortError"));
     // releases the socket of a source with more data, such as after `[DONE]`; its errors no longer matter
     answer.rest.return?.()?.catch(() => {});
     if (end.kind === "stopped") this.onStop?.(end.reason);

@@ -120,7 +120,7 @@ export class ContentStream {
   /** Cancels the stream and the provider's call. It does not count as a failure. */
   cancel(): void {
     if (!this.#end("none")) return;
-    this.#parts.routed.connection.abort(new DOMException("The client has left", "AbortError"));
+    this.#parts.routed.connection.abort(new DOMException("The client has disconnected", "AbortError"));
   }
 
   /** Settles the request once. Returns false if it was settled before. */

@@ -46,7 +46,7 @@ async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSig
     return socket;
   } catch {
     close();
-    throw never("Cannot connect to the provider: no secure connection (TLS) came about");
+    throw never("Cannot connect to the provider: the TLS handshake failed");
   } finally {
     signal.removeEventListener("abort", close);
   }

@@ -7,7 +7,7 @@ import type { NetworkFault } from "./_fetch.ts";
 const unresolved = "Cannot find the provider's host: its name does not resolve";
 const refused = "Cannot connect to the provider: refused";
 const unreachable = "Cannot connect to the provider: unreachable";
-const insecure = "Cannot connect to the provider: no secure connection (TLS) came about";
+const insecure = "Cannot connect to the provider: the TLS handshake failed";
 const unmakeable = "Cannot make the request: bad address or header";
 
 /** The first match applies. */
@@ -27,7 +27,7 @@ const faults: readonly (readonly [text: RegExp, message: string, neverSent: bool
   ],
   [
     /invalid HTTP|invalid content-length|invalid chunk|head is too large|HPE_/i,
-    "The provider answered in no valid HTTP",
+    "The provider's response is not valid HTTP",
     false,
   ],
   [

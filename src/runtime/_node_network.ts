@@ -129,7 +129,7 @@ class NodeSocket implements Socket {
       const giveUp = () => socket.destroy();
       signal.addEventListener("abort", giveUp);
       socket.on("error", (error: Error & { readonly code?: string }) => {
-        reject(isSecuring ? never("no secure connection (TLS) came about") : unconnected(error.code ?? ""));
+        reject(isSecuring ? never("the TLS handshake failed") : unconnected(error.code ?? ""));
         this.#finish({ error });
       });
       socket.once(event, () => {

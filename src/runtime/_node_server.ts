@@ -96,7 +96,7 @@ async function exchange(
   const client = new Stop();
   const over = new Promise<void>((resolve) => {
     response.on("close", () => {
-      if (!response.writableFinished) client.abort(new DOMException("The client has left", "AbortError"));
+      if (!response.writableFinished) client.abort(new DOMException("The client has disconnected", "AbortError"));
       resolve();
     });
   });
@@ -151,7 +151,7 @@ class MessageRequest implements PlainRequest {
       message.on("data", (chunk: Uint8Array) => chunks.push(chunk));
       message.on("end", () => resolve(concat(chunks)));
       message.on("error", reject);
-      const onClose = () => message.complete || reject(new DOMException("The client has left", "AbortError"));
+      const onClose = () => message.complete || reject(new DOMException("The client has disconnected", "AbortError"));
       message.on("close", onClose);
       if (message.destroyed) onClose();
     });

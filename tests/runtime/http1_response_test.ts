@@ -44,7 +44,7 @@ async function outcomeOf(said: string, { size = 1, ends = true, method = "POST" 
     return { status: answer.status, text, isKept: !socket.isClosed };
   } catch (error) {
     assert(NetworkError.isInstance(error) && !error.neverSent, String(error));
-    return { failed: /no valid HTTP/.test(error.message) ? "invalid" : "cut", isKept: !socket.isClosed };
+    return { failed: /not valid HTTP/.test(error.message) ? "invalid" : "cut", isKept: !socket.isClosed };
   }
 }
 

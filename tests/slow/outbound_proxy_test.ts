@@ -65,7 +65,7 @@ describe("An outbound proxy", () => {
     await withProcess(
       ({ secureUrl, proxyUrl }) => ({ url: secureUrl, env: { HTTPS_PROXY: proxyUrl } }),
       async ({ network, ask }) => {
-        assertStringIncludes((await ask()).text, "no secure connection (TLS)");
+        assertStringIncludes((await ask()).text, "the TLS handshake failed");
         assertEquals(new Set(network.asked), new Set([`CONNECT ${new URL(network.secureUrl).host}`]));
       },
     );

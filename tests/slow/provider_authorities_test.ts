@@ -41,7 +41,7 @@ const answered = ["through the proxy", "through the proxy"];
 
 async function assertMistrusts(client: MeshClient, model: string): Promise<void> {
   const { message } = await assertRejects(() => client.chat.completions.create({ model, messages }), ProviderError);
-  assertStringIncludes(message, "no secure connection (TLS)");
+  assertStringIncludes(message, "the TLS handshake failed");
 }
 
 describe("providers.<id>.execution.ca", () => {

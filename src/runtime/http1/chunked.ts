@@ -98,7 +98,7 @@ export class ChunkedDecoder {
         if (byte === cr && this.#part === Part.trailerStart) this.#part = Part.last;
         else if (byte === colon && this.#part === Part.trailerName) this.#part = Part.trailer;
         else if (isTokenByte(byte)) this.#part = Part.trailerName;
-        else throw new MalformedResponse("a trailer field that is none");
+        else throw new MalformedResponse("an invalid trailer field");
         return;
       case Part.trailerEnd:
         expect(byte, lf);
@@ -120,7 +120,7 @@ export class ChunkedDecoder {
     if (this.#digits === 0) throw new MalformedResponse("a chunk without a size");
     if (byte === cr) this.#part = Part.sizeEnd;
     else if (byte === semicolon) this.#part = Part.extension;
-    else throw new MalformedResponse("a chunk's size that is none");
+    else throw new MalformedResponse("an invalid chunk size");
   }
 
   #countLine(): void {

@@ -102,7 +102,7 @@ class Call {
     if (signal?.aborted) return signal.reason;
     if (NetworkError.isInstance(error)) return error;
     const message = error instanceof MalformedResponse
-      ? "The provider answered in no valid HTTP"
+      ? "The provider's response is not valid HTTP"
       : `The connection to the provider broke ${where}`;
     return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's message quotes hosts
   }

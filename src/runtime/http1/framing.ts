@@ -45,7 +45,7 @@ function lengthOf(value: string): number {
   const [first = "", ...others] = value.split(",").map((one) => one.replace(/^[ \t]+|[ \t]+$/g, ""));
   const length = Number(first);
   if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {
-    throw new MalformedResponse("a length that is none");
+    throw new MalformedResponse("an invalid length");
   }
   return length;
 }

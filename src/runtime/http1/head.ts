@@ -74,11 +74,11 @@ function checkedLength(length: number): number {
 export function parseHead(bytes: Uint8Array, from: number, to: number): Head {
   const lines = latin1(bytes.subarray(from, to - 4)).split("\r\n");
   const [, minor, status] = statusLine.exec(lines[0]!) ?? [];
-  if (status === undefined) throw new MalformedResponse("a status line that is none");
+  if (status === undefined) throw new MalformedResponse("an invalid status line");
   const fields = new Map<string, string>();
   for (let index = 1; index < lines.length; index++) {
     const [, name, value] = fieldLine.exec(lines[index]!) ?? [];
-    if (name === undefined) throw new MalformedResponse("a header field that is none"); // also obs-fold
+    if (name === undefined) throw new MalformedResponse("an invalid header field"); // also obs-fold
     const key = name.toLowerCase();
     const before = fields.get(key);
     const trimmed = trimEnd(value!);

@@ -108,7 +108,7 @@ function throughProxy(direct: Target, { origin, protocol }: URL, proxy: Outbound
  * @throws {TypeError} For an invalid method, header name or header value, which would corrupt the head.
  */
 export function encodeRequest({ method = "POST", headers, body }: UpstreamRequest, target: Target): Uint8Array[] {
-  if (!token.test(method)) throw new TypeError("A method that is none");
+  if (!token.test(method)) throw new TypeError("Invalid method");
   const isStreamed = isIncoming(body);
   const chunks = body === undefined || isStreamed ? [] : chunksOf(body);
   const size = chunks.reduce((sum, { length }) => sum + length, 0);
@@ -123,9 +123,9 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
     if (value === undefined || own.has(key)) continue;
     hasHost ||= key === "host";
     hasEncoding ||= key === "accept-encoding";
-    if (!token.test(name) || key === "transfer-encoding") throw new TypeError("A header that is none");
+    if (!token.test(name) || key === "transfer-encoding") throw new TypeError("Invalid header name");
     if (!plainValue.test(value)) {
-      if (!latinValue.test(value)) throw new TypeError("A header value that is none");
+      if (!latinValue.test(value)) throw new TypeError("Invalid header value");
       isPlain = false;
     }
     head += `${name}: ${value}\r\n`;
