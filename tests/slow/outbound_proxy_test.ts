@@ -131,7 +131,7 @@ describe("A certificate authority of one's own", () => {
     await withProcess(({ localUrl }) => ({ url: localUrl, env: {} }), async ({ ask }) => {
       const { status, text } = await ask();
       assertEquals(status, 502);
-      assertStringIncludes(text, "secure connection (TLS)");
+      assertStringIncludes(text, "the TLS handshake failed");
     });
   });
 });
