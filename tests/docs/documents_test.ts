@@ -24,8 +24,8 @@ Deno.test("docs/cli.md has every command and option (if not: deno task reference
   const text = await read("docs/cli.md");
   assertEquals(await withCommands(text), text);
   const [own = "", options = ""] = text.split("<!-- commands -->");
-  const runtimes = "--unstable-lazy-dynamic-imports"; // an option of Deno
-  const flags = new Set([...options.match(/--[a-z][a-z-]*/g) ?? [], runtimes]);
+  const ofDeno = ["--unstable-lazy-dynamic-imports", "--no-memory-reducer"];
+  const flags = new Set([...options.match(/--[a-z][a-z-]*/g) ?? [], ...ofDeno]);
   assertEquals((own.match(/--[a-z][a-z-]*/g) ?? []).filter((flag) => !flags.has(flag)), []);
   const commands = [...options.matchAll(/^### `modelmesh (\w+)`$/gm)].map(([, name]) => name!);
   assertEquals(commands.filter((name) => !own.includes(`\`${name}`)), []);

@@ -70,17 +70,17 @@ describe("A request through the proxy on Node", () => {
     const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && promises++) }).enable();
     await started.ask();
     hook.disable();
-    assert(promises <= mostPromises * requests, `${promises / requests} promises, at most ${mostPromises}`);
+    assert(promises <= maxPromises * requests, `${promises / requests} promises, at most ${maxPromises}`);
   });
 
   it("allocates little memory", async () => {
     await using started = await proxy();
     for (let round = 0; round < 5; round++) await started.ask(); // until V8 has optimized the code
     const bytes = await allocatedBy(started.ask) / requests;
-    assert(bytes <= mostBytes, `${bytes} bytes, at most ${mostBytes}`);
+    assert(bytes <= maxBytes, `${bytes} bytes, at most ${maxBytes}`);
   });
 });
 
 /** Of a request, without those of the server and the upstream client. */
-const mostPromises = 54;
-const mostBytes = 76 * 1024;
+const maxPromises = 54;
+const maxBytes = 76 * 1024;

@@ -65,7 +65,7 @@ export class Body implements BodyReader {
   }
 
   /** Reads the remaining body. Throws like {@linkcode read}. */
-  async rest(): Promise<Uint8Array> {
+  async readAll(): Promise<Uint8Array> {
     const connection = this.#connection;
     const chunks: Uint8Array[] = [];
     try {

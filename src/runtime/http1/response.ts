@@ -66,12 +66,12 @@ export class Http1Response implements UpstreamResponse {
   }
 
   bytes(): Promise<Uint8Array> {
-    if (this.#stream === undefined && this.#compression === undefined) return this.#body.rest();
-    return restOf(this.#stream?.getReader() ?? this.reader());
+    if (this.#stream === undefined && this.#compression === undefined) return this.#body.readAll();
+    return readChunks(this.#stream?.getReader() ?? this.reader());
   }
 }
 
-async function restOf(reader: Pick<BodyReader, "read">): Promise<Uint8Array> {
+async function readChunks(reader: Pick<BodyReader, "read">): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for (;;) {
     const { done, value } = await reader.read();
