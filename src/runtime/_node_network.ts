@@ -10,7 +10,7 @@ import { authorities } from "./_authorities.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { outboundProxy } from "./_outbound_proxy.ts";
 import { tunnelTo } from "./_tunnel.ts";
-import { turnEnd } from "./_timers.ts";
+import { turnEnd } from "./_turn_end.ts";
 import type { Network } from "./http1/client.ts";
 import type { Socket } from "./http1/connection.ts";
 import type { Target } from "./http1/request.ts";

@@ -22,7 +22,8 @@ import { IdleSockets } from "./_idle_sockets.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
-import { callAfter, turnEnd } from "./_timers.ts";
+import { callAfter } from "./_timers.ts";
+import { turnEnd } from "./_turn_end.ts";
 import { listenOptions } from "./_workers.ts";
 
 const headersTimeoutMs = 15_000;

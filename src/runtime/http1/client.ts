@@ -5,7 +5,8 @@
  */
 import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.ts";
 import { NetworkError } from "../../errors.ts";
-import { callAfter, turnEnd } from "../_timers.ts";
+import { callAfter } from "../_timers.ts";
+import { turnEnd } from "../_turn_end.ts";
 import { Body, CutResponse } from "./body.ts";
 import { Connection, type Socket } from "./connection.ts";
 import { type Framing, framingOf, isPersistent } from "./framing.ts";
