@@ -68,11 +68,9 @@ export interface ServeOptions {
   readonly host: string;
   /** Port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** `deno`: listen with `Deno.serve`, on Deno only; `node:http` when omitted. */
-  readonly listener?: "node" | "deno";
-  /**
-   * Serves HTTPS with this certificate, always with Node's server: others cannot replace a certificate while running.
-   */
+  /** The server: our own, `node:http`, or `Deno.serve` (on Deno only). `http1` when omitted. */
+  readonly listener?: "http1" | "node" | "deno";
+  /** Serves HTTPS with this certificate, always with `node:https`. */
   readonly tls?: TlsKeyPair;
   /** Called with the address once the server accepts connections. */
   readonly onListen?: (address: { host: string; port: number }) => void;
@@ -82,8 +80,8 @@ export interface ServeOptions {
 export interface RunningServer {
   /** The port it listens on. */
   readonly port: number;
-  /** `node` if the server is `node:http`, whether requested or not. */
-  readonly listener?: "node";
+  /** The server that listens, which may differ from the requested one. */
+  readonly listener?: "http1" | "node" | "deno";
   /**
    * Replaces the TLS certificate for new connections; open connections keep theirs. Present if the server was started
    * with one.

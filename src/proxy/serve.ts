@@ -146,8 +146,8 @@ interface ListeningParts {
 function runningProxy(parts: ListeningParts): RunningProxy {
   const { options, started, host, server, reloader } = parts;
   const exposure = () => exposureWarnings(parts, reloader.mesh.settings.proxy ?? started);
-  const inert = started.listener === "deno" && server.listener === "node"
-    ? ["proxy.listener: deno has no effect with proxy.tls, or on Node: node:http serves"]
+  const inert = started.listener === "deno" && server.listener !== undefined && server.listener !== "deno"
+    ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"]
     : [];
   let stopping: Promise<void> | undefined;
   return {
@@ -248,5 +248,5 @@ function exposureWarnings({ host, tokens, server }: ListeningParts, proxy: Proxy
   const slow =
     "This server does not time out slow request headers, and may miss clients that leave before their answer " +
     "begins: where others can reach it, leave out proxy.listener: deno, or put a reverse proxy in front of it";
-  return [...(hasToken(tokens, proxy) ? [] : [open]), ...(server.listener === "node" ? [] : [slow])];
+  return [...(hasToken(tokens, proxy) ? [] : [open]), ...(server.listener === "deno" ? [slow] : [])];
 }

@@ -15,12 +15,14 @@ import type {
   RunningServer,
   ServeOptions,
 } from "../contracts/shell.ts";
-import { MeshError } from "../errors.ts";
 import { concat } from "../util/bytes.ts";
-import { isStream, plainStreamOf } from "../util/plain_stream.ts";
+import { isStream } from "../util/plain_stream.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
+import { listenError } from "./_listen_error.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
+import { plainResponse } from "./_plain_response.ts";
+import { requestUrl } from "./_request_url.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 import { turnEnd } from "./_turn_end.ts";
@@ -54,7 +56,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   server.on("clientError", refuse);
   const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: Error & { code?: string }) => reject(listenError(error, `${host}:${port}`)));
+    server.once("error", (error: Error) => reject(listenError(error, `${host}:${port}`)));
     server.listen(listenOptions(port, host), resolve);
   });
   const address = server.address() as AddressInfo;
@@ -104,12 +106,12 @@ async function exchange(
   response.on("error", () => {}); // the client has disconnected, which `close` reports
   try {
     const answer = plain === undefined
-      ? await plainOf(await open.respond(requestOf(message, client.native)))
+      ? await plainResponse(await open.respond(requestOf(message, client.native)))
       : await open.respondPlain(plain, {
         requestOf: (signal) => new MessageRequest(message, signal),
-        left: () => client,
+        stop: client,
         peer: () => message.socket.remoteAddress,
-        over: () => over,
+        untilOver: () => over,
       });
     await send(answer, message, response);
   } catch {
@@ -159,16 +161,6 @@ class MessageRequest implements PlainRequest {
   }
 }
 
-async function plainOf(answer: Response): Promise<PlainResponse> {
-  const { status, body } = answer;
-  const headers: Record<string, string> = Object.fromEntries(answer.headers);
-  const cookies = answer.headers.getSetCookie();
-  if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // the form that `writeHead` accepts
-  const isEvents = headers["content-type"] === "text/event-stream";
-  if (isEvents || body === null) return { status, headers, body: body && plainStreamOf(body) };
-  return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
-}
-
 function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", rawHeaders } = message;
   const headers = new Headers();
@@ -182,22 +174,8 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   } as RequestInit);
 }
 
-/** Host of the last valid URL. Most requests have the same one and a plain path, and need no parsing. */
-let latestHost: string | undefined;
-
-/** Returns the absolute URL. An invalid host is replaced, but remains in its header for the handler to reject. */
-function urlOf({ url = "/", headersDistinct: { host: [host = "localhost"] = [] } }: IncomingMessage): string {
-  if (host === latestHost && /^\/[\w/-]*$/.test(url)) return `http://${host}${url}`;
-  const path = url.startsWith("/") ? url : URL.canParse(url) ? pathOf(new URL(url)) : `/${url}`;
-  const whole = `http://${host}${path}`;
-  // credentials are not part of a host, and `Request` rejects them
-  if (!URL.canParse(whole) || host.includes("@")) return `http://localhost${path}`;
-  latestHost = host;
-  return whole;
-}
-
-function pathOf({ pathname, search }: URL): string {
-  return pathname + search;
+function urlOf({ url = "/", headersDistinct: { host } }: IncomingMessage): string {
+  return requestUrl(url, host?.[0]);
 }
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
@@ -255,14 +233,4 @@ function drained(response: ServerResponse): Promise<void> {
     response.on("drain", done);
     response.on("close", done);
   });
-}
-
-function listenError(error: Error & { code?: string }, where: string): MeshError {
-  if (error.code === "EADDRINUSE") {
-    return new MeshError(`Cannot listen on ${where}: the port is in use`, { code: "port_in_use", cause: error });
-  }
-  if (error.code === "EACCES" || error.code === "EPERM" || error.name === "NotCapable") {
-    return new MeshError(`Cannot listen on ${where}: not permitted`, { code: "port_not_permitted", cause: error });
-  }
-  return new MeshError(`Cannot listen on ${where}: no such address here`, { code: "cannot_listen", cause: error });
 }

@@ -22,15 +22,17 @@ const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
 type PlainHandler = NonNullable<RequestHandler["plain"]>;
 
 /** A request for a handler without objects of the Fetch standard. */
-interface PlainCall {
+export interface PlainCall {
   /** Returns the request with this signal. */
-  readonly requestOf: (signal: StopSignal) => PlainRequest;
-  /** Aborts when the client disconnects. */
-  readonly left: () => StopSignal;
+  requestOf(signal: StopSignal): PlainRequest;
+  /** Aborts the request; the server does so when the client disconnects. */
+  readonly stop: Stop;
+  /** Aborts when the client disconnects, where that is expensive to detect. */
+  left?(): StopSignal;
   /** The remote address. */
   readonly peer: Peer;
   /** Resolves when the response is sent, or the client has disconnected. */
-  readonly over: () => Promise<unknown>;
+  untilOver(): Promise<unknown>;
 }
 
 /**
@@ -64,7 +66,7 @@ export class OpenResponses {
 
   /** Lets the handler respond to a request, and tracks a streamed response to its end. */
   respond(request: Request): Promise<Response> {
-    const open = new OpenResponse(() => clientSignal(request));
+    const open = new OpenResponse(new Stop(), () => clientSignal(request));
     setSignal(request, open.stop.native);
     return this.#run(open, this.#handler(request), {
       last: () => new Response(null, { status: 503 }),
@@ -79,16 +81,17 @@ export class OpenResponses {
   }
 
   /** The same for a handler without `Request` and `Response`, which ends its streams itself when the signal aborts. */
-  respondPlain(plain: PlainHandler, { requestOf, left, peer, over }: PlainCall): Promise<PlainResponse> {
-    const open = new OpenResponse(left);
-    return this.#run(open, plain(requestOf(open.stop), peer), {
+  respondPlain(plain: PlainHandler, call: PlainCall): Promise<PlainResponse> {
+    const { stop, peer } = call;
+    const open = new OpenResponse(stop, call.left === undefined ? undefined : () => call.left!());
+    return this.#run(open, plain(call.requestOf(stop), peer), {
       last: () => ({ status: 503, headers: {}, body: null }),
       finish: (response) => {
         if (!isStream(response.body)) return this.#over(open, response);
         open.followClient();
         open.isStreaming = true;
         const done = () => this.#open.delete(open);
-        over().then(done, done);
+        call.untilOver().then(done, done);
         return response;
       },
       drop: ({ body }) => isStream(body) && body.cancel(),
@@ -107,7 +110,7 @@ export class OpenResponses {
 
   #run<A>(open: OpenResponse, work: Promise<A>, { last, finish, drop }: ResponseKind<A>): Promise<A> {
     this.#open.add(open);
-    this.#cancelLook ??= this.#lookLater();
+    if (open.isUnfollowed) this.#cancelLook ??= this.#lookLater();
     return new Promise((resolve, reject) => {
       open.respondAtOnce = () => resolve(last());
       work.then((response) => {
@@ -134,7 +137,7 @@ export class OpenResponses {
       let isNeeded = false;
       for (const open of this.#open.all) {
         if (open.since <= latest) open.followClient();
-        else isNeeded = true;
+        else isNeeded ||= open.isUnfollowed;
       }
       this.#cancelLook = isNeeded ? this.#lookLater() : undefined;
     });
@@ -161,23 +164,32 @@ class OpenResponse implements Thing {
   /** Whether its body is being sent. */
   isStreaming = false;
   /** Aborts when the client disconnects, or the server stops. */
-  readonly stop = new Stop();
-  readonly #left: () => StopSignal;
+  readonly stop: Stop;
+  #left: (() => StopSignal) | undefined;
   #isStopping = false;
-  #isFollowed = false;
   #breakOff: ((reason: unknown) => void) | undefined;
   #cancelLastWord: Cancel = () => {};
 
-  /** @param left Aborts when the client disconnects; access is expensive on Deno. */
-  constructor(left: () => StopSignal) {
+  /**
+   * @param stop Aborts the request.
+   * @param left Aborts when the client disconnects, unless `stop` does; access is expensive on Deno.
+   */
+  constructor(stop: Stop, left?: () => StopSignal) {
+    this.stop = stop;
     this.#left = left;
+  }
+
+  /** Whether the client's disconnect is not detected yet. */
+  get isUnfollowed(): boolean {
+    return this.#left !== undefined;
   }
 
   /** Aborts its signal when the client disconnects. */
   followClient(): void {
-    if (this.#isFollowed) return;
-    this.#isFollowed = true;
-    const signal = this.#left();
+    const left = this.#left;
+    if (left === undefined) return;
+    this.#left = undefined;
+    const signal = left();
     if (signal.aborted) this.stop.abort(signal.reason);
     else signal.addEventListener("abort", () => this.stop.abort(signal.reason), { once: true });
   }

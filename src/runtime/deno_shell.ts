@@ -12,19 +12,22 @@ import type {
   ServeOptions,
   Shell,
 } from "../contracts/shell.ts";
-import { MeshError } from "../errors.ts";
 import { responseOf } from "../util/response_of.ts";
+import { serveDeno } from "./_deno_listener.ts";
+import { listenError } from "./_listen_error.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
 import { outputOf } from "./_output.ts";
+import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 import { isWorker, workersOf } from "./_workers.ts";
 
 const lastWaitMs = 1_000;
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener !== "deno" || options.tls !== undefined || isWorker()) {
+  if (options.listener === "node" || options.tls !== undefined) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
+  if (options.listener !== "deno" || isWorker()) return serveDeno(handler, options);
   const { host, port, onListen } = options;
   const open = new OpenResponses(handler);
   const { plain } = handler;
@@ -38,17 +41,18 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
         responseOf(
           await open.respondPlain(plain, {
             requestOf: (signal) => setSignal(request, signal),
+            stop: new Stop(),
             left: () => clientSignal(request),
             peer: () => info.remoteAddr.hostname,
-            over: () => info.completed,
+            untilOver: () => info.completed,
           }),
         ),
     );
   } catch (error) {
-    throw listenError(error, host, port);
+    throw listenError(error, `${host}:${port}`);
   }
   onListen?.({ host, port: server.addr.port });
-  return { port: server.addr.port, stop: stopper(server, open) };
+  return { port: server.addr.port, listener: "deno", stop: stopper(server, open) };
 }
 
 /** `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. */
@@ -65,17 +69,6 @@ function stopper(server: Deno.HttpServer, open: OpenResponses): (graceMs: number
     cancelLast();
     open.close();
   };
-}
-
-function listenError(error: unknown, host: string, port: number): MeshError {
-  const where = `${host}:${port}`;
-  if (error instanceof Deno.errors.AddrInUse) {
-    return new MeshError(`Cannot listen on ${where}: the port is in use`, { code: "port_in_use", cause: error });
-  }
-  if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable) {
-    return new MeshError(`Cannot listen on ${where}: not permitted`, { code: "port_not_permitted", cause: error });
-  }
-  return new MeshError(`Cannot listen on ${where}: no such address here`, { code: "cannot_listen", cause: error });
 }
 
 function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {

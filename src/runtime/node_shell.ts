@@ -3,9 +3,17 @@
  * @module
  */
 import type { Cancel } from "../contracts/runtime.ts";
-import type { EndSignal, Output, ReloadSignal, Shell } from "../contracts/shell.ts";
+import type {
+  EndSignal,
+  Output,
+  ReloadSignal,
+  RequestHandler,
+  RunningServer,
+  ServeOptions,
+  Shell,
+} from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
-import { serveNode } from "./_node_server.ts";
+import { serveSockets } from "./_node_listener.ts";
 import { outputOf } from "./_output.ts";
 import { servingFlags, workersOf } from "./_workers.ts";
 
@@ -43,6 +51,11 @@ async function readInput(): Promise<string> {
   return text + decoder.decode();
 }
 
+async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
+  if (options.listener !== "node" && options.tls === undefined) return await serveSockets(handler, options);
+  return await (await import("./_node_server.ts")).serveNode(handler, options);
+}
+
 function onSignal<Name extends EndSignal | ReloadSignal>(
   signals: readonly Name[],
   task: (signal: Name) => void,
@@ -67,7 +80,7 @@ export function nodeShell(): Shell {
     isInteractive: builtin("node:tty").isatty(0),
     setVariable: (name, value) => void (process.env[name] = value),
     readInput,
-    serve: serveNode,
+    serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
     prepareToServe: () => builtin("node:v8").setFlagsFromString(servingFlags),

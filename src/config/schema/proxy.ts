@@ -43,7 +43,7 @@ export interface ProxyValues {
   readonly upload_limit?: number;
   readonly request_timeout?: number;
   readonly drain_delay?: number;
-  readonly listener?: "node" | "deno";
+  readonly listener?: "http1" | "node" | "deno";
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly id_secret?: string;
 }
@@ -155,10 +155,11 @@ export const proxy = (): Field<ProxyValues> =>
      */
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
     /**
-     * HTTP server: `node:http`, or `Deno.serve` on Deno. `Deno.serve` has no time limit for slow request headers, and may
-     * not detect a client that disconnects before its response begins.
+     * HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno). `Deno.serve`
+     * has no time limit for slow request headers, and may not detect a client that disconnects before its response
+     * begins. With `proxy.tls`, `node:https` serves.
      */
-    listener: oneOf(["node", "deno"], defaultProxy.listener),
+    listener: oneOf(["http1", "node", "deno"], defaultProxy.listener),
     /**
      * Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every
      * proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.

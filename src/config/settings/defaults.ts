@@ -114,7 +114,7 @@ export const defaultProxy: {
   readonly bodyMemory: number;
   readonly uploadLimit: number;
   readonly drainDelayMs: number;
-  readonly listener: "node" | "deno";
+  readonly listener: "http1" | "node" | "deno";
 } = {
   host: "127.0.0.1",
   port: 8080,
@@ -123,7 +123,7 @@ export const defaultProxy: {
   bodyMemory: 268_435_456,
   uploadLimit: 536_870_912,
   drainDelayMs: 0,
-  listener: "node",
+  listener: "http1",
 };
 
 /** The proxy settings without configuration. */

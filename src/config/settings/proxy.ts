@@ -33,8 +33,8 @@ export interface ProxySettings {
   readonly host: string;
   /** Port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** `node` uses `node:http`, on Deno too. */
-  readonly listener: "node" | "deno";
+  /** The HTTP server: our own, `node:http`, or `Deno.serve`. */
+  readonly listener: "http1" | "node" | "deno";
   /** TLS settings; undefined disables TLS. */
   readonly tls?: TlsSettings;
   /** Paths to serve, without `/v1`; undefined for all. */

@@ -1,5 +1,5 @@
 /**
- * Reads a response body from its connection.
+ * Reads a body from its connection.
  * @module
  */
 import type { BodyReader } from "../../contracts/runtime.ts";
@@ -8,9 +8,9 @@ import { ChunkedDecoder } from "./chunked.ts";
 import type { Connection } from "./connection.ts";
 import type { Framing } from "./framing.ts";
 
-/** A truncated response: the connection closed before the response was complete. */
-export class CutResponse extends Error {
-  override readonly name = "CutResponse";
+/** A truncated message: the connection closed before the message was complete. */
+export class CutMessage extends Error {
+  override readonly name = "CutMessage";
 }
 
 /** Dependencies of a {@linkcode Body}. */
@@ -47,7 +47,7 @@ export class Body implements BodyReader {
   /**
    * Reads the next bytes. Creates few promises, since a stream calls it for each event.
    *
-   * @throws Result of `failed` for a {@linkcode MalformedResponse}, and for a {@linkcode CutResponse} when the
+   * @throws Result of `failed` for a {@linkcode MalformedMessage}, and for a {@linkcode CutMessage} when the
    * connection closes before the end of the body.
    */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
@@ -85,9 +85,18 @@ export class Body implements BodyReader {
     return Promise.resolve();
   }
 
+  /**
+   * Discards what has been received.
+   *
+   * @throws {MalformedMessage}
+   */
+  discard(): void {
+    while (this.#take() !== undefined);
+  }
+
   #receive(read: number | null): void {
     if (this.#connection.received(read)) return this.#options.onBytes?.();
-    if (this.#options.framing.kind !== "close") throw new CutResponse("before its end");
+    if (this.#options.framing.kind !== "close") throw new CutMessage("before its end");
     this.#end();
   }
 

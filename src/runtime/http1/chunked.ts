@@ -2,7 +2,7 @@
  * Decodes the chunked transfer coding (RFC 9112, section 7.1) in place.
  * @module
  */
-import { MalformedResponse } from "./malformed.ts";
+import { MalformedMessage } from "./malformed.ts";
 
 /** Maximum length of a chunk's extensions, and of the trailer section, bytes. */
 const maxLineBytes = 16 * 1024;
@@ -50,7 +50,7 @@ export class ChunkedDecoder {
    * Decodes `bytes` from `from` to `to`, and moves the data to the start of that range.
    *
    * @returns End index of the data.
-   * @throws {MalformedResponse}
+   * @throws {MalformedMessage}
    */
   decode(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
@@ -77,7 +77,7 @@ export class ChunkedDecoder {
       case Part.trailer:
         this.#countLine();
         if (byte === cr) this.#part = this.#part === Part.trailer ? Part.trailerEnd : Part.sizeEnd;
-        else if (isControl(byte)) throw new MalformedResponse("a control character in a line about a chunk");
+        else if (isControl(byte)) throw new MalformedMessage("a control character in a line about a chunk");
         return;
       case Part.sizeEnd:
         expect(byte, lf);
@@ -98,7 +98,7 @@ export class ChunkedDecoder {
         if (byte === cr && this.#part === Part.trailerStart) this.#part = Part.last;
         else if (byte === colon && this.#part === Part.trailerName) this.#part = Part.trailer;
         else if (isTokenByte(byte)) this.#part = Part.trailerName;
-        else throw new MalformedResponse("an invalid trailer field");
+        else throw new MalformedMessage("an invalid trailer field");
         return;
       case Part.trailerEnd:
         expect(byte, lf);
@@ -113,23 +113,23 @@ export class ChunkedDecoder {
   #takeSize(byte: number): void {
     const digit = hexadecimal(byte);
     if (digit >= 0) {
-      if (++this.#digits > maxDigits) throw new MalformedResponse("a chunk that is too large");
+      if (++this.#digits > maxDigits) throw new MalformedMessage("a chunk that is too large");
       this.#left = this.#left * 16 + digit;
       return;
     }
-    if (this.#digits === 0) throw new MalformedResponse("a chunk without a size");
+    if (this.#digits === 0) throw new MalformedMessage("a chunk without a size");
     if (byte === cr) this.#part = Part.sizeEnd;
     else if (byte === semicolon) this.#part = Part.extension;
-    else throw new MalformedResponse("an invalid chunk size");
+    else throw new MalformedMessage("an invalid chunk size");
   }
 
   #countLine(): void {
-    if (++this.#lineBytes > maxLineBytes) throw new MalformedResponse("a line about a chunk that is too long");
+    if (++this.#lineBytes > maxLineBytes) throw new MalformedMessage("a line about a chunk that is too long");
   }
 }
 
 function expect(byte: number, expected: number): void {
-  if (byte !== expected) throw new MalformedResponse("a chunk that does not end where it should");
+  if (byte !== expected) throw new MalformedMessage("a chunk that does not end where it should");
 }
 
 function hexadecimal(byte: number): number {

@@ -7,15 +7,16 @@ import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.
 import { NetworkError } from "../../errors.ts";
 import { callAfter } from "../_timers.ts";
 import { turnEnd } from "../_turn_end.ts";
-import { Body, CutResponse } from "./body.ts";
+import { Body, CutMessage } from "./body.ts";
 import { Connection, type Socket } from "./connection.ts";
-import { type Framing, framingOf, isPersistent } from "./framing.ts";
-import { type Head, HeadScanner, parseHead } from "./head.ts";
-import { MalformedResponse } from "./malformed.ts";
+import { type Framing, isPersistent, responseFraming } from "./framing.ts";
+import { HeadScanner } from "./head.ts";
+import { MalformedMessage } from "./malformed.ts";
 import { ConnectionPool } from "./pool.ts";
 import { isIncoming } from "../../util/chunks.ts";
 import { chunkOf, encodeRequest, lastChunk, type OutboundProxy, type Target, Targets } from "./request.ts";
 import { type Decompressor, Http1Response } from "./response.ts";
+import { parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
 
 /** Maximum number of interim responses (1xx) before the final one. */
 const maxInterim = 8;
@@ -102,7 +103,7 @@ class Call {
     this.#end();
     if (signal?.aborted) return signal.reason;
     if (NetworkError.isInstance(error)) return error;
-    const message = error instanceof MalformedResponse
+    const message = error instanceof MalformedMessage
       ? "The provider's response is not valid HTTP"
       : `The connection to the provider broke ${where}`;
     return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's message quotes hosts
@@ -171,26 +172,26 @@ class Call {
     }
   }
 
-  async #readHead(connection: Connection): Promise<{ head: Head; framing: Framing }> {
+  async #readHead(connection: Connection): Promise<{ head: ResponseHead; framing: Framing }> {
     for (let interim = 0; interim <= maxInterim; interim++) {
       const head = await this.#readOneHead(connection);
-      const framing = framingOf(head, this.#request.method ?? "POST");
+      const framing = responseFraming(head, this.#request.method ?? "POST");
       if (head.status >= 200) return { head, framing };
       if (head.status === 101) break;
     }
-    throw new MalformedResponse("interim responses without end");
+    throw new MalformedMessage("interim responses without end");
   }
 
-  async #readOneHead(connection: Connection): Promise<Head> {
-    const scanner = new HeadScanner();
+  async #readOneHead(connection: Connection): Promise<ResponseHead> {
+    const scanner = new HeadScanner(responseRules);
     for (;;) {
       const { bytes, start, end } = connection;
       const length = end > start ? scanner.find(bytes, start, end) : undefined;
       if (length !== undefined) {
         connection.start = start + length;
-        return parseHead(bytes, start, start + length);
+        return parseResponseHead(bytes, start, start + length);
       }
-      if (!await connection.fill()) throw new CutResponse("before its head ended");
+      if (!await connection.fill()) throw new CutMessage("before its head ended");
       this.#request.onBytes?.();
     }
   }

@@ -1,7 +1,8 @@
 /**
- * A connection to a server: buffers unread input, and detects closure while idle.
+ * A connection: buffers unread input, and detects closure while no input is expected.
  * @module
  */
+import { OutputBuffer } from "./output_buffer.ts";
 
 /** Buffer size, initial and while idle, bytes. Reads that fill the buffer enlarge it up to {@linkcode maxBytes}. */
 const idleBytes = 4096;
@@ -14,6 +15,8 @@ export interface Socket {
   /** Resolves with the number of bytes written, which may be fewer than passed. */
   write(bytes: Uint8Array): Promise<number>;
   close(): void;
+  /** Ends the output, and keeps the input open. */
+  closeWrite?(): Promise<void>;
   /** Keeps the process alive while the connection is open; {@linkcode unref} does not. */
   ref?(): void;
   unref?(): void;
@@ -27,9 +30,13 @@ export class Connection {
   end: number = 0;
   /** When it last became idle, monotonic ms. */
   idleSince: number = 0;
+  /** Encodes what is written. Its result is valid until the next call. */
+  readonly output: OutputBuffer = new OutputBuffer();
   readonly #socket: Socket;
   #armed: Promise<number | null> | undefined;
   #onDeath: (() => void) | undefined;
+  #onEnd: (() => void) | undefined;
+  #isEnded = false;
   #isClosed = false;
 
   constructor(socket: Socket) {
@@ -59,9 +66,39 @@ export class Connection {
   /** Starts a read into the buffer. Its result must be passed to {@linkcode Connection.received}. */
   next(): Promise<number | null> {
     const armed = this.#armed;
-    this.#armed = undefined;
+    this.#armed = this.#onEnd = undefined;
+    if (this.#isEnded) return Promise.resolve(null);
     return armed ?? this.#socket.read(this.#room());
   }
+
+  /**
+   * Reads ahead until {@linkcode next} is called, up to the size of the buffer, so that a disconnect is detected.
+   *
+   * @param onEnd Called at the end of the stream, and when the connection breaks.
+   */
+  watch(onEnd: () => void): void {
+    if (this.#isEnded) return onEnd();
+    this.#onEnd = onEnd;
+    this.#armed = this.#socket.read(this.#room());
+    this.#armed.then(this.#onRead, this.#onBroken);
+  }
+
+  readonly #onRead = (read: number | null): void => {
+    const onEnd = this.#onEnd;
+    if (onEnd === undefined) return; // the reader of `next` receives it
+    if (read === null) return this.#onBroken();
+    this.#armed = this.#onEnd = undefined;
+    this.end += read;
+    if (this.end - this.start < maxBytes) this.watch(onEnd);
+  };
+
+  readonly #onBroken = (): void => {
+    const onEnd = this.#onEnd;
+    if (onEnd === undefined) return;
+    this.#armed = this.#onEnd = undefined;
+    this.#isEnded = true;
+    onEnd();
+  };
 
   /** Counts bytes that were read into the buffer; returns false at end of stream. */
   received(read: number | null): boolean {
@@ -95,9 +132,16 @@ export class Connection {
     this.#socket.ref?.();
   }
 
+  /** Ends the output, and keeps the input open; closes both where the runtime cannot. */
+  async closeWrite(): Promise<void> {
+    if (this.#socket.closeWrite === undefined) this.close();
+    else await this.#socket.closeWrite();
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#onEnd = undefined;
     this.#armed?.catch(() => {}); // no reader is left for its error
     try {
       this.#socket.close();

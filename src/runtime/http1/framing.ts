@@ -1,9 +1,11 @@
 /**
- * Determines the end of a response body (RFC 9112, section 6.3), and whether its connection is persistent.
+ * Determines the end of a body (RFC 9112, section 6.3), and whether its connection is persistent.
  * @module
  */
-import type { Head } from "./head.ts";
-import { MalformedResponse } from "./malformed.ts";
+import type { Fields } from "./head.ts";
+import { MalformedMessage } from "./malformed.ts";
+import type { RequestHead } from "./request_head.ts";
+import type { ResponseHead } from "./response_head.ts";
 
 /** How the end of a body is determined. */
 export type Framing =
@@ -19,25 +21,45 @@ const untilClose: Framing = { kind: "close" };
  * Returns the framing of a response body.
  *
  * @param method Method of the request.
- * @throws {MalformedResponse} When the fields contradict each other or the status: client and server could disagree on
+ * @throws {MalformedMessage} When the fields contradict each other or the status: client and server could disagree on
  * where the next response starts.
  */
-export function framingOf({ status, minor, fields }: Head, method: string): Framing {
+export function responseFraming({ status, minor, fields }: ResponseHead, method: string): Framing {
   const coding = fields.get("transfer-encoding");
   const lengths = fields.get("content-length");
-  if (coding !== undefined && lengths !== undefined) throw new MalformedResponse("a length beside a transfer coding");
+  if (coding !== undefined && lengths !== undefined) throw new MalformedMessage("a length beside a transfer coding");
   const length = lengths === undefined ? undefined : lengthOf(lengths);
-  if (status < 200 && minor === 0) throw new MalformedResponse("an interim response in HTTP/1.0");
+  if (status < 200 && minor === 0) throw new MalformedMessage("an interim response in HTTP/1.0");
   if (status < 200 || status === 204) {
-    if (coding !== undefined || (length ?? 0) > 0) throw new MalformedResponse("a body where none may be");
+    if (coding !== undefined || (length ?? 0) > 0) throw new MalformedMessage("a body where none may be");
     return none;
   }
   if (coding !== undefined && (minor === 0 || coding.toLowerCase() !== "chunked")) {
-    throw new MalformedResponse("an unknown transfer coding");
+    throw new MalformedMessage("an unknown transfer coding");
   }
   if (status === 304 || method === "HEAD") return none;
   if (coding !== undefined) return chunked;
   return length === undefined ? untilClose : { kind: "length", length };
+}
+
+/**
+ * Returns the framing of a request body.
+ *
+ * @throws {MalformedMessage} When the fields contradict each other, or the transfer coding is not `chunked`.
+ */
+export function requestFraming({ minor, fields }: RequestHead): Framing {
+  const coding = fields.get("transfer-encoding");
+  const lengths = fields.get("content-length");
+  if (coding === undefined) return lengths === undefined ? none : { kind: "length", length: singleLength(lengths) };
+  if (lengths !== undefined) throw new MalformedMessage("a length beside a transfer coding");
+  if (minor === 0 || coding.toLowerCase() !== "chunked") throw new MalformedMessage("an unknown transfer coding");
+  return chunked;
+}
+
+/** Accepts no repeated length, which only attackers send. */
+function singleLength(value: string): number {
+  if (value.includes(",")) throw new MalformedMessage("several lengths");
+  return lengthOf(value);
 }
 
 /** Accepts a repeated length, also within one field, if all values are equal. */
@@ -45,13 +67,13 @@ function lengthOf(value: string): number {
   const [first = "", ...others] = value.split(",").map((one) => one.replace(/^[ \t]+|[ \t]+$/g, ""));
   const length = Number(first);
   if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {
-    throw new MalformedResponse("an invalid length");
+    throw new MalformedMessage("an invalid length");
   }
   return length;
 }
 
-/** Whether the connection is persistent. Keep-alive of HTTP/1.0 is not supported: no provider requires it. */
-export function isPersistent({ minor, fields }: Head): boolean {
+/** Whether the connection is persistent. Keep-alive of HTTP/1.0 is not supported: it is hardly used. */
+export function isPersistent({ minor, fields }: { readonly minor: 0 | 1; readonly fields: Fields }): boolean {
   const connection = fields.get("connection");
   return minor === 1 && (connection === undefined || !/(^|[ \t,])close($|[ \t,])/i.test(connection));
 }

@@ -1,101 +1,140 @@
 /**
- * Strict parser for the head of a response: status line and header fields (RFC 9112, sections 4 and 5). It rejects
- * syntax that servers and intermediaries may interpret differently: if they disagreed with us on the end of a response,
- * its remainder would become the response to the next request.
+ * Strict parser for the heads of messages: finds their end, and parses header fields (RFC 9112, sections 2.2 and 5). It
+ * rejects syntax that other implementations may interpret differently: if they disagreed with us on the end of a
+ * message, its remainder would become the next message.
  * @module
  */
-import { MalformedResponse } from "./malformed.ts";
-
-/** Maximum size of a head, bytes. */
-const maxHeadBytes = 64 * 1024;
+import { MalformedMessage } from "./malformed.ts";
 
 const cr = 13;
 const lf = 10;
-const protocol = [..."HTTP/1."].map((char) => char.charCodeAt(0));
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const fieldLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
+const fieldName = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+/** Control characters, except a tab. */
+// deno-lint-ignore no-control-regex
+const control = /[\0-\x08\n-\x1f\x7f]/;
+const plain = /^[\t\n\r\x20-\x7e]*$/;
 
-/** A parsed head. */
-export interface Head {
-  /** From 100 to 999. */
-  readonly status: number;
-  /** Minor version of HTTP/1. */
-  readonly minor: 0 | 1;
-  /** By lower-case name; values of repeated fields are joined by a comma and a space. */
-  readonly fields: ReadonlyMap<string, string>;
+/** Header fields by lower-case name; values of repeated fields are joined by a comma and a space. */
+export type Fields = ReadonlyMap<string, string>;
+
+/** What a {@linkcode HeadScanner} accepts. */
+export interface HeadRules {
+  /** Maximum size of a head, bytes. */
+  readonly maxBytes: number;
+  /** Status for a larger one. */
+  readonly tooLarge?: number;
+  /** Throws if the bytes between `from` and `to` cannot begin a head. Called until 7 bytes have been received. */
+  readonly checkStart: (bytes: Uint8Array, from: number, to: number) => void;
 }
+
+/** Number of bytes by which the start of a head is recognized. */
+const startBytes = 7;
 
 /** Finds the end of a head incrementally. */
 export class HeadScanner {
+  readonly #rules: HeadRules;
   /** Number of bytes scanned so far. */
   #scanned = 0;
   #lineStart = 0;
+
+  constructor(rules: HeadRules) {
+    this.#rules = rules;
+  }
 
   /**
    * Scans the bytes received since the last call.
    *
    * @param bytes The head starts at `from`, in every call.
    * @returns Length of the head including its empty line; undefined while it is incomplete.
-   * @throws {MalformedResponse} For a line not ending with a carriage return, another protocol, or an oversized head.
+   * @throws {MalformedMessage} For a line not ending with a carriage return, an invalid start, or an oversized head.
    */
   find(bytes: Uint8Array, from: number, to: number): number | undefined {
-    if (this.#scanned < protocol.length) checkProtocol(bytes, from, to);
+    if (this.#scanned < startBytes) this.#rules.checkStart(bytes, from, to);
     let at = bytes.indexOf(lf, from + this.#scanned);
     for (; at >= 0 && at < to; at = bytes.indexOf(lf, at + 1)) {
-      if (at === from || bytes[at - 1] !== cr) throw new MalformedResponse("a line feed without a carriage return");
+      if (at === from || bytes[at - 1] !== cr) throw new MalformedMessage("a line feed without a carriage return");
       const length = at + 1 - from;
-      if (length - this.#lineStart === 2) return checkedLength(length);
+      if (length - this.#lineStart === 2) return this.#checked(length);
       this.#lineStart = length;
     }
     this.#scanned = to - from;
-    checkedLength(this.#scanned);
+    this.#checked(this.#scanned);
     return undefined;
   }
-}
 
-function checkProtocol(bytes: Uint8Array, from: number, to: number): void {
-  const known = Math.min(to - from, protocol.length);
-  for (let index = 0; index < known; index++) {
-    if (bytes[from + index] !== protocol[index]) throw new MalformedResponse("no HTTP/1");
+  #checked(length: number): number {
+    const { maxBytes, tooLarge } = this.#rules;
+    if (length > maxBytes) throw new MalformedMessage("a head that is too long", tooLarge);
+    return length;
   }
-}
-
-function checkedLength(length: number): number {
-  if (length > maxHeadBytes) throw new MalformedResponse("a head that is too long");
-  return length;
 }
 
 /**
- * Parses a head.
+ * Splits a head into lines, the first of which is its start line.
  *
  * @param bytes The head is between `from` and `to`, including its empty line.
- * @throws {MalformedResponse}
  */
-export function parseHead(bytes: Uint8Array, from: number, to: number): Head {
-  const lines = latin1(bytes.subarray(from, to - 4)).split("\r\n");
-  const [, minor, status] = statusLine.exec(lines[0]!) ?? [];
-  if (status === undefined) throw new MalformedResponse("an invalid status line");
+export function linesOf(bytes: Uint8Array, from: number, to: number): string[] {
+  return latin1(bytes.subarray(from, to - 4)).split("\r\n");
+}
+
+/**
+ * Parses the header fields of a head.
+ *
+ * @param lines Its lines; the first one is skipped.
+ * @throws {MalformedMessage}
+ */
+export function fieldsOf(lines: readonly string[]): Fields {
   const fields = new Map<string, string>();
   for (let index = 1; index < lines.length; index++) {
-    const [, name, value] = fieldLine.exec(lines[index]!) ?? [];
-    if (name === undefined) throw new MalformedResponse("an invalid header field"); // also obs-fold
-    const key = name.toLowerCase();
-    const before = fields.get(key);
-    const trimmed = trimEnd(value!);
-    fields.set(key, before === undefined ? trimmed : `${before}, ${trimmed}`);
+    const line = lines[index]!;
+    const colon = line.indexOf(":");
+    const name = keyOf(line.slice(0, Math.max(0, colon)));
+    if (control.test(line)) throw new MalformedMessage("a control character in a header field");
+    const value = trim(line, colon + 1);
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? value : `${before}, ${value}`);
   }
-  return { status: Number(status), minor: minor === "1" ? 1 : 0, fields };
+  return fields;
+}
+
+/** Maximum number of remembered field names. */
+const maxKeys = 256;
+const keys = new Map<string, string>();
+
+/** Returns a field name in lower case. Names recur, so that few have to be validated. */
+function keyOf(name: string): string {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  if (!fieldName.test(name)) throw new MalformedMessage("an invalid header field"); // also obs-fold
+  const key = name.toLowerCase();
+  if (keys.size < maxKeys && name.length <= 64) keys.set(name, key);
+  return key;
 }
 
 /** Trims HTTP's optional whitespace (OWS) only. */
-function trimEnd(value: string): string {
-  let end = value.length;
-  while (end > 0 && (value[end - 1] === " " || value[end - 1] === "\t")) end--;
-  return end === value.length ? value : value.slice(0, end);
+function trim(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isBlank(line.charCodeAt(start))) start++;
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end--;
+  return line.slice(start, end);
 }
 
-/** Decodes ISO-8859-1, in parts, since engines limit the number of arguments of a call. */
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
+const decoder = new TextDecoder();
+
+/** Decodes ISO-8859-1. */
 function latin1(bytes: Uint8Array): string {
+  const ascii = decoder.decode(bytes); // the fastest way for what is nearly always ASCII
+  return plain.test(ascii) ? ascii : inParts(bytes);
+}
+
+/** Engines limit the number of arguments of a call. */
+function inParts(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 4096) {
     text += String.fromCharCode.apply(null, bytes.subarray(at, at + 4096) as unknown as number[]);

@@ -1,9 +1,16 @@
 /**
- * The error for a response that is not valid HTTP/1.1.
+ * The error for a message that is not valid HTTP/1.1.
  * @module
  */
 
-/** A response violates the syntax of RFC 9112, or one of its rules about length. */
-export class MalformedResponse extends Error {
-  override readonly name = "MalformedResponse";
+/** A message violates the syntax of RFC 9112, or one of its rules about length. */
+export class MalformedMessage extends Error {
+  override readonly name = "MalformedMessage";
+  /** Status with which a server rejects it. */
+  readonly status: number;
+
+  constructor(message: string, status = 400) {
+    super(message);
+    this.status = status;
+  }
 }

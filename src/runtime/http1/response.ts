@@ -7,7 +7,7 @@ import { NetworkError } from "../../errors.ts";
 import { concat } from "../../util/bytes.ts";
 import { streamOf } from "../_stream_of.ts";
 import type { Body } from "./body.ts";
-import type { Head } from "./head.ts";
+import type { ResponseHead } from "./response_head.ts";
 
 /** Content codings that are decoded when a server uses them unrequested; others are passed on unchanged. */
 const compressions: ReadonlyMap<string | undefined, string> = new Map([
@@ -38,7 +38,7 @@ export class Http1Response implements UpstreamResponse {
   readonly #decompressor: Decompressor;
   #stream: ReadableStream<Uint8Array> | undefined;
 
-  constructor({ status, fields }: Head, body: Body, { isAsIs, decompressor }: ResponseOptions) {
+  constructor({ status, fields }: ResponseHead, body: Body, { isAsIs, decompressor }: ResponseOptions) {
     this.#decompressor = decompressor ?? standard;
     this.#body = body;
     this.status = status;

@@ -1,0 +1,55 @@
+/**
+ * The HTTP/1.1 server on Deno's sockets.
+ * @module
+ */
+import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import { Http1Server } from "./http1/server.ts";
+import { listenError } from "./_listen_error.ts";
+import { callAfter } from "./_timers.ts";
+import { listenOptions } from "./_workers.ts";
+
+/** Delay after a connection could not be accepted, for lack of file descriptors, ms. */
+const retryMs = 100;
+
+/**
+ * Starts a server.
+ *
+ * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ */
+export function serveDeno(handler: RequestHandler, { host, port, onListen }: ServeOptions): RunningServer {
+  const server = new Http1Server(handler, (timer) => Deno.unrefTimer(timer));
+  const listener = listenerOf(host, port);
+  const bound = listener.addr.port;
+  let isOpen = true;
+  const accept = async (): Promise<void> => {
+    try {
+      for (;;) {
+        const socket = await listener.accept();
+        socket.setNoDelay(true);
+        server.accept(socket, () => socket.remoteAddr.hostname);
+      }
+    } catch {
+      if (isOpen) callAfter(retryMs, accept);
+    }
+  };
+  void accept();
+  onListen?.({ host, port: bound });
+  return {
+    port: bound,
+    listener: "http1",
+    stop(graceMs) {
+      if (isOpen) listener.close();
+      isOpen = false;
+      return server.stop(graceMs);
+    },
+  };
+}
+
+function listenerOf(host: string, port: number): Deno.TcpListener {
+  try {
+    const { port: own = port, reusePort = false } = listenOptions(port, host);
+    return Deno.listen({ hostname: host, port: own, reusePort });
+  } catch (error) {
+    throw listenError(error, `${host}:${port}`);
+  }
+}

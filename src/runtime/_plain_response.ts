@@ -1,0 +1,17 @@
+/**
+ * Converts responses of the Fetch standard for servers that send plain ones.
+ * @module
+ */
+import type { PlainResponse } from "../contracts/shell.ts";
+import { plainStreamOf } from "../util/plain_stream.ts";
+
+/** Converts a response. Bodies other than event streams are read whole. */
+export async function plainResponse(answer: Response): Promise<PlainResponse> {
+  const { status, body } = answer;
+  const headers: Record<string, string> = Object.fromEntries(answer.headers);
+  const cookies = answer.headers.getSetCookie();
+  if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // the form that servers accept
+  const isEvents = headers["content-type"] === "text/event-stream";
+  if (isEvents || body === null) return { status, headers, body: body && plainStreamOf(body) };
+  return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
+}
