@@ -182,13 +182,13 @@ describe("modelmesh proxy", () => {
     for (const [args, files, where] of rows) {
       assertEquals((await greeting(args, { files, env: { HOST: "127.0.0.3" } })).served, [{
         ...where,
-        listener: "node",
+        listener: "http1",
       }]);
     }
   });
 
   it("warns of an open address without a token, and of slow clients beyond loopback", async () => {
-    const setup = { files: files("http://127.0.0.1:9/v1") };
+    const setup = { files: files("http://127.0.0.1:9/v1", { listener: "deno" }) };
     const config = ["--config", "mesh.json"];
     const risk = /^Warning: .*0\.0\.0\.0 without a token.*keys/m;
     const open = (await greeting([...config, "--host", "0.0.0.0"], setup)).err;
@@ -197,6 +197,8 @@ describe("modelmesh proxy", () => {
     const closed = (await greeting([...config, "--host", "0.0.0.0", "--token", "long-token-0123456789"], setup)).err;
     assertNotMatch(closed, risk);
     assertStringIncludes(closed, "reverse proxy");
+    const own = { files: files("http://127.0.0.1:9/v1") };
+    assertNotMatch((await greeting([...config, "--host", "0.0.0.0"], own)).err, /reverse proxy/, "it has time limits");
     for (const host of ["127.0.0.1", "localhost", "::1"]) {
       assertNotMatch((await greeting([...config, "--host", host], setup)).err, /Warning/, host);
     }

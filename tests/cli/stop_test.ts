@@ -103,7 +103,7 @@ async function idleConnection(url: string): Promise<{ closed: Promise<void> }> {
 }
 
 for (const listener of listeners) {
-  describe(`Stopping a proxy through ${listener ?? "the runtime's own server"}`, () => {
+  describe(`Stopping a proxy, proxy.listener: ${listener},`, () => {
     it("refuses new connections, and lets 20 open streams and a pending answer finish", async () => {
       await using upstream = await startUpstream(answer());
       await using started = await start(upstream, { listener });

@@ -16,14 +16,20 @@ const longGraceMs = 10 * patienceMs;
 
 type Serve = (handler: RequestHandler, options?: Partial<ServeOptions>) => Promise<RunningServer>;
 
-/** The same promises hold for both servers there are. */
-const servers = onDeno ? ["deno", "node"] as const : ["node"] as const;
+/** The same promises hold for all servers there are. */
+const servers = {
+  "http1": "ModelMesh's own",
+  "node": "node:http",
+  ...(onDeno ? { "deno": "Deno.serve" } : {}),
+} as const;
 
-function testServers(name: string, body: (serve: Serve, isNode: boolean) => Promise<void>): void {
-  for (const listener of servers) {
+type Listener = NonNullable<ServeOptions["listener"]>;
+
+function testServers(name: string, body: (serve: Serve, listener: Listener) => Promise<void>): void {
+  for (const [listener, title] of Object.entries(servers) as [Listener, string][]) {
     const serve: Serve = (handler, options) => listen(handler, { port: 0, listener, ...options });
-    describe(`A server on ${listener === "node" ? "node:http" : "Deno.serve"}`, () => {
-      it(name, () => body(serve, listener === "node"));
+    describe(`A server, ${title},`, () => {
+      it(name, () => body(serve, listener));
     });
   }
 }
@@ -66,25 +72,25 @@ testServers("a target in absolute form keeps its query", async (serve) => {
   await server.stop(0);
 });
 
-testServers("serve() answers requests and tells its address", async (serve, isNode) => {
+testServers("serve() answers requests and tells its address", async (serve, listener) => {
   const addresses: unknown[] = [];
   const handler = async (request: Request) => new Response(`${request.method} ${await request.text()}`);
   const server = await serve(handler, { onListen: (address) => addresses.push(address) });
   const response = await fetch(`http://${host}:${server.port}/`, { method: "POST", body: "hello" });
   assertEquals(await response.text(), "POST hello");
   assertEquals(addresses, [{ host, port: server.port }]);
-  assertEquals(server.listener, isNode ? "node" : undefined);
+  assertEquals(server.listener, listener);
   await server.stop(0);
 });
 
-testServers("serve() keeps a connection longer than load balancers do", async (serve, isNode) => {
+testServers("serve() keeps a connection longer than load balancers do", async (serve, listener) => {
   const server = await serve(() => Promise.resolve(new Response("ok")));
   const socket = await connected(server.port);
   const answer = signalled<string>();
   socket.once("data", (bytes) => answer.resolve(String(bytes).toLowerCase()));
   socket.write(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
   const [, seconds] = /^keep-alive: timeout=(\d+)\r$/m.exec(await answer.promise) ?? [];
-  assertEquals(seconds, isNode ? "75" : undefined); // Deno.serve says nothing of it
+  assertEquals(seconds, listener === "deno" ? undefined : "75"); // Deno.serve says nothing of it
   socket.destroy();
   await server.stop(0);
 });
@@ -111,7 +117,7 @@ testServers("serve() answers a handler's failure with a bare 500", async (serve)
 
 testServers(
   "serve() passes a client's leaving on: to the signal while it waits, to the stream after that",
-  async (serve, isNode) => {
+  async (serve, listener) => {
     const aborted = signalled();
     const cancelled = signalled();
     const arrived = signalled();
@@ -126,7 +132,7 @@ testServers(
     const controller = new AbortController();
     const { signal } = controller;
     // Deno.serve stops listening to a client once it has read a body, and notices its leaving with the first byte written
-    const init = isNode ? { method: "POST", body: "x".repeat(20_000), signal } : { signal };
+    const init = listener !== "deno" ? { method: "POST", body: "x".repeat(20_000), signal } : { signal };
     const waiting = assertRejects(() => fetch(`http://${host}:${server.port}/`, init));
     await arrived.promise;
     controller.abort();

@@ -81,7 +81,7 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
     setVariable: (name, value) => void (variables[name] = value),
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);
-      if (!listens) return { port: options.port, stop: () => Promise.resolve() };
+      if (!listens) return { port: options.port, listener: options.listener, stop: () => Promise.resolve() };
       const { stop, ...server } = await serverShell().serve(handler, options);
       running++;
       return { ...server, stop: (graceMs: number) => stop(graceMs).then(() => void running--) };

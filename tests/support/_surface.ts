@@ -11,8 +11,8 @@ import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.t
 import { assertMatchesSchema } from "./schema.ts";
 import { answer, startUpstream, type Upstream } from "./upstream.ts";
 
-/** HTTP servers of a proxy: the built-in one, and `Deno.serve`. */
-export const listeners: readonly TestProxyOptions["listener"][] = [undefined, "deno"];
+/** HTTP servers of a proxy. */
+export const listeners: readonly TestProxyOptions["listener"][] = ["http1", "node", "deno"];
 
 /** A request body that every pool serves. */
 export const goodBody: Readonly<Record<string, unknown>> = {

@@ -7,7 +7,7 @@ import { MalformedMessage } from "./malformed.ts";
 
 const requestLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) ([\x21-\x7e]+) HTTP\/(\d)\.(\d)$/;
 /** A request line of HTTP/0.9. */
-const simpleLine = /^[A-Z]+ [\x21-\x7e]+$/;
+const simpleLine = /^[A-Z]+ \/[\x21-\x7e]*$/;
 /** The forms of a target: a path, a URL, or `*`. */
 const target = /^(?:\/|https?:\/\/|\*$)/i;
 

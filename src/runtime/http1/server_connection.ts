@@ -162,7 +162,7 @@ export class ServerConnection implements Thing {
     const isLast = !isPersistent(exchange.head) || response.headers.connection === "close" ||
       this.#parts.isStopping() || !exchange.discardBody();
     await this.#send(exchange, response, isLast);
-    return !isLast;
+    return !isLast && !this.#parts.isStopping();
   }
 
   async #answer(exchange: Exchange): Promise<PlainResponse> {
