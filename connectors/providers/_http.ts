@@ -30,7 +30,10 @@ export interface FaultReader {
  * @param limit Maximum size, bytes.
  * @throws {UpstreamError} `invalid_response` if it is larger.
  */
-export function readBytes(response: UpstreamResponse, limit: number = maxAnswerBytes): Promise<Uint8Array> {
+export function readBytes(
+  response: UpstreamResponse,
+  limit: number = maxAnswerBytes,
+): Uint8Array | Promise<Uint8Array> {
   return readBody(response, {
     maxBytes: limit,
     tooLarge: () => new UpstreamError(`The provider's response is over ${limit} bytes`, { kind: "invalid_response" }),

@@ -169,8 +169,11 @@ export interface UpstreamResponse {
   readonly body: ReadableStream<Uint8Array> | null;
   /** Returns a reader of the response body, in place of `body`; null if there is none. */
   reader(): BodyReader | null;
-  /** Reads the complete response body, in place of `body`, on runtimes with a faster way to do so. */
-  bytes?(): Promise<Uint8Array>;
+  /**
+   * Reads the complete response body, in place of `body`, on runtimes with a faster way to do so. No promise if it has
+   * been received already.
+   */
+  bytes?(): Uint8Array | Promise<Uint8Array>;
 }
 
 /** The runtime port. */

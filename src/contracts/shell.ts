@@ -22,6 +22,8 @@ export interface PlainRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** Reads the complete request body, in place of `body`. */
   bytes(): Promise<Uint8Array>;
+  /** Reads it like `bytes`, but without waiting; undefined if it has not been received yet. */
+  received?(): Uint8Array | undefined;
 }
 
 /** A response body that is streamed without the overhead of a `ReadableStream`. */

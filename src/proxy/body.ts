@@ -28,7 +28,7 @@ interface JsonBody {
  */
 export async function readJson(
   request: Pick<PlainRequest, "headers">,
-  read: () => Promise<Uint8Array>,
+  read: () => Uint8Array | Promise<Uint8Array>,
 ): Promise<JsonBody> {
   checkType(request.headers);
   const bytes = await read();

@@ -43,7 +43,7 @@ export interface Exchange {
    *
    * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */
-  readonly body: (options: BodyOptions) => Promise<Uint8Array>;
+  readonly body: (options: BodyOptions) => Uint8Array | Promise<Uint8Array>;
   /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
   readonly begin: () => Promise<void> | undefined;
   /** Must be called at the end of a streamed response. */

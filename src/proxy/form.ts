@@ -18,7 +18,7 @@ const maxJsonChars = 2 * maxContainers;
 /** Options for reading a form. */
 interface FormReading {
   /** Reads the bytes of the request. */
-  readonly read: () => Promise<Uint8Array>;
+  readonly read: () => Uint8Array | Promise<Uint8Array>;
   /** Converts the form to a body. */
   readonly form: FormRules;
 }

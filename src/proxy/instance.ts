@@ -188,11 +188,13 @@ export class ProxyInstance {
       const taken = slots.take(maxConcurrent);
       return typeof taken === "boolean" ? admit(taken) : taken.then(admit);
     };
-    const body: Exchange["body"] = async (options) => {
-      const bytes = await this.#read(incoming, options);
-      const admitted = begin();
-      if (admitted !== undefined) await admitted;
-      return bytes;
+    const admitted = (bytes: Uint8Array) => {
+      const admission = begin();
+      return admission === undefined ? bytes : admission.then(() => bytes);
+    };
+    const body: Exchange["body"] = (options) => {
+      const bytes = this.#read(incoming, options);
+      return bytes instanceof Uint8Array ? admitted(bytes) : bytes.then(admitted);
     };
     this.#checkSlots(); // before the body is read
     this.#underWay++;
@@ -223,7 +225,7 @@ export class ProxyInstance {
     };
   }
 
-  #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Promise<Uint8Array> {
+  #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Uint8Array | Promise<Uint8Array> {
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload

@@ -84,18 +84,7 @@ export class OpenResponses {
   respondPlain(plain: PlainHandler, call: PlainCall): Promise<PlainResponse> {
     const { stop, peer } = call;
     const open = new OpenResponse(stop, call.left === undefined ? undefined : () => call.left!());
-    return this.#run(open, plain(call.requestOf(stop), peer), {
-      last: () => ({ status: 503, headers: {}, body: null }),
-      finish: (response) => {
-        if (!isStream(response.body)) return this.#over(open, response);
-        open.followClient();
-        open.isStreaming = true;
-        const done = () => this.#open.delete(open);
-        call.untilOver().then(done, done);
-        return response;
-      },
-      drop: ({ body }) => isStream(body) && body.cancel(),
-    });
+    return this.#run(open, plain(call.requestOf(stop), peer), new PlainKind(this.#open, open, call));
   }
 
   /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */
@@ -108,15 +97,15 @@ export class OpenResponses {
     this.#cancelLook?.();
   }
 
-  #run<A>(open: OpenResponse, work: Promise<A>, { last, finish, drop }: ResponseKind<A>): Promise<A> {
+  #run<A>(open: OpenResponse, work: Promise<A>, kind: ResponseKind<A>): Promise<A> {
     this.#open.add(open);
     if (open.isUnfollowed) this.#cancelLook ??= this.#lookLater();
     return new Promise((resolve, reject) => {
-      open.respondAtOnce = () => resolve(last());
+      open.respondAtOnce = () => resolve(kind.last());
       work.then((response) => {
         open.settle();
-        if (!open.isEnded) return resolve(finish(response));
-        drop(response); // too late: another response was sent
+        if (!open.isEnded) return resolve(kind.finish(response));
+        kind.drop(response); // too late: another response was sent
         this.#open.delete(open);
       }, (error) => {
         open.settle();
@@ -146,18 +135,50 @@ export class OpenResponses {
 
 interface ResponseKind<A> {
   /** Creates the response that replaces the handler's. */
-  readonly last: () => A;
+  last(): A;
   /** Receives the handler's response. */
-  readonly finish: (response: A) => A;
+  finish(response: A): A;
   /** Cancels its body. */
-  readonly drop: (response: A) => void;
+  drop(response: A): void;
+}
+
+class PlainKind implements ResponseKind<PlainResponse> {
+  readonly #all: Bag<OpenResponse>;
+  readonly #open: OpenResponse;
+  readonly #call: PlainCall;
+
+  constructor(all: Bag<OpenResponse>, open: OpenResponse, call: PlainCall) {
+    this.#all = all;
+    this.#open = open;
+    this.#call = call;
+  }
+
+  last(): PlainResponse {
+    return { status: 503, headers: {}, body: null };
+  }
+
+  finish(response: PlainResponse): PlainResponse {
+    const done = () => void this.#all.delete(this.#open);
+    if (!isStream(response.body)) {
+      done();
+      return response;
+    }
+    this.#open.followClient();
+    this.#open.isStreaming = true;
+    this.#call.untilOver().then(done, done);
+    return response;
+  }
+
+  drop({ body }: PlainResponse): void {
+    if (isStream(body)) body.cancel();
+  }
 }
 
 /** An open response. */
 class OpenResponse implements Thing {
   index?: number;
-  /** Time at which the request was received, monotonic ms. */
-  readonly since: number = performance.now();
+  /** Time at which the request was received, monotonic ms; set if a disconnect is not detected yet. */
+  readonly since: number;
   /** Responds in place of the handler. */
   respondAtOnce: () => void = () => {};
   isEnded = false;
@@ -177,6 +198,7 @@ class OpenResponse implements Thing {
   constructor(stop: Stop, left?: () => StopSignal) {
     this.stop = stop;
     this.#left = left;
+    this.since = left === undefined ? 0 : performance.now();
   }
 
   /** Whether the client's disconnect is not detected yet. */

@@ -52,7 +52,7 @@ export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }
 }
 
 /** Reads the whole body of a response. */
-export function readBody(response: UpstreamResponse, limit: ReadLimit): Promise<Uint8Array> {
+export function readBody(response: UpstreamResponse, limit: ReadLimit): Uint8Array | Promise<Uint8Array> {
   // a declared size within the limit makes counting unnecessary
   const declared = Number(response.headers.get("content-length") ?? Infinity);
   if (response.bytes !== undefined && declared <= limit.maxBytes) return response.bytes();

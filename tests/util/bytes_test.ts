@@ -54,5 +54,5 @@ Deno.test("readAll() ends a source that is larger, and reads no chunk more", asy
 Deno.test("readBody() counts only what is not declared to be small enough", async () => {
   assertEquals(await readBody(responseOf("4", readerOf()), limit), Uint8Array.of(9));
   assertEquals(await readBody(responseOf(null, readerOf([1])), limit), Uint8Array.of(1));
-  await assertRejects(() => readBody(responseOf("5", readerOf([1, 2, 3, 4, 5])), limit), RangeError);
+  await assertRejects(async () => await readBody(responseOf("5", readerOf([1, 2, 3, 4, 5])), limit), RangeError);
 });

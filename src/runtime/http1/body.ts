@@ -64,6 +64,12 @@ export class Body implements BodyReader {
     }
   }
 
+  /** Takes the body without waiting, if it has been received and has a length; undefined otherwise. */
+  received(): Uint8Array | undefined {
+    const { start, end } = this.#connection;
+    return this.#left <= end - start && !this.#isOver ? this.#take() : undefined;
+  }
+
   /** Reads the remaining body. Throws like {@linkcode read}. */
   async readAll(): Promise<Uint8Array> {
     const connection = this.#connection;

@@ -9,12 +9,13 @@ import { callAfter } from "../_timers.ts";
 import { turnEnd } from "../_turn_end.ts";
 import { Body, CutMessage } from "./body.ts";
 import { Connection, type Socket } from "./connection.ts";
-import { type Framing, isPersistent, responseFraming } from "./framing.ts";
+import { isPersistent, responseFraming } from "./framing.ts";
 import { HeadScanner } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 import { ConnectionPool } from "./pool.ts";
 import { isIncoming } from "../../util/chunks.ts";
-import { chunkOf, encodeRequest, lastChunk, type OutboundProxy, type Target, Targets } from "./request.ts";
+import { encodeRequest, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
+import { lastChunk } from "./output_buffer.ts";
 import { type Decompressor, Http1Response } from "./response.ts";
 import { parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
 
@@ -53,11 +54,15 @@ interface ClientParts {
   readonly targets: Targets;
 }
 
+const ignore = (): void => {};
+
 class Call {
   readonly #request: UpstreamRequest;
   readonly #parts: ClientParts;
   #connection: Connection | undefined;
   #rejectConnect: ((error: unknown) => void) | undefined;
+  #scanner = new HeadScanner(responseRules);
+  #interim = 0;
   #isWritten = false;
   #isPersistent = false;
 
@@ -69,13 +74,19 @@ class Call {
   async send(): Promise<UpstreamResponse> {
     const { signal, onBytes } = this.#request;
     if (signal?.aborted) throw signal.reason;
-    const { target, chunks } = this.#prepare();
+    const { target, head: start } = this.#prepare();
     signal?.addEventListener("abort", this.#abort, { once: true });
     try {
       const pooled = this.#parts.pool.take(target.origin, performance.now());
       const connection = this.#connection = pooled ?? await this.#connect(target);
-      void this.#write(connection, chunks);
-      const { head, framing } = await this.#readHead(connection);
+      this.#write(connection, start);
+      let head = this.#takeHead(connection);
+      while (head === undefined) {
+        if (!connection.received(await connection.next())) throw new CutMessage("before its head ended");
+        onBytes?.();
+        head = this.#takeHead(connection);
+      }
+      const framing = responseFraming(head, this.#request.method ?? "POST");
       this.#isPersistent = framing.kind !== "close" && isPersistent(head);
       const body = new Body(connection, {
         framing,
@@ -109,10 +120,10 @@ class Call {
     return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's message quotes hosts
   }
 
-  #prepare(): { target: Target; chunks: Uint8Array[] } {
+  #prepare(): { target: Target; head: string } {
     try {
       const target = this.#parts.targets.of(this.#request.url, this.#request.authorities);
-      return { target, chunks: encodeRequest(this.#request, target) };
+      return { target, head: requestHead(this.#request, target) };
     } catch (error) {
       if (NetworkError.isInstance(error)) throw error;
       throw new NetworkError("Cannot make the request: bad address or header", { neverSent: true });
@@ -143,15 +154,20 @@ class Call {
   }
 
   /** Leaves errors to the reader, since a server may have responded before it stopped reading. */
-  async #write(connection: Connection, chunks: readonly Uint8Array[]): Promise<void> {
-    try {
-      for (const chunk of chunks) await connection.write(chunk);
-      const { body } = this.#request;
-      if (isIncoming(body)) await this.#writeIncoming(connection, body);
-      this.#isWritten = true;
-    } catch {
-      // the write side is closed; the read side determines the outcome
-    }
+  #write(connection: Connection, head: string): void {
+    const chunks = encodeRequest(head, this.#request, connection.output);
+    const { body } = this.#request;
+    const isSimple = chunks.length === 1 && !isIncoming(body);
+    const written = isSimple ? connection.write(chunks[0]!) : this.#writeAll(connection, chunks);
+    written.then(this.#onWritten, ignore); // the write side is closed; the read side determines the outcome
+  }
+
+  readonly #onWritten = (): void => void (this.#isWritten = true);
+
+  async #writeAll(connection: Connection, chunks: readonly Uint8Array[]): Promise<void> {
+    for (const chunk of chunks) await connection.write(chunk);
+    const { body } = this.#request;
+    if (isIncoming(body)) await this.#writeIncoming(connection, body);
   }
 
   /** Closes the connection if the body breaks off: the server must not accept a truncated body as complete. */
@@ -160,7 +176,7 @@ class Call {
     try {
       for await (const bytes of body) {
         isReading = false;
-        const chunk = chunkOf(bytes);
+        const chunk = connection.output.chunk(bytes);
         if (chunk !== undefined) await connection.write(chunk);
         isReading = true;
       }
@@ -172,27 +188,20 @@ class Call {
     }
   }
 
-  async #readHead(connection: Connection): Promise<{ head: ResponseHead; framing: Framing }> {
-    for (let interim = 0; interim <= maxInterim; interim++) {
-      const head = await this.#readOneHead(connection);
-      const framing = responseFraming(head, this.#request.method ?? "POST");
-      if (head.status >= 200) return { head, framing };
-      if (head.status === 101) break;
-    }
-    throw new MalformedMessage("interim responses without end");
-  }
-
-  async #readOneHead(connection: Connection): Promise<ResponseHead> {
-    const scanner = new HeadScanner(responseRules);
+  /** Removes a head from the input, after interim responses; undefined while it is incomplete. */
+  #takeHead(connection: Connection): ResponseHead | undefined {
     for (;;) {
       const { bytes, start, end } = connection;
-      const length = end > start ? scanner.find(bytes, start, end) : undefined;
-      if (length !== undefined) {
-        connection.start = start + length;
-        return parseResponseHead(bytes, start, start + length);
+      const length = end > start ? this.#scanner.find(bytes, start, end) : undefined;
+      if (length === undefined) return undefined;
+      connection.start = start + length;
+      const head = parseResponseHead(bytes, start, start + length);
+      if (head.status >= 200) return head;
+      responseFraming(head, this.#request.method ?? "POST");
+      if (head.status === 101 || ++this.#interim > maxInterim) {
+        throw new MalformedMessage("interim responses without end");
       }
-      if (!await connection.fill()) throw new CutMessage("before its head ended");
-      this.#request.onBytes?.();
+      this.#scanner = new HeadScanner(responseRules);
     }
   }
 

@@ -33,12 +33,11 @@ export class Exchange implements PlainRequest, PlainCall {
   /** Aborts when the client disconnects, or the server stops. */
   readonly stop: Stop = new Stop();
   isDisconnected = false;
-  /** Status with which the request is rejected, because its body is malformed. */
-  refused: number | undefined;
   /** Called when the client disconnects. */
   onDisconnect: (() => void) | undefined;
   readonly #connection: Connection;
   readonly #body: Body;
+  #malformed: MalformedMessage | undefined;
   #isComplete = false;
   #isContinued: boolean;
   #over: Promise<void> | undefined;
@@ -81,6 +80,10 @@ export class Exchange implements PlainRequest, PlainCall {
     return { [Symbol.asyncIterator]: () => ({ next: () => this.#read() }) };
   }
 
+  received(): Uint8Array | undefined {
+    return this.#body.received();
+  }
+
   async bytes(): Promise<Uint8Array> {
     if (!this.#isContinued) await this.#continue();
     return await this.#body.readAll();
@@ -111,6 +114,11 @@ export class Exchange implements PlainRequest, PlainCall {
   /** Reports the end of the response. */
   over(): void {
     this.#resolveOver?.();
+  }
+
+  /** @throws {MalformedMessage} If the body is malformed, as far as it has been read. */
+  throwIfMalformed(): void {
+    if (this.#malformed !== undefined) throw this.#malformed;
   }
 
   /** Reports that the client has disconnected, and cannot receive a response. */
@@ -146,7 +154,7 @@ export class Exchange implements PlainRequest, PlainCall {
 
   #failed(error: unknown): unknown {
     if (error instanceof MalformedMessage) {
-      this.refused = error.status;
+      this.#malformed = error;
       this.stop.abort(error);
       return error;
     }

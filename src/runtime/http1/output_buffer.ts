@@ -14,6 +14,10 @@ const firstBytes = 1024;
 const lengthBytes = 40;
 
 const encoder = new TextEncoder();
+
+/** The end of a chunked body. */
+export const lastChunk: Uint8Array = encoder.encode("0\r\n\r\n");
+
 const ascii = /^[\0-\x7f]*$/;
 
 /** A buffer for output. */
@@ -40,8 +44,8 @@ export class OutputBuffer {
   message(head: string, body: Uint8Array | string): readonly Uint8Array[] {
     const most = typeof body === "string" ? body.length * 3 : body.length;
     if (most > maxJoinedBytes) {
-      const bytes = typeof body === "string" ? encoder.encode(body) : body;
-      return [this.head(`${head}content-length: ${bytes.length}\r\n`), bytes];
+      if (typeof body === "string") return this.message(head, encoder.encode(body));
+      return [this.head(`${head}content-length: ${body.length}\r\n`), body];
     }
     const at = head.length + lengthBytes;
     const bytes = this.#room(at + most);

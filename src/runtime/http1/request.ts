@@ -4,6 +4,7 @@
  */
 import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
 import { isIncoming } from "../../util/chunks.ts";
+import type { OutputBuffer } from "./output_buffer.ts";
 
 /** An outbound proxy. */
 export interface OutboundProxy {
@@ -37,13 +38,8 @@ export interface Target {
 /** Maximum number of cached targets. Requests to a provider repeat few URLs. */
 const maxTargets = 256;
 
-const encoder = new TextEncoder();
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
-const plainValue = /^[\t\x20-\x7e]*$/;
 const latinValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Bodies up to this size, bytes, are appended to the head, so that one write sends both. */
-const maxJoined = 64 * 1024;
 
 /** Fields that only the encoder sets. */
 const own = new Set(["content-length", "connection"]);
@@ -102,17 +98,12 @@ function throughProxy(direct: Target, { origin, protocol }: URL, proxy: Outbound
 }
 
 /**
- * Encodes a request, without a body that is streamed.
+ * Returns the head of a request: its lines, without the length of the body and the empty line.
  *
- * @returns Chunks in the order of sending. The first one includes the body unless that is large or in several chunks.
  * @throws {TypeError} For an invalid method, header name or header value, which would corrupt the head.
  */
-export function encodeRequest({ method = "POST", headers, body }: UpstreamRequest, target: Target): Uint8Array[] {
-  if (!token.test(method)) throw new TypeError("Invalid method");
-  const isStreamed = isIncoming(body);
-  const chunks = body === undefined || isStreamed ? [] : chunksOf(body);
-  const size = chunks.reduce((sum, { length }) => sum + length, 0);
-  let isPlain = true;
+export function requestHead({ method = "POST", headers, body }: UpstreamRequest, target: Target): string {
+  if (!isToken(method)) throw new TypeError("Invalid method");
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
   let hasHost = false;
   let hasEncoding = false;
@@ -123,47 +114,42 @@ export function encodeRequest({ method = "POST", headers, body }: UpstreamReques
     if (value === undefined || own.has(key)) continue;
     hasHost ||= key === "host";
     hasEncoding ||= key === "accept-encoding";
-    if (!token.test(name) || key === "transfer-encoding") throw new TypeError("Invalid header name");
-    if (!plainValue.test(value)) {
-      if (!latinValue.test(value)) throw new TypeError("Invalid header value");
-      isPlain = false;
-    }
+    if (!isToken(name) || key === "transfer-encoding") throw new TypeError("Invalid header name");
+    if (!latinValue.test(value)) throw new TypeError("Invalid header value");
     head += `${name}: ${value}\r\n`;
   }
   if (!hasHost) head += `host: ${target.host}\r\n`;
   if (!hasEncoding) head += "accept-encoding: identity\r\n";
-  if (isStreamed) head += "transfer-encoding: chunked\r\n";
-  else if (body !== undefined || method !== "GET") head += `content-length: ${size}\r\n`;
-  const start = isPlain ? encoder.encode(`${head}\r\n`) : latin1(`${head}\r\n`);
-  if (chunks.length === 0) return [start];
-  if (chunks.length > 1 || size > maxJoined) return [start, ...chunks];
-  const joined = new Uint8Array(start.length + size);
-  joined.set(start);
-  joined.set(chunks[0]!, start.length);
-  return [joined];
+  return isIncoming(body) ? `${head}transfer-encoding: chunked\r\n` : head;
 }
 
-/** The end of a chunked body. */
-export const lastChunk: Uint8Array = encoder.encode("0\r\n\r\n");
-
-/** Encodes a chunk of a body (RFC 9112, section 7.1); undefined without bytes, since an empty chunk ends the body. */
-export function chunkOf(bytes: Uint8Array): Uint8Array | undefined {
-  if (bytes.length === 0) return undefined;
-  const head = encoder.encode(`${bytes.length.toString(16)}\r\n`);
-  const chunk = new Uint8Array(head.length + bytes.length + 2);
-  chunk.set(head);
-  chunk.set(bytes, head.length);
-  chunk.set([13, 10], head.length + bytes.length);
-  return chunk;
-}
-
-function chunksOf(
-  body: Exclude<UpstreamRequest["body"], undefined | AsyncIterable<Uint8Array>>,
+/**
+ * Encodes a request, without a body that is streamed.
+ *
+ * @param head Its head.
+ * @param output Encodes it.
+ * @returns Chunks in the order of sending. The first one includes the body unless that is large or in several chunks.
+ */
+export function encodeRequest(
+  head: string,
+  { method = "POST", body }: UpstreamRequest,
+  output: OutputBuffer,
 ): readonly Uint8Array[] {
-  if (typeof body === "string") return [encoder.encode(body)];
-  return body instanceof Uint8Array ? [body] : body;
+  if (isIncoming(body)) return [output.head(head)];
+  if (body === undefined) return method === "GET" ? [output.head(head)] : output.message(head, "");
+  if (typeof body === "string" || body instanceof Uint8Array) return output.message(head, body);
+  const size = body.reduce((sum, { length }) => sum + length, 0);
+  return [output.head(`${head}content-length: ${size}\r\n`), ...body];
 }
 
-function latin1(text: string): Uint8Array {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+/** Maximum number of remembered tokens. */
+const maxTokens = 256;
+const tokens = new Set<string>();
+
+/** Whether a text is a token. Names of headers recur, so that few have to be validated. */
+function isToken(text: string): boolean {
+  if (tokens.has(text)) return true;
+  if (!token.test(text)) return false;
+  if (tokens.size < maxTokens && text.length <= 64) tokens.add(text);
+  return true;
 }

@@ -65,8 +65,10 @@ export class Http1Response implements UpstreamResponse {
       : decompressed(this.#body, this.#decompressor(this.#compression));
   }
 
-  bytes(): Promise<Uint8Array> {
-    if (this.#stream === undefined && this.#compression === undefined) return this.#body.readAll();
+  bytes(): Uint8Array | Promise<Uint8Array> {
+    if (this.#stream === undefined && this.#compression === undefined) {
+      return this.#body.received() ?? this.#body.readAll();
+    }
     return readChunks(this.#stream?.getReader() ?? this.reader());
   }
 }

@@ -12,8 +12,8 @@ import { Exchange } from "./exchange.ts";
 import { isPersistent } from "./framing.ts";
 import { HeadScanner } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
-import { lastChunk } from "./request.ts";
-import { parseRequestHead, type RequestHead, requestRules } from "./request_head.ts";
+import { lastChunk } from "./output_buffer.ts";
+import { parseRequestHead, requestRules } from "./request_head.ts";
 import { encodedHead, hasNoBody, keepAliveSeconds, refusal } from "./status.ts";
 
 /** Time for a head to arrive, from the connection's start or its first byte, s. */
@@ -41,6 +41,7 @@ export class ServerConnection implements Thing {
   readonly #connection: Connection;
   readonly #parts: ServerParts;
   #exchange: Exchange | undefined;
+  #scanner = new HeadScanner(requestRules);
   /** Whether a part of a head has been received. */
   #isReceiving = false;
   #isLingering = false;
@@ -55,13 +56,17 @@ export class ServerConnection implements Thing {
 
   /** Serves requests until the connection is closed. Never rejects. */
   async serve(): Promise<void> {
+    const connection = this.#connection;
     try {
-      let isOpen = true;
-      while (isOpen) isOpen = await this.#serveNext();
-      if (!this.#connection.isClosed) await this.#linger();
-    } catch {
-      // the client has disconnected
+      for (let isOpen = true; isOpen;) {
+        const exchange = this.#takeRequest();
+        if (exchange !== undefined) isOpen = await this.#respond(exchange);
+        else if (!connection.received(await connection.next())) return this.close();
+      }
+    } catch (error) {
+      await this.#refuse(error instanceof MalformedMessage ? error.status : undefined);
     }
+    await this.#linger();
     this.close();
   }
 
@@ -84,48 +89,18 @@ export class ServerConnection implements Thing {
     this.#exchange?.disconnect();
   }
 
-  /** Serves a request. Returns whether another one may follow. */
-  async #serveNext(): Promise<boolean> {
-    let exchange: Exchange;
-    try {
-      const head = await this.#readHead();
-      if (head === undefined) {
-        this.#connection.close();
-        return false;
-      }
-      exchange = new Exchange(head, this.#connection, { peer: this.#parts.peer, onComplete: this.#watch });
-    } catch (error) {
-      if (!(error instanceof MalformedMessage)) throw error;
-      await this.#refuse(error.status);
-      return false;
-    }
-    this.#exchange = exchange;
-    this.#isReceiving = false;
-    try {
-      return await this.#respond(exchange);
-    } finally {
-      this.#exchange = undefined;
-      this.#deadline = this.#parts.tick() + 1 + keepAliveSeconds;
-      exchange.over();
-    }
-  }
-
-  /** Reads a head; undefined if the client has disconnected. */
-  async #readHead(): Promise<RequestHead | undefined> {
+  /** Removes the head of a request from the input; undefined while it is incomplete. */
+  #takeRequest(): Exchange | undefined {
+    if (!this.#isReceiving) this.#skipBlankLines();
+    if (!this.#isReceiving) return undefined;
     const connection = this.#connection;
-    const scanner = new HeadScanner(requestRules);
-    for (;;) {
-      if (!this.#isReceiving) this.#skipBlankLines();
-      const { bytes, start, end } = connection;
-      if (this.#isReceiving) {
-        const length = scanner.find(bytes, start, end);
-        if (length !== undefined) {
-          connection.start = start + length;
-          return parseRequestHead(bytes, start, start + length);
-        }
-      }
-      if (!await connection.fill()) return undefined;
-    }
+    const { bytes, start, end } = connection;
+    const length = this.#scanner.find(bytes, start, end);
+    if (length === undefined) return undefined;
+    connection.start = start + length;
+    this.#isReceiving = false;
+    const head = parseRequestHead(bytes, start, start + length);
+    return new Exchange(head, connection, { peer: this.#parts.peer, onComplete: this.#watch });
   }
 
   /** Skips empty lines before a request, which some clients send after a body (RFC 9112, section 2.2). */
@@ -137,6 +112,7 @@ export class ServerConnection implements Thing {
     connection.start = start;
     if (start === end || (end - start === 1 && bytes[start] === cr)) return;
     this.#isReceiving = true;
+    this.#scanner = new HeadScanner(requestRules);
     this.#deadline = this.#parts.tick() + 1 + headSeconds;
   }
 
@@ -145,24 +121,27 @@ export class ServerConnection implements Thing {
 
   readonly #onDisconnect = (): void => this.close();
 
+  /** Responds to a request. Returns whether another one may follow. */
   async #respond(exchange: Exchange): Promise<boolean> {
-    if (!exchange.isExpectationMet) {
-      await this.#refuse(417);
-      return false;
+    this.#exchange = exchange;
+    try {
+      if (!exchange.isExpectationMet) throw new MalformedMessage("an unknown expectation", 417);
+      const response = await this.#answer(exchange);
+      if (exchange.isDisconnected) {
+        if (isStream(response.body)) response.body.cancel();
+        return false;
+      }
+      exchange.throwIfMalformed();
+      const isLast = !isPersistent(exchange.head) || response.headers.connection === "close" ||
+        this.#parts.isStopping() || !exchange.discardBody();
+      if (isStream(response.body)) await this.#stream(exchange, response, isLast);
+      else for (const bytes of this.#encode(exchange, response, isLast)) await this.#connection.write(bytes);
+      return !isLast && !this.#parts.isStopping();
+    } finally {
+      this.#exchange = undefined;
+      this.#deadline = this.#parts.tick() + 1 + keepAliveSeconds;
+      exchange.over();
     }
-    const response = await this.#answer(exchange);
-    if (exchange.isDisconnected) {
-      if (isStream(response.body)) response.body.cancel();
-      return false;
-    }
-    if (exchange.refused !== undefined) {
-      await this.#refuse(exchange.refused);
-      return false;
-    }
-    const isLast = !isPersistent(exchange.head) || response.headers.connection === "close" ||
-      this.#parts.isStopping() || !exchange.discardBody();
-    await this.#send(exchange, response, isLast);
-    return !isLast && !this.#parts.isStopping();
   }
 
   async #answer(exchange: Exchange): Promise<PlainResponse> {
@@ -176,53 +155,62 @@ export class ServerConnection implements Thing {
     }
   }
 
-  async #send(exchange: Exchange, response: PlainResponse, isLast: boolean): Promise<void> {
-    const connection = this.#connection;
-    const { output } = connection;
-    const { method, minor } = exchange.head;
-    const { body } = response;
+  /** Encodes a response without a stream. */
+  #encode(exchange: Exchange, response: PlainResponse, isLast: boolean): readonly Uint8Array[] {
+    const { output } = this.#connection;
+    const body = response.body as Uint8Array | string | null;
     const head = encodedHead(response, isLast);
-    if (isStream(body)) return await this.#stream(exchange, { head, body, isChunked: minor === 1 });
-    if (hasNoBody(response.status)) return await connection.write(output.head(head));
-    if (method === "HEAD") {
-      const length = body === null ? "" : `content-length: ${output.raw(body)?.length ?? 0}\r\n`;
-      return await connection.write(output.head(head + length));
-    }
-    for (const bytes of output.message(head, body ?? "")) await connection.write(bytes);
+    if (hasNoBody(response.status)) return [output.head(head)];
+    if (exchange.method !== "HEAD") return output.message(head, body ?? "");
+    return [output.head(body === null ? head : `${head}content-length: ${output.raw(body)?.length ?? 0}\r\n`)];
   }
 
   /** Sends a body with backpressure; cancels it when the client disconnects. */
-  async #stream(
-    exchange: Exchange,
-    { head, body, isChunked }: { head: string; body: PlainStream; isChunked: boolean },
-  ): Promise<void> {
+  async #stream(exchange: Exchange, response: PlainResponse, isLast: boolean): Promise<void> {
     const connection = this.#connection;
     const { output } = connection;
+    const body = response.body as PlainStream;
+    const isChunked = exchange.head.minor === 1;
     exchange.onDisconnect = () => body.cancel();
-    await connection.write(output.head(isChunked ? `${head}transfer-encoding: chunked\r\n` : head));
-    if (exchange.head.method === "HEAD") return body.cancel();
-    for (;;) {
-      const data = await body.read();
-      if (data === undefined || exchange.isDisconnected) break;
-      const bytes = isChunked ? output.chunk(data) : output.raw(data);
-      if (bytes !== undefined) await connection.write(bytes);
+    try {
+      const head = encodedHead(response, isLast || !isChunked);
+      await connection.write(output.head(isChunked ? `${head}transfer-encoding: chunked\r\n` : head));
+      if (exchange.method === "HEAD") return body.cancel();
+      for (;;) {
+        const data = await body.read();
+        if (data === undefined || exchange.isDisconnected) break;
+        const bytes = isChunked ? output.chunk(data) : output.raw(data);
+        if (bytes !== undefined) await connection.write(bytes);
+      }
+      if (isChunked) await connection.write(lastChunk);
+    } catch (error) {
+      exchange.disconnect(); // the client cannot receive the remainder
+      throw error;
     }
-    if (isChunked) await connection.write(lastChunk);
   }
 
-  async #refuse(status: number): Promise<void> {
-    await this.#connection.write(this.#connection.output.head(refusal(status)));
+  /** Rejects a request, and all that follow; without a status, because the connection is broken. */
+  async #refuse(status: number | undefined): Promise<void> {
+    if (status === undefined) return this.#connection.close();
+    await this.#connection.write(this.#connection.output.head(refusal(status))).catch(ignore);
   }
 
-  /** Waits until the client closes: closing before it has sent everything would reset the connection, and the client could lose the response. */
+  /**
+   * Waits until the client closes the connection. To close it before the client has sent everything would reset it, and
+   * the client could lose the response.
+   */
   async #linger(): Promise<void> {
     const connection = this.#connection;
+    if (connection.isClosed) return;
     this.#isLingering = true;
     this.#deadline = this.#parts.tick() + 1 + lingerSeconds;
-    await connection.closeWrite();
-    for (let isOpen = true; isOpen;) {
-      connection.start = connection.end;
-      isOpen = await connection.fill();
+    try {
+      await connection.closeWrite();
+      do connection.start = connection.end; while (await connection.fill());
+    } catch {
+      // the client has disconnected
     }
   }
 }
+
+function ignore(): void {}

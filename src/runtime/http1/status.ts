@@ -3,6 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
+import { MalformedMessage } from "./malformed.ts";
 
 /** Exceeds load balancers' usual idle timeout (60 s): otherwise they would send requests on closing connections. */
 export const keepAliveSeconds = 75;
@@ -46,7 +47,7 @@ const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
  *
  * @param response Status and headers.
  * @param isLast Whether the connection is closed after it.
- * @throws {TypeError} For an invalid header value, which would corrupt the head.
+ * @throws {MalformedMessage} For an invalid header value, which would corrupt the head.
  */
 export function encodedHead({ status, headers }: PlainResponse, isLast: boolean): string {
   let head = `${statusLine(status)}date: ${httpDate()}\r\n`;
@@ -54,7 +55,7 @@ export function encodedHead({ status, headers }: PlainResponse, isLast: boolean)
     if (own.has(name)) continue;
     const value: string | readonly string[] = headers[name]!;
     for (const one of typeof value === "string" ? [value] : value as readonly string[]) {
-      if (invalidValue.test(one)) throw new TypeError("Invalid header value");
+      if (invalidValue.test(one)) throw new MalformedMessage("an invalid header value", 500);
       head += `${name}: ${one}\r\n`;
     }
   }
