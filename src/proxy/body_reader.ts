@@ -90,13 +90,16 @@ export interface BodyBounds {
  * @throws {HttpError} 413 if it is too large, 503 if the memory is exhausted, 504 if it is too slow.
  * @throws {ClientDisconnectedError} If it ends early.
  */
-export function readBody(request: PlainRequest, bounds: BodyBounds): Uint8Array | Promise<Uint8Array> {
-  return receivedBody(request, bounds) ??
-    new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
+export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
 }
 
-/** Returns a body that requires neither memory nor time, since it has been received with the head. */
-function receivedBody(request: PlainRequest, { maxBytes }: BodyBounds): Uint8Array | undefined {
+/**
+ * Returns the body of a request if it requires neither memory nor time, since it has been received with the head.
+ *
+ * @param maxBytes Limit for its size, bytes.
+ */
+export function receivedBody(request: PlainRequest, maxBytes: number): Uint8Array | undefined {
   const declared = Number(request.headers.get("content-length") ?? Infinity);
   return declared > Math.min(maxBytes, maxAtOnceBytes) || request.signal.aborted ? undefined : request.received?.();
 }

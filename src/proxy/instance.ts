@@ -10,7 +10,7 @@ import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { acceptedTokens, Authenticator } from "./authenticator.ts";
-import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody } from "./body_reader.ts";
+import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
 import { checkedRoute, notAdministrator, withoutBody } from "./checked_route.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
@@ -228,6 +228,8 @@ export class ProxyInstance {
   #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Uint8Array | Promise<Uint8Array> {
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
+    const received = isUpload ? undefined : receivedBody(request, bodyLimit);
+    if (received !== undefined) return received;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
       ? {
         maxBytes: uploadLimit,

@@ -14,7 +14,7 @@ const variable = "MODELMESH_WORKER";
 
 /** Whether this process shares a port with others, which only Node's server supports. */
 export function isWorker(): boolean {
-  return nodeProcess()?.env[variable] !== undefined;
+  return slotText() !== undefined;
 }
 
 /** On Deno each worker binds the port: passing connections (2.9.6) stalls while messages are exchanged. */
@@ -38,7 +38,16 @@ export function listenOptions(port: number, host: string): ListenOptions {
 
 /** Slot, count and, when known, port. */
 function slotOf(): string[] {
-  return (nodeProcess()?.env[variable] ?? "").split("/");
+  return (slotText() ?? "").split("/");
+}
+
+function slotText(): string | undefined {
+  if (!("Deno" in globalThis)) return nodeProcess()?.env[variable];
+  try {
+    return Deno.env.get(variable); // access to `process` would take as long as the start of Deno itself
+  } catch {
+    return undefined; // without the permission there are no workers
+  }
 }
 
 /** Time for the last messages of an ended process to arrive, ms. */

@@ -27,7 +27,7 @@ function slowBody(clock: FakeClock, limitMs = 600_000, headers: Record<string, s
     startedAt: clock.monotonic(),
     limitMs,
   };
-  const reading = (async () => await readBody(request, bounds))();
+  const reading = readBody(request, bounds);
   let outcome: unknown;
   reading.then(({ length }) => outcome = length, (error) => outcome = error);
   return {

@@ -18,8 +18,6 @@ const encoder = new TextEncoder();
 /** The end of a chunked body. */
 export const lastChunk: Uint8Array = encoder.encode("0\r\n\r\n");
 
-const ascii = /^[\0-\x7f]*$/;
-
 /** A buffer for output. */
 export class OutputBuffer {
   #bytes: Uint8Array = new Uint8Array(0);
@@ -88,7 +86,8 @@ function put(data: Uint8Array | string, into: Uint8Array, at: number): number {
 
 /** Encodes ISO-8859-1. Returns the number of bytes. */
 function encodeHead(text: string, into: Uint8Array, at: number): number {
-  if (ascii.test(text)) return encoder.encodeInto(text, into.subarray(at)).written;
+  const { read } = encoder.encodeInto(text, into.subarray(at, at + text.length));
+  if (read === text.length) return read; // ASCII: a byte per character
   for (let index = 0; index < text.length; index++) into[at + index] = text.charCodeAt(index);
   return text.length;
 }
