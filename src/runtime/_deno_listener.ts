@@ -8,8 +8,11 @@ import { listenError } from "./_listen_error.ts";
 import { callAfter } from "./_timers.ts";
 import { listenOptions } from "./_workers.ts";
 
-/** Delay after a connection could not be accepted, for lack of file descriptors, ms. */
+/** Delay after a connection could not be accepted, for lack of file descriptors or memory, ms. */
 const retryMs = 100;
+
+/** Codes of errors about one connection, which its client has closed before it was accepted. */
+const harmless = new Set(["ENOTCONN", "ECONNABORTED", "ECONNRESET", "EPROTO", "EINVAL"]);
 
 /**
  * Starts a server.
@@ -22,14 +25,14 @@ export function serveDeno(handler: RequestHandler, { host, port, onListen }: Ser
   const bound = listener.addr.port;
   let isOpen = true;
   const accept = async (): Promise<void> => {
-    try {
-      for (;;) {
+    while (isOpen) {
+      try {
         const socket = await listener.accept();
-        socket.setNoDelay(true);
         server.accept(socket, () => socket.remoteAddr.hostname);
+        socket.setNoDelay(true);
+      } catch (error) {
+        if (!harmless.has((error as { code?: string }).code ?? "")) return void (isOpen && callAfter(retryMs, accept));
       }
-    } catch {
-      if (isOpen) callAfter(retryMs, accept);
     }
   };
   void accept();

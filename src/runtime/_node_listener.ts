@@ -27,6 +27,7 @@ export async function serveSockets(
     listener.once("error", (error) => reject(listenError(error, `${host}:${port}`)));
     listener.listen(listenOptions(port, host), resolve);
   });
+  listener.on("error", () => {}); // a connection that could not be accepted
   const address = listener.address() as AddressInfo;
   onListen?.({ host, port: address.port });
   return {

@@ -59,6 +59,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     server.once("error", (error: Error) => reject(listenError(error, `${host}:${port}`)));
     server.listen(listenOptions(port, host), resolve);
   });
+  server.on("error", () => {}); // a connection that could not be accepted
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });
   return { port: address.port, listener: "node", ...renewal, stop: (graceMs) => stop(server, open, idle, graceMs) };

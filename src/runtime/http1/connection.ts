@@ -8,6 +8,9 @@ import { OutputBuffer } from "./output_buffer.ts";
 const idleBytes = 4096;
 const maxBytes = 64 * 1024;
 
+/** Maximum number of bytes in one write, so that progress can be observed on all runtimes. */
+const maxWriteBytes = 256 * 1024;
+
 /** A connection of the runtime, with or without TLS. */
 export interface Socket {
   /** Resolves with the number of bytes read; null at end of stream. */
@@ -32,6 +35,9 @@ export class Connection {
   idleSince: number = 0;
   /** Encodes what is written. Its result is valid until the next call. */
   readonly output: OutputBuffer = new OutputBuffer();
+  /** Whether a write is in progress, and the number of bytes written before it. */
+  isWriting: boolean = false;
+  written: number = 0;
   readonly #socket: Socket;
   #armed: Promise<number | null> | undefined;
   #onDeath: (() => void) | undefined;
@@ -49,9 +55,14 @@ export class Connection {
 
   /** Writes all bytes. */
   async write(bytes: Uint8Array): Promise<void> {
+    this.isWriting = true;
     for (let at = 0; at < bytes.length;) {
-      at += await this.#socket.write(at === 0 ? bytes : bytes.subarray(at));
+      const part = bytes.length <= maxWriteBytes ? bytes : bytes.subarray(0, at + maxWriteBytes);
+      const size = await this.#socket.write(at === 0 ? part : part.subarray(at));
+      at += size;
+      this.written += size;
     }
+    this.isWriting = false;
   }
 
   /**
@@ -71,14 +82,21 @@ export class Connection {
     return armed ?? this.#socket.read(this.#room());
   }
 
+  /** Releases buffers that only a large message required. The input must be empty, and no read pending. */
+  #shrink(): void {
+    this.start = this.end = 0;
+    if (this.bytes.length > idleBytes) this.bytes = new Uint8Array(idleBytes);
+  }
+
   /**
    * Reads ahead until {@linkcode next} is called, up to the size of the buffer, so that a disconnect is detected.
    *
    * @param onEnd Called at the end of the stream, and when the connection breaks.
    */
   watch(onEnd: () => void): void {
-    if (this.#isEnded) return onEnd();
+    if (this.#isEnded || this.#isClosed) return onEnd();
     this.#onEnd = onEnd;
+    if (this.#armed !== undefined) return; // a read is pending, since this request came with the one before
     this.#armed = this.#socket.read(this.#room());
     this.#armed.then(this.#onRead, this.#onBroken);
   }
@@ -118,8 +136,7 @@ export class Connection {
   park(now: number, onDeath: () => void): void {
     this.idleSince = now;
     this.#onDeath = onDeath;
-    this.start = this.end = 0;
-    if (this.bytes.length > idleBytes) this.bytes = new Uint8Array(idleBytes);
+    this.#shrink();
     const armed = this.#armed = this.#socket.read(this.bytes);
     const end = () => this.#idleEnd();
     armed.then(end, end);

@@ -108,8 +108,13 @@ function keyOf(name: string): string {
   if (known !== undefined) return known;
   if (!fieldName.test(name)) throw new MalformedMessage("an invalid header field"); // also obs-fold
   const key = name.toLowerCase();
-  if (keys.size < maxKeys && name.length <= 64) keys.set(name, key);
+  if (keys.size < maxKeys && name.length <= 64) keys.set(detached(name), detached(key));
   return key;
+}
+
+/** Copies a text: a part of a text keeps all of it in memory. */
+function detached(text: string): string {
+  return text.split("").join("");
 }
 
 /** Trims HTTP's optional whitespace (OWS) only. */

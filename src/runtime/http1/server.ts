@@ -60,10 +60,14 @@ export class Http1Server {
     const empty = this.#untilEmpty();
     for (const connection of this.#connections.all) connection.closeIfIdle();
     const cancelEnd = callAfter(graceMs, () => this.#open.endAll());
-    const cancelLast = callAfter(graceMs + lastWaitMs, () => {
-      for (const connection of this.#connections.all) connection.close();
+    let cancelLast: Cancel = () => {};
+    const atLast = new Promise<void>((resolve) => {
+      cancelLast = callAfter(graceMs + lastWaitMs, () => {
+        for (const connection of this.#connections.all) connection.close();
+        resolve(); // also if a handler never ends its stream
+      });
     });
-    await empty;
+    await Promise.race([empty, atLast]);
     cancelEnd();
     cancelLast();
     this.#cancelTick?.();

@@ -22,6 +22,9 @@ const headSeconds = 15;
 /** Time for a client to close the connection after its last response, s. */
 const lingerSeconds = 2;
 
+/** Time for a client to receive a part of its response, s; as long as the pipeline waits for a reader of a stream. */
+const stalledSeconds = 600;
+
 const cr = 13;
 const lf = 10;
 
@@ -44,9 +47,12 @@ export class ServerConnection implements Thing {
   #scanner = new HeadScanner(requestRules);
   /** Whether a part of a head has been received. */
   #isReceiving = false;
-  #isLingering = false;
-  /** Tick at which it is closed unless a head is complete by then. */
+  /** Whether the last response is being sent, or the end of the connection awaited. */
+  #isEnding = false;
+  /** Tick at which it is closed unless a head is complete by then, or a stalled response goes on. */
   #deadline: number;
+  /** Number of bytes written by the last check. */
+  #written = 0;
 
   constructor(socket: Socket, parts: ServerParts) {
     this.#connection = new Connection(socket);
@@ -64,7 +70,8 @@ export class ServerConnection implements Thing {
         else if (!connection.received(await connection.next())) return this.close();
       }
     } catch (error) {
-      await this.#refuse(error instanceof MalformedMessage ? error.status : undefined);
+      if (!(error instanceof MalformedMessage)) return this.close(); // the client has disconnected
+      await this.#refuse(error.status);
     }
     await this.#linger();
     this.close();
@@ -72,16 +79,24 @@ export class ServerConnection implements Thing {
 
   /** Closes the connection unless a response is in progress, after which it is closed. */
   closeIfIdle(): void {
-    if (this.#exchange === undefined) this.close();
+    if (this.#exchange === undefined && !this.#isEnding) this.close();
   }
 
   /** Closes the connection if it has exceeded a time limit. */
   checkTime(): void {
-    if (this.#exchange !== undefined || this.#parts.tick() < this.#deadline) return;
-    if (!this.#isReceiving || this.#isLingering) return this.close();
-    this.#deadline = Infinity;
+    if (this.#exchange !== undefined) this.#checkProgress();
+    if (this.#parts.tick() < this.#deadline) return;
+    if (this.#exchange !== undefined || !this.#isReceiving || this.#isEnding) return this.close();
     const close = () => this.close();
     this.#refuse(408).then(close, close);
+  }
+
+  /** A client that does not read its response would keep the connection open for ever. */
+  #checkProgress(): void {
+    const { isWriting, written } = this.#connection;
+    if (isWriting && written === this.#written) return;
+    this.#written = written;
+    this.#deadline = this.#parts.tick() + 1 + stalledSeconds;
   }
 
   close(): void {
@@ -124,6 +139,7 @@ export class ServerConnection implements Thing {
   /** Responds to a request. Returns whether another one may follow. */
   async #respond(exchange: Exchange): Promise<boolean> {
     this.#exchange = exchange;
+    this.#deadline = Infinity;
     try {
       if (!exchange.isExpectationMet) throw new MalformedMessage("an unknown expectation", 417);
       const response = await this.#answer(exchange);
@@ -189,10 +205,15 @@ export class ServerConnection implements Thing {
     }
   }
 
-  /** Rejects a request, and all that follow; without a status, because the connection is broken. */
-  async #refuse(status: number | undefined): Promise<void> {
-    if (status === undefined) return this.#connection.close();
-    await this.#connection.write(this.#connection.output.head(refusal(status))).catch(ignore);
+  /** Rejects a request, and all that follow. */
+  async #refuse(status: number): Promise<void> {
+    this.#end();
+    await this.#connection.write(this.#connection.output.head(refusal(status))).catch(() => this.close());
+  }
+
+  #end(): void {
+    this.#isEnding = true;
+    this.#deadline = this.#parts.tick() + 1 + lingerSeconds;
   }
 
   /**
@@ -202,8 +223,7 @@ export class ServerConnection implements Thing {
   async #linger(): Promise<void> {
     const connection = this.#connection;
     if (connection.isClosed) return;
-    this.#isLingering = true;
-    this.#deadline = this.#parts.tick() + 1 + lingerSeconds;
+    this.#end();
     try {
       await connection.closeWrite();
       do connection.start = connection.end; while (await connection.fill());
@@ -212,5 +232,3 @@ export class ServerConnection implements Thing {
     }
   }
 }
-
-function ignore(): void {}

@@ -39,7 +39,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** Fields that only the server sets. */
-const own = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
+const own = new Set(["connection", "content-length", "date", "keep-alive", "transfer-encoding"]);
 const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
