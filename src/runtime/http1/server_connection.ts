@@ -29,7 +29,7 @@ const cr = 13;
 const lf = 10;
 
 /** Dependencies of a {@linkcode ServerConnection}. */
-export interface ServerParts {
+interface ServerParts {
   readonly open: OpenResponses;
   readonly plain: RequestHandler["plain"];
   readonly peer: Peer;
