@@ -79,6 +79,7 @@ export class Connection {
   watch(onEnd: () => void): void {
     if (this.#isEnded) return onEnd();
     this.#onEnd = onEnd;
+    if (this.#armed !== undefined) return; // since an earlier call
     this.#armed = this.#socket.read(this.#room());
     this.#armed.then(this.#onRead, this.#onBroken);
   }
