@@ -38,7 +38,7 @@ export class ScriptedSocket implements Socket {
   /** Number of bytes that were read. */
   received = 0;
   /** Maximum number of bytes per write. */
-  maxWritten = Infinity;
+  maxWritten: number = Infinity;
   /** Whether writes wait until {@linkcode drain}. */
   isFull = false;
   #isBroken = false;

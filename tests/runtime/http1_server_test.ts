@@ -1,10 +1,12 @@
 /** What the HTTP/1.1 server accepts and rejects, the bytes of its responses, and when it closes connections. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { PlainRequest, PlainResponse, RequestHandler } from "../../src/contracts/shell.ts";
+import type { PlainRequest, PlainResponse, PlainStream, RequestHandler } from "../../src/contracts/shell.ts";
 
+import { OpenResponses } from "../../src/runtime/_open_responses.ts";
 import { Http1Server } from "../../src/runtime/http1/server.ts";
 
+import { ServerConnection } from "../../src/runtime/http1/server_connection.ts";
 import { bytesOf, latin1, ScriptedSocket, settled } from "./_scripted_socket.ts";
 
 type Plain = NonNullable<RequestHandler["plain"]>;
@@ -23,9 +25,8 @@ class Fixture implements AsyncDisposable {
   readonly server: Http1Server;
   readonly socket = new ScriptedSocket();
 
-  constructor(handler: RequestHandler | Plain) {
-    const isPlain = "plain" in handler;
-    this.server = new Http1Server(isPlain ? handler as RequestHandler : handlerOf(handler as Plain), () => {});
+  constructor(plain: Plain | undefined, handler: RequestHandler = handlerOf(plain!)) {
+    this.server = new Http1Server(handler, () => {});
     this.server.accept(this.socket, () => "192.0.2.1");
   }
 
@@ -58,6 +59,44 @@ const signalled = <Value = void>(): Signalled<Value> => Promise.withResolvers<Va
 const text = (body: PlainResponse["body"], headers: Record<string, string> = {}): PlainResponse => ({
   ...{ status: 200, headers, body },
 });
+
+/** A stream whose chunks the test provides. */
+class ManualStream implements PlainStream {
+  isCancelled = false;
+  reads = 0;
+  readonly #chunks: Promise<Uint8Array | string | undefined>[] = [];
+  #next: Signalled<Uint8Array | string | undefined> | undefined;
+
+  /** @param chunks The first chunks; the stream ends after them if there are any. */
+  constructor(...chunks: (Uint8Array | string)[]) {
+    for (const chunk of chunks) this.push(chunk);
+    if (chunks.length > 0) this.push(undefined);
+  }
+
+  /** Provides a chunk; undefined ends the stream. */
+  push(chunk: Uint8Array | string | undefined): void {
+    if (this.#next === undefined) this.#chunks.push(Promise.resolve(chunk));
+    else this.#next.resolve(chunk);
+    this.#next = undefined;
+  }
+
+  fail(): void {
+    this.#next?.reject(new Error("broken off"));
+  }
+
+  read(): Promise<Uint8Array | string | undefined> {
+    this.reads++;
+    const chunk = this.#chunks.shift();
+    if (chunk !== undefined) return chunk;
+    this.#next = signalled();
+    return this.#next.promise;
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.#next?.resolve(undefined);
+  }
+}
 
 /** A request as a handler sees it. `x`: the value of that header, if any. */
 interface Seen {
@@ -370,6 +409,17 @@ describe("HTTP/1.1 server: requests", () => {
     });
   }
 
+  it("with a rejected body: the handler's stream is cancelled", async () => {
+    const stream = new ManualStream();
+    await using fixture = new Fixture(async (request) => {
+      await request.bytes().catch(() => {});
+      return text(stream);
+    });
+    const sent = await fixture.exchange(`${chunked}x`);
+    assertEquals(sent, `HTTP/1.1 400 Bad Request\r\n${lastFields}content-length: 0\r\n\r\n`);
+    assertEquals([stream.isCancelled, stream.reads], [true, 0]);
+  });
+
   it("with a rejected head after a good request: the first is answered", async () => {
     await using fixture = new Fixture(() => Promise.resolve(text("1")));
     const sent = await fixture.exchange(`${get}\r\nBAD\r\n\r\n${get}\r\n`);
@@ -396,10 +446,10 @@ describe("HTTP/1.1 server: requests", () => {
 
   it("are seen as objects of the Fetch standard by handlers without a plain one", async () => {
     const requests: unknown[] = [];
-    await using fixture = new Fixture(Object.assign(async (request: Request) => {
+    await using fixture = new Fixture(undefined, async (request) => {
       requests.push([request.method, request.url, request.headers.get("x"), await request.text()]);
       return new Response("ok", { status: 201, headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"]] });
-    }, { plain: undefined }));
+    });
     const sent = await fixture.exchange(`${post}x: a\r\nX: b\r\ncontent-length: 2\r\n\r\nhi`, 1);
     assertEquals(requests, [["POST", "http://a.test/p", "a, b", "hi"]]);
     assertEquals(sent.match(/^set-cookie: .*$/gm), ["set-cookie: a=1", "set-cookie: b=2"]);
@@ -414,5 +464,586 @@ describe("HTTP/1.1 server: requests", () => {
     });
     await fixture.exchange(`${get}\r\n`);
     assertEquals(peers, ["192.0.2.1"]);
+  });
+});
+
+describe("HTTP/1.1 server: expect: 100-continue", () => {
+  const head = `${post}Expect: 100-Continue\r\ncontent-length: 2\r\n\r\n`;
+  const answer = async (request: PlainRequest) => text((await seenOf(request)).body);
+  const response = `HTTP/1.1 200 OK\r\n${keptFields}content-length: 2\r\n\r\nhi`;
+
+  it("an interim response is sent when the handler reads the body", async () => {
+    const start = signalled();
+    await using fixture = new Fixture(async (request) => {
+      await start.promise;
+      return await answer(request);
+    });
+    assertEquals(await fixture.exchange(head, 1), "");
+    start.resolve();
+    await settled();
+    assertEquals(fixture.sent, interim);
+    assertEquals(await fixture.exchange("h"), interim);
+    assertEquals(await fixture.exchange("i"), interim + response);
+    assertEquals(
+      await fixture.exchange(`${get}\r\n`),
+      `${interim}${response}${response.replace("2\r\n\r\nhi", "0\r\n\r\n")}`,
+    );
+  });
+
+  it("an interim response is sent once to a handler that reads the body as a stream", async () => {
+    await using fixture = new Fixture(async ({ body }) => {
+      let whole = "";
+      for await (const bytes of body!) whole += latin1(bytes);
+      return text(whole);
+    });
+    assertEquals(await fixture.exchange(head), interim);
+    assertEquals(await fixture.exchange("hi", 1), interim + response);
+  });
+
+  it("no interim response is sent when a part of the body has been received", async () => {
+    await using fixture = new Fixture(answer);
+    assertEquals(await fixture.exchange(`${head}h`), "");
+    assertEquals(await fixture.exchange("i"), response);
+  });
+
+  it("no interim response is sent without a body", async () => {
+    await using fixture = new Fixture(answer);
+    const sent = await fixture.exchange(`${post}expect: 100-continue\r\ncontent-length: 0\r\n\r\n`);
+    assertEquals(sent, response.replace("2\r\n\r\nhi", "0\r\n\r\n"));
+  });
+
+  it("no interim response is sent in HTTP/1.0", async () => {
+    await using fixture = new Fixture(answer);
+    assertEquals(await fixture.exchange(head.replace("HTTP/1.1", "HTTP/1.0")), "");
+    assertEquals(await fixture.exchange("hi"), response.replace(keptFields, lastFields));
+  });
+
+  it("no interim response is sent when the handler rejects without reading; the connection closes", async () => {
+    await using fixture = new Fixture(() => Promise.resolve({ ...text(null), status: 413 }));
+    const sent = await fixture.exchange(head);
+    assertEquals(sent, `HTTP/1.1 413 Content Too Large\r\n${lastFields}content-length: 0\r\n\r\n`);
+    await assertCloses(fixture.socket, "rejected");
+  });
+});
+
+const long = "0123456789abcdef".repeat(4_096); // 64 KiB
+const lengthOf = (value: string) => new TextEncoder().encode(value).length;
+const utf8 = (value: string) => latin1(new TextEncoder().encode(value));
+const start = `HTTP/1.1 200 OK\r\n`;
+const whole = (body: string, fields = "") =>
+  `${start}${fields}${keptFields}content-length: ${body.length}\r\n\r\n${body}`;
+const head = `HEAD /p HTTP/1.1\r\n${host}\r\n`;
+const oldGet = "GET /p HTTP/1.0\r\n\r\n";
+const framed = `${start}${keptFields}transfer-encoding: chunked\r\n\r\n`;
+
+const responses: [name: string, request: string, response: () => PlainResponse, bytes: string][] = [
+  ["no body", get, () => text(null), whole("")],
+  ["an empty string", get, () => text(""), whole("")],
+  ["no bytes", get, () => text(new Uint8Array(0)), whole("")],
+  ["a string", get, () => text("hi"), whole("hi")],
+  ["bytes", get, () => text(bytesOf("\0\xff\r\n")), whole("\0\xff\r\n")],
+  ["a string that is not ASCII", get, () => text("dé中🌍"), whole(utf8("dé中🌍"))],
+  ["a lone surrogate", get, () => text("\ud800"), whole("\xef\xbf\xbd")],
+  ["a string of 64 KiB", get, () => text(long), whole(long)],
+  ["a string above 64 KiB", get, () => text(`${long}!`), whole(`${long}!`)],
+  ["a string above 64 KiB that is not ASCII", get, () => text(`${long}é`), whole(utf8(`${long}é`))],
+  ["bytes of 64 KiB", get, () => text(bytesOf(long)), whole(long)],
+  ["bytes above 64 KiB", get, () => text(bytesOf(`${long}\xff`)), whole(`${long}\xff`)],
+  ["a header", get, () => text("hi", { "x-a": "1, 2" }), whole("hi", "x-a: 1, 2\r\n")],
+  [
+    "a header of Latin letters",
+    get,
+    () => text("é", { "x-a": "d\xe9j\xe0" }),
+    whole("\xc3\xa9", "x-a: d\xe9j\xe0\r\n"),
+  ],
+  [
+    "several cookies",
+    get,
+    () => text(null, { "set-cookie": ["a=1", "b=2"] as unknown as string }),
+    whole("", "set-cookie: a=1\r\nset-cookie: b=2\r\n"),
+  ],
+  [
+    "fields that only the server sets",
+    get,
+    () => text("hi", { connection: "x", "content-length": "9", "transfer-encoding": "chunked", "keep-alive": "x" }),
+    whole("hi"),
+  ],
+  ["connection: close", get, () => text("hi", { connection: "close" }), whole("hi").replace(keptFields, lastFields)],
+  [
+    "a status without a reason phrase",
+    get,
+    () => ({ ...text(null), status: 299 }),
+    whole("").replace("200 OK", "299 "),
+  ],
+  ["a string to HEAD", head, () => text("é"), `${start}${keptFields}content-length: 2\r\n\r\n`],
+  ["bytes to HEAD", head, () => text(bytesOf(long)), `${start}${keptFields}content-length: 65536\r\n\r\n`],
+  ["no body to HEAD", head, () => text(null), `${start}${keptFields}\r\n`],
+  ["204", get, () => ({ ...text(null), status: 204 }), `HTTP/1.1 204 No Content\r\n${keptFields}\r\n`],
+  ["204 with a body", get, () => ({ ...text("hi"), status: 204 }), `HTTP/1.1 204 No Content\r\n${keptFields}\r\n`],
+  [
+    "304",
+    get,
+    () => ({ ...text(null, { etag: '"a"' }), status: 304 }),
+    `HTTP/1.1 304 Not Modified\r\netag: "a"\r\n${keptFields}\r\n`,
+  ],
+  ["304 to HEAD", head, () => ({ ...text("hi"), status: 304 }), `HTTP/1.1 304 Not Modified\r\n${keptFields}\r\n`],
+  ["a string in HTTP/1.0", oldGet, () => text("hi"), whole("hi").replace(keptFields, lastFields)],
+  ["a stream", get, () => text(new ManualStream("a", bytesOf("bc"))), `${framed}1\r\na\r\n2\r\nbc\r\n0\r\n\r\n`],
+  [
+    "a stream with chunks without data",
+    get,
+    () => text(new ManualStream("", "a", new Uint8Array(0), "b")),
+    `${framed}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`,
+  ],
+  ["a stream that ends at once", get, () => text(new ManualStream("")), `${framed}0\r\n\r\n`],
+  [
+    "a stream of text that is not ASCII",
+    get,
+    () => text(new ManualStream("dé中🌍")),
+    `${framed}a\r\n${utf8("dé中🌍")}\r\n0\r\n\r\n`,
+  ],
+  [
+    "a stream with chunks of any size",
+    get,
+    () => text(new ManualStream(long, bytesOf(long + long), "é".repeat(20_000), "x")),
+    `${framed}10000\r\n${long}\r\n20000\r\n${long}${long}\r\n${lengthOf("é".repeat(20_000)).toString(16)}\r\n${
+      utf8("é".repeat(20_000))
+    }\r\n1\r\nx\r\n0\r\n\r\n`,
+  ],
+  ["a stream in HTTP/1.0", oldGet, () => text(new ManualStream("a", bytesOf("é"))), `${start}${lastFields}\r\na\xe9`],
+  ["a stream to HEAD", head, () => text(new ManualStream("a")), framed],
+  [
+    "a stream to HEAD in HTTP/1.0",
+    head.replace("1.1", "1.0"),
+    () => text(new ManualStream("a")),
+    `${start}${lastFields}\r\n`,
+  ],
+  [
+    "204 with a stream",
+    get,
+    () => ({ ...text(new ManualStream("a")), status: 204 }),
+    `HTTP/1.1 204 No Content\r\n${keptFields}\r\n`,
+  ],
+];
+
+describe("HTTP/1.1 server: responses", () => {
+  for (const [name, request, response, bytes] of responses) {
+    it(`with ${name}: exact bytes, however few the socket takes at once`, async () => {
+      for (const maxWritten of bytes.length > 10_000 ? [7_001, Infinity] : [1, 7, Infinity]) {
+        await using fixture = new Fixture(() => Promise.resolve(response()));
+        fixture.socket.maxWritten = maxWritten;
+        assertEquals(await fixture.exchange(request === get ? `${get}\r\n` : request), bytes);
+        if (bytes.includes(lastFields)) await assertCloses(fixture.socket, name);
+        else assertEquals(await fixture.exchange(request === get ? `${get}\r\n` : request), bytes + bytes);
+      }
+    });
+  }
+
+  it("have a date, unless the handler sets one", async () => {
+    const date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    await using fixture = new Fixture(({ method }) => Promise.resolve(text(null, method === "GET" ? {} : { date })));
+    await fixture.exchange(`${get}\r\n`);
+    const [, now] = /^date: (.*)\r$/m.exec(fixture.socket.sent)!;
+    assert(Math.abs(Date.parse(now!) - Date.now()) < 60_000, now);
+    await fixture.exchange(`${post}\r\n`);
+    assertEquals(fixture.socket.sent.match(/^date: .*(?=\r$)/gm), [`date: ${now}`, `date: ${date}`]);
+  });
+
+  for (const value of ["a\r\nx-evil: 1", "a\nb", "a\rb", "a\0b", "a\x7f", "中"]) {
+    it(`with the header value ${JSON.stringify(value)} become a bare 500`, async () => {
+      const stream = new ManualStream("a");
+      await using fixture = new Fixture(({ method }) =>
+        Promise.resolve(text(method === "GET" ? "secret" : stream, { "x-good": "1", "x-bad": value }))
+      );
+      const failure = `HTTP/1.1 500 Internal Server Error\r\n${keptFields}content-length: 0\r\n\r\n`;
+      assertEquals(await fixture.exchange(`${get}\r\n`), failure);
+      assertEquals(await fixture.exchange(`${post}\r\n`), failure + failure);
+      assert(stream.isCancelled);
+    });
+  }
+
+  it("of a handler that fails are a bare 500", async () => {
+    await using fixture = new Fixture(({ method }) => {
+      if (method === "GET") throw new Error("sk-canary");
+      return Promise.reject(new Error("sk-canary"));
+    });
+    const failure = `HTTP/1.1 500 Internal Server Error\r\n${keptFields}content-length: 0\r\n\r\n`;
+    assertEquals(await fixture.exchange(`${get}\r\n${post}\r\n`), failure + failure);
+  });
+
+  it("whose stream fails end without the last chunk, and the connection closes", async () => {
+    const stream = new ManualStream();
+    await using fixture = new Fixture(() => Promise.resolve(text(stream)));
+    await fixture.exchange(`${get}\r\n${get}\r\n`);
+    stream.push("a");
+    await settled();
+    assertEquals(fixture.sent, `${framed}1\r\na\r\n`);
+    stream.fail();
+    await settled();
+    assertEquals([fixture.sent, fixture.socket.isClosed], [`${framed}1\r\na\r\n`, true]);
+  });
+
+  it("are streamed no faster than the client reads", async () => {
+    const stream = new ManualStream();
+    await using fixture = new Fixture(() => Promise.resolve(text(stream)));
+    await fixture.exchange(`${get}\r\n`);
+    assertEquals(stream.reads, 1);
+    fixture.socket.isFull = true;
+    for (const chunk of ["a", "b", undefined]) stream.push(chunk);
+    await settled();
+    assertEquals([stream.reads, fixture.sent], [1, framed]);
+    fixture.socket.drain();
+    await settled();
+    assertEquals([stream.reads, fixture.sent], [3, `${framed}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`]);
+  });
+
+  it("to HEAD, and with 204, cancel their streams", async () => {
+    for (const status of [200, 204, 304]) {
+      const stream = new ManualStream();
+      await using fixture = new Fixture(() => Promise.resolve({ ...text(stream), status }));
+      await fixture.exchange(status === 200 ? head : `${get}\r\n`);
+      assertEquals([stream.isCancelled, stream.reads], [true, 0], String(status));
+    }
+  });
+});
+
+describe("HTTP/1.1 server: a body that the handler does not read", () => {
+  const respond = () => Promise.resolve(text("hi"));
+
+  for (
+    const [name, received, missing] of [
+      ["with a length", `${post}content-length: 10\r\n\r\n01`, "23456789"],
+      ["in chunks", `${chunked}a\r\n01`, "23456789\r\n0\r\n\r\n"],
+    ] as const
+  ) {
+    it(`${name}, received in part: the connection closes after the response, and the rest of the body is dropped`, async () => {
+      let calls = 0;
+      await using fixture = new Fixture(() => {
+        calls++;
+        return respond();
+      });
+      const sent = await fixture.exchange(received);
+      assertEquals(sent, whole("hi").replace(keptFields, lastFields));
+      const { socket } = fixture;
+      assertEquals([socket.isOutputEnded, socket.isClosed], [true, false]);
+      await fixture.exchange(`${missing}${get}\r\n`);
+      assertEquals(socket.received, received.length + missing.length + get.length + 2, "it is read");
+      socket.end();
+      await settled();
+      assertEquals([calls, fixture.sent, socket.isClosed], [1, sent, true]);
+    });
+
+    it(`${name}, received whole: the connection stays open`, async () => {
+      for (const size of sizes) {
+        const turns = signalled();
+        await using fixture = new Fixture(async () => {
+          await turns.promise; // until all of it is in the buffer
+          return text("hi");
+        });
+        await fixture.exchange(received + missing);
+        turns.resolve();
+        await settled();
+        assertEquals(fixture.sent, whole("hi"));
+        assertEquals(await fixture.exchange(`${get}\r\n`, size), whole("hi") + whole("hi"));
+      }
+    });
+
+    it(`${name}, read in part: the connection stays open only if the rest has been received`, async () => {
+      for (const isWhole of [true, false]) {
+        await using fixture = new Fixture(async ({ body }) => {
+          for await (const bytes of body!) return text(latin1(bytes).slice(0, 2));
+          return text(null);
+        });
+        const sent = await fixture.exchange(isWhole ? received + missing : received);
+        assertEquals(sent, isWhole ? whole("01") : whole("01").replace(keptFields, lastFields));
+        if (!isWhole) await assertCloses(fixture.socket, name);
+      }
+    });
+  }
+
+  it("closes the connection after a streamed response", async () => {
+    const stream = new ManualStream("a");
+    await using fixture = new Fixture(() => Promise.resolve(text(stream)));
+    const sent = await fixture.exchange(`${post}content-length: 10\r\n\r\n01`);
+    assertEquals(sent, `${framed}1\r\na\r\n0\r\n\r\n`.replace(keptFields, lastFields));
+    await assertCloses(fixture.socket, "stream");
+  });
+});
+
+describe("HTTP/1.1 server: a client that disconnects", () => {
+  const ways: [name: string, disconnect: (socket: ScriptedSocket) => void][] = [
+    ["closes", (socket) => socket.end()],
+    ["resets", (socket) => socket.reset()],
+  ];
+  for (const [name, disconnect] of ways) {
+    it(`(${name}) while the handler works aborts its signal, and gets no response`, async () => {
+      const response = signalled<PlainResponse>();
+      let signal: PlainRequest["signal"] | undefined;
+      await using fixture = new Fixture(async (request) => {
+        await request.bytes();
+        signal = request.signal;
+        return await response.promise;
+      });
+      await fixture.exchange(`${post}content-length: 2\r\n\r\nhi`);
+      assertEquals(signal!.aborted, false);
+      disconnect(fixture.socket);
+      await settled();
+      assertEquals([signal!.aborted, (signal!.reason as Error).name, fixture.socket.isClosed], [
+        true,
+        "AbortError",
+        true,
+      ]);
+      const stream = new ManualStream();
+      response.resolve(text(stream));
+      await settled();
+      assertEquals([stream.isCancelled, stream.reads, fixture.sent], [true, 0, ""]);
+    });
+
+    it(`(${name}) within a body rejects its read and aborts the signal`, async () => {
+      const failed: unknown[] = [];
+      await using fixture = new Fixture(async (request) => {
+        await request.bytes().catch((error: Error) => failed.push(error.name, request.signal.aborted));
+        return text("late");
+      });
+      await fixture.exchange(`${post}content-length: 3\r\n\r\nhi`);
+      disconnect(fixture.socket);
+      await settled();
+      assertEquals([failed, fixture.sent, fixture.socket.isClosed], [["AbortError", true], "", true]);
+    });
+
+    it(`(${name}) while a stream is sent cancels it and aborts the signal`, async () => {
+      const stream = new ManualStream();
+      let signal: PlainRequest["signal"] | undefined;
+      await using fixture = new Fixture((request) => {
+        signal = request.signal;
+        return Promise.resolve(text(stream));
+      });
+      await fixture.exchange(`${get}\r\n`);
+      stream.push("a");
+      await settled();
+      assertEquals([stream.isCancelled, signal!.aborted], [false, false]);
+      disconnect(fixture.socket);
+      await settled();
+      assertEquals([stream.isCancelled, signal!.aborted, fixture.socket.isClosed], [true, true, true]);
+      assertEquals(fixture.sent, `${framed}1\r\na\r\n`);
+    });
+
+    it(`(${name}) while idle, or within a head, closes the connection`, async () => {
+      for (const bytes of ["", "\r\n", "GET /p", `${get}`, `${get}\r\n`]) {
+        let aborted = 0;
+        await using fixture = new Fixture(({ signal }) => {
+          signal.addEventListener("abort", () => aborted++);
+          return Promise.resolve(text("hi"));
+        });
+        const sent = await fixture.exchange(bytes);
+        assertEquals(sent, bytes === `${get}\r\n` ? whole("hi") : "");
+        disconnect(fixture.socket);
+        await settled();
+        assertEquals([fixture.socket.isClosed, fixture.sent, aborted], [true, sent, 0]);
+      }
+    });
+  }
+
+  it("is detected by a write that fails, when its requests fill the buffer", async () => {
+    const stream = new ManualStream();
+    let signal: PlainRequest["signal"] | undefined;
+    await using fixture = new Fixture((request) => {
+      signal ??= request.signal;
+      return Promise.resolve(text(stream));
+    });
+    await fixture.exchange(`${get}\r\n${post}content-length: 99\r\n\r\n${"x".repeat(100_000)}`);
+    fixture.socket.reset();
+    await settled();
+    assertEquals(stream.isCancelled, false);
+    stream.push("a");
+    await settled();
+    assertEquals([stream.isCancelled, signal!.aborted, fixture.socket.isClosed], [true, true, true]);
+  });
+
+  it("before a body is complete that the handler does not read: its stream is cancelled by a write that fails", async () => {
+    const stream = new ManualStream();
+    await using fixture = new Fixture(() => Promise.resolve(text(stream)));
+    await fixture.exchange(`${post}content-length: 99\r\n\r\n`);
+    fixture.socket.reset();
+    stream.push("a");
+    await settled();
+    assertEquals([stream.isCancelled, fixture.socket.isClosed], [true, true]);
+  });
+});
+
+describe("HTTP/1.1 server: stop()", () => {
+  for (const bytes of ["", "\r\n", "GET /p HT", `${get}\r\n`, "BAD\r\n\r\n"]) {
+    it(`closes a connection after ${JSON.stringify(bytes)} at once`, async () => {
+      await using fixture = new Fixture(() => Promise.resolve(text("hi")));
+      await fixture.exchange(bytes);
+      await fixture.server.stop(60_000);
+      assert(fixture.socket.isClosed);
+    });
+  }
+
+  it("lets a response in progress end, and closes its connection", async () => {
+    const responses = [signalled<PlainResponse>(), signalled<PlainResponse>()];
+    let calls = 0;
+    await using fixture = new Fixture(() => responses[calls++]!.promise);
+    await fixture.exchange(`${get}\r\n${get}\r\n`);
+    let isStopped = false;
+    const stopped = fixture.server.stop(60_000).then(() => isStopped = true);
+    await settled();
+    assertEquals([fixture.sent, fixture.socket.isClosed], ["", false]);
+    responses[0]!.resolve(text("hi"));
+    await settled();
+    assertEquals([calls, fixture.sent, isStopped], [1, whole("hi").replace(keptFields, lastFields), false]);
+    await assertCloses(fixture.socket, "in progress");
+    await stopped;
+  });
+
+  it("lets a stream that has begun end, and then closes its connection", async () => {
+    const stream = new ManualStream();
+    let calls = 0;
+    await using fixture = new Fixture(() => {
+      calls++;
+      return Promise.resolve(text(stream));
+    });
+    await fixture.exchange(`${get}\r\n${get}\r\n`);
+    const stopped = fixture.server.stop(60_000);
+    for (const chunk of ["a", undefined]) stream.push(chunk);
+    await settled();
+    assertEquals([calls, fixture.sent], [1, `${framed}1\r\na\r\n0\r\n\r\n`]);
+    await assertCloses(fixture.socket, "stream");
+    await stopped;
+  });
+
+  it("aborts requests after the grace period", async () => {
+    await using fixture = new Fixture(({ signal }) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(text("aborted"))))
+    );
+    await fixture.exchange(`${get}\r\n`);
+    const stopped = fixture.server.stop(0);
+    while (fixture.sent === "") await settled();
+    assertEquals(fixture.sent, whole("aborted").replace(keptFields, lastFields));
+    await assertCloses(fixture.socket, "aborted");
+    await stopped;
+  });
+
+  it("closes connections that are accepted afterwards", async () => {
+    await using fixture = new Fixture(() => Promise.resolve(text("hi")));
+    await fixture.server.stop(60_000);
+    const late = new ScriptedSocket();
+    late.feed(`${get}\r\n`);
+    fixture.server.accept(late, () => undefined);
+    await settled();
+    assertEquals([late.isClosed, late.sent], [true, ""]);
+  });
+
+  it("resolves for every caller", async () => {
+    await using fixture = new Fixture(() => Promise.resolve(text("hi")));
+    await Promise.all([fixture.server.stop(60_000), fixture.server.stop(60_000)]);
+    assert(fixture.socket.isClosed);
+  });
+});
+
+describe("HTTP/1.1 server: time limits", () => {
+  /** A connection whose time the test determines. */
+  function timed(plain: Plain) {
+    const socket = new ScriptedSocket();
+    let seconds = 0;
+    const connection = new ServerConnection(socket, {
+      ...{ open: new OpenResponses(handlerOf(plain)), plain, peer: () => undefined },
+      ...{ tick: () => seconds, isStopping: () => false },
+    });
+    const ended = connection.serve();
+    /** Lets time pass, second by second. */
+    const pass = async (count: number) => {
+      for (let second = 0; second < count; second++) {
+        seconds++;
+        connection.checkTime();
+        await settled();
+      }
+    };
+    return { socket, pass, ended };
+  }
+  const respond = () => Promise.resolve(text("hi"));
+  const timeout = `HTTP/1.1 408 Request Timeout\r\n${lastFields}content-length: 0\r\n\r\n`;
+
+  it("a connection without a request closes after 15 s", async () => {
+    const { socket, pass, ended } = timed(respond);
+    socket.feed("\r\n");
+    await pass(15);
+    assertEquals(socket.isClosed, false);
+    await pass(1);
+    assertEquals([socket.isClosed, socket.sent], [true, ""]);
+    await ended;
+  });
+
+  it("a head that is incomplete after 15 s gets a 408, however often bytes arrive", async () => {
+    const { socket, pass, ended } = timed(respond);
+    await pass(10);
+    for (let second = 0; second < 15; second++) {
+      socket.feed(second === 0 ? get : "x");
+      await settled();
+      await pass(1);
+    }
+    assertEquals([socket.isClosed, socket.sent], [false, ""]);
+    await pass(1);
+    assertEquals([socket.isClosed, socket.sent], [true, timeout]);
+    await ended;
+  });
+
+  it("an idle connection closes after 75 s", async () => {
+    const { socket, pass, ended } = timed(respond);
+    socket.feed(`${get}\r\n`);
+    await settled();
+    await pass(75);
+    assertEquals(socket.isClosed, false);
+    await pass(1);
+    assertEquals([socket.isClosed, socket.sent.includes("408")], [true, false]);
+    await ended;
+  });
+
+  it("a second head has 15 s from its first byte", async () => {
+    const { socket, pass, ended } = timed(respond);
+    socket.feed(`${get}\r\n`);
+    await settled();
+    await pass(70);
+    socket.feed("G");
+    await settled();
+    await pass(15);
+    assertEquals([socket.isClosed, socket.sent.includes("408")], [false, false]);
+    await pass(1);
+    assertEquals([socket.isClosed, socket.sent.endsWith(timeout)], [true, true]);
+    await ended;
+  });
+
+  it("a handler, a stream and the read of a body have none", async () => {
+    const stream = new ManualStream();
+    const { socket, pass, ended } = timed(async (request) => {
+      await request.bytes();
+      return text(stream);
+    });
+    socket.feed(`${post}content-length: 2\r\n\r\nh`);
+    await pass(200);
+    socket.feed("i");
+    await pass(200);
+    stream.push("a");
+    await pass(200);
+    stream.push(undefined);
+    await settled();
+    assertEquals([socket.isClosed, socket.sent.endsWith("1\r\na\r\n0\r\n\r\n")], [false, true]);
+    socket.end();
+    await ended;
+  });
+
+  it("a client that does not close after the last response is disconnected after 2 s", async () => {
+    for (const request of [`${get}connection: close\r\n\r\n`, "BAD\r\n\r\n"]) {
+      const { socket, pass, ended } = timed(respond);
+      socket.feed(request);
+      await settled();
+      await pass(2);
+      socket.feed("x");
+      assertEquals([socket.isOutputEnded, socket.isClosed], [true, false]);
+      await pass(1);
+      assert(socket.isClosed);
+      await ended;
+    }
   });
 });

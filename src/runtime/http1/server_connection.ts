@@ -25,6 +25,9 @@ const lingerSeconds = 2;
 const cr = 13;
 const lf = 10;
 
+/** The response in place of one that fails. */
+const failure: PlainResponse = { status: 500, headers: {}, body: null };
+
 /** Dependencies of a {@linkcode ServerConnection}. */
 export interface ServerParts {
   readonly open: OpenResponses;
@@ -103,6 +106,9 @@ export class ServerConnection implements Thing {
     this.#isReceiving = false;
     try {
       return await this.#respond(exchange);
+    } catch (error) {
+      exchange.disconnect(); // a failed write may be its only sign
+      throw error;
     } finally {
       this.#exchange = undefined;
       this.#deadline = this.#parts.tick() + 1 + keepAliveSeconds;
@@ -152,10 +158,11 @@ export class ServerConnection implements Thing {
     }
     const response = await this.#answer(exchange);
     if (exchange.isDisconnected) {
-      if (isStream(response.body)) response.body.cancel();
+      cancelBody(response);
       return false;
     }
     if (exchange.refused !== undefined) {
+      cancelBody(response);
       await this.#refuse(exchange.refused);
       return false;
     }
@@ -172,7 +179,7 @@ export class ServerConnection implements Thing {
         ? await plainResponse(await open.respond(exchange.request()))
         : await open.respondPlain(plain, exchange);
     } catch {
-      return { status: 500, headers: {}, body: null };
+      return failure;
     }
   }
 
@@ -181,9 +188,18 @@ export class ServerConnection implements Thing {
     const { output } = connection;
     const { method, minor } = exchange.head;
     const { body } = response;
-    const head = encodedHead(response, isLast);
+    let head: string;
+    try {
+      head = encodedHead(response, isLast);
+    } catch {
+      cancelBody(response);
+      return await this.#send(exchange, failure, isLast);
+    }
+    if (hasNoBody(response.status)) {
+      cancelBody(response);
+      return await connection.write(output.head(head));
+    }
     if (isStream(body)) return await this.#stream(exchange, { head, body, isChunked: minor === 1 });
-    if (hasNoBody(response.status)) return await connection.write(output.head(head));
     if (method === "HEAD") {
       const length = body === null ? "" : `content-length: ${output.raw(body)?.length ?? 0}\r\n`;
       return await connection.write(output.head(head + length));
@@ -225,4 +241,8 @@ export class ServerConnection implements Thing {
       isOpen = await connection.fill();
     }
   }
+}
+
+function cancelBody({ body }: PlainResponse): void {
+  if (isStream(body)) body.cancel();
 }

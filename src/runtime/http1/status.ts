@@ -49,7 +49,8 @@ const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
  * @throws {TypeError} For an invalid header value, which would corrupt the head.
  */
 export function encodedHead({ status, headers }: PlainResponse, isLast: boolean): string {
-  let head = `${statusLine(status)}date: ${httpDate()}\r\n`;
+  let head = statusLine(status);
+  if (headers.date === undefined) head += `date: ${httpDate()}\r\n`;
   for (const name in headers) {
     if (own.has(name)) continue;
     const value: string | readonly string[] = headers[name]!;
