@@ -149,6 +149,9 @@ const accepted: [name: string, bytes: string, seen: readonly Seen[], isKept: boo
   ["a target in absolute form", `GET http://b.test/q?a=1 HTTP/1.1\r\n${host}\r\n`, [
     { ...seenGet, url: "http://a.test/q?a=1" },
   ], true],
+  ["a target in absolute form without a path", `GET HTTP://[::1]:80 HTTP/1.1\r\n${host}\r\n`, [
+    { ...seenGet, url: "http://a.test/" },
+  ], true],
   ["a query", `GET /q?a=%20&b HTTP/1.1\r\n${host}\r\n`, [{ ...seenGet, url: "http://a.test/q?a=%20&b" }], true],
   ["a host with a port", "GET /p HTTP/1.1\r\nhost: a.test:81\r\n\r\n", [
     { ...seenGet, url: "http://a.test:81/p" },
@@ -216,6 +219,9 @@ const refusedHeads: [name: string, bytes: string, status: number][] = [
   ["a colon in the method", `G:T /p HTTP/1.1\r\n${host}\r\n`, 400],
   ["a target without a slash", `GET p HTTP/1.1\r\n${host}\r\n`, 400],
   ["a target of another scheme", `GET ftp://a.test/p HTTP/1.1\r\n${host}\r\n`, 400],
+  ["a target in absolute form without a host", `GET http:///p HTTP/1.1\r\n${host}\r\n`, 400],
+  ["a target in absolute form with an invalid host", `GET http://b>test/p HTTP/1.1\r\n${host}\r\n`, 400],
+  ["a target in absolute form with credentials", `GET http://a:b@a.test/p HTTP/1.1\r\n${host}\r\n`, 400],
   ["a zero in the target", `GET /p\0 HTTP/1.1\r\n${host}\r\n`, 400],
   ["obs-text in the target", `GET /\xe9 HTTP/1.1\r\n${host}\r\n`, 400],
   ["a carriage return in the target", `GET /p\rx HTTP/1.1\r\n${host}\r\n`, 400],
