@@ -33,11 +33,12 @@ export class Exchange implements PlainRequest, PlainCall {
   /** Aborts when the client disconnects, or the server stops. */
   readonly stop: Stop = new Stop();
   isDisconnected = false;
+  /** Set if the body is malformed, as far as it has been read. */
+  malformed: MalformedMessage | undefined;
   /** Called when the client disconnects. */
   onDisconnect: (() => void) | undefined;
   readonly #connection: Connection;
   readonly #body: Body;
-  #malformed: MalformedMessage | undefined;
   #isComplete = false;
   #isContinued: boolean;
   #over: Promise<void> | undefined;
@@ -116,11 +117,6 @@ export class Exchange implements PlainRequest, PlainCall {
     this.#resolveOver?.();
   }
 
-  /** @throws {MalformedMessage} If the body is malformed, as far as it has been read. */
-  throwIfMalformed(): void {
-    if (this.#malformed !== undefined) throw this.#malformed;
-  }
-
   /** Reports that the client has disconnected, and cannot receive a response. */
   disconnect(): void {
     if (this.isDisconnected) return;
@@ -154,7 +150,7 @@ export class Exchange implements PlainRequest, PlainCall {
 
   #failed(error: unknown): unknown {
     if (error instanceof MalformedMessage) {
-      this.#malformed = error;
+      this.malformed = error;
       this.stop.abort(error);
       return error;
     }

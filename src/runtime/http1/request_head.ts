@@ -5,11 +5,11 @@
 import { type Fields, fieldsOf, type HeadRules, linesOf } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 
-const requestLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) ([\x21-\x7e\x80-\xff]+) HTTP\/(\d)\.(\d)$/;
+const requestLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) ([\x21-\x7e]+) HTTP\/(\d)\.(\d)$/;
 /** A request line of HTTP/0.9. */
 const simpleLine = /^[A-Z]+ \/[\x21-\x7e]*$/;
-/** The forms of a target: a path, a URL, or `*`. */
-const target = /^(?:\/|https?:\/\/|\*$)/i;
+/** The forms of a target: a path, a URL with a host and without credentials, or `*`. */
+const target = /^(?:\/|https?:\/\/[\w.~!$&'()*+,;=:%[\]-]+(?:[/?]|$)|\*$)/i;
 
 /** The head of a request. */
 export interface RequestHead {

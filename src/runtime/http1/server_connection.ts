@@ -28,6 +28,9 @@ const stalledSeconds = 600;
 const cr = 13;
 const lf = 10;
 
+/** The response in place of one that fails. */
+const failure: PlainResponse = { status: 500, headers: {}, body: null };
+
 /** Dependencies of a {@linkcode ServerConnection}. */
 interface ServerParts {
   readonly open: OpenResponses;
@@ -142,16 +145,22 @@ export class ServerConnection implements Thing {
     this.#deadline = Infinity;
     try {
       if (!exchange.isExpectationMet) throw new MalformedMessage("an unknown expectation", 417);
-      const response = await this.#answer(exchange);
-      if (exchange.isDisconnected) {
-        if (isStream(response.body)) response.body.cancel();
+      let response = await this.#answer(exchange);
+      if (exchange.isDisconnected || exchange.malformed !== undefined) {
+        cancelBody(response);
+        if (exchange.malformed !== undefined) throw exchange.malformed;
         return false;
       }
-      exchange.throwIfMalformed();
       const isLast = !isPersistent(exchange.head) || response.headers.connection === "close" ||
         this.#parts.isStopping() || !exchange.discardBody();
-      if (isStream(response.body)) await this.#stream(exchange, response, isLast);
-      else for (const bytes of this.#encode(exchange, response, isLast)) await this.#connection.write(bytes);
+      let head = encodedHead(response, isLast);
+      if (head === undefined) {
+        cancelBody(response);
+        response = failure;
+        head = encodedHead(response, isLast)!;
+      }
+      if (isStream(response.body) && !hasNoBody(response.status)) await this.#stream(exchange, response.body, head);
+      else for (const bytes of this.#encode(exchange, response, head)) await this.#connection.write(bytes);
       return !isLast && !this.#parts.isStopping();
     } finally {
       this.#exchange = undefined;
@@ -167,29 +176,29 @@ export class ServerConnection implements Thing {
         ? await plainResponse(await open.respond(exchange.request()))
         : await open.respondPlain(plain, exchange);
     } catch {
-      return { status: 500, headers: {}, body: null };
+      return failure;
     }
   }
 
   /** Encodes a response without a stream. */
-  #encode(exchange: Exchange, response: PlainResponse, isLast: boolean): readonly Uint8Array[] {
+  #encode(exchange: Exchange, response: PlainResponse, head: string): readonly Uint8Array[] {
     const { output } = this.#connection;
     const body = response.body as Uint8Array | string | null;
-    const head = encodedHead(response, isLast);
-    if (hasNoBody(response.status)) return [output.head(head)];
+    if (hasNoBody(response.status)) {
+      cancelBody(response);
+      return [output.head(head)];
+    }
     if (exchange.method !== "HEAD") return output.message(head, body ?? "");
     return [output.head(body === null ? head : `${head}content-length: ${output.raw(body)?.length ?? 0}\r\n`)];
   }
 
   /** Sends a body with backpressure; cancels it when the client disconnects. */
-  async #stream(exchange: Exchange, response: PlainResponse, isLast: boolean): Promise<void> {
+  async #stream(exchange: Exchange, body: PlainStream, head: string): Promise<void> {
     const connection = this.#connection;
     const { output } = connection;
-    const body = response.body as PlainStream;
     const isChunked = exchange.head.minor === 1;
     exchange.onDisconnect = () => body.cancel();
     try {
-      const head = encodedHead(response, isLast || !isChunked);
       await connection.write(output.head(isChunked ? `${head}transfer-encoding: chunked\r\n` : head));
       if (exchange.method === "HEAD") return body.cancel();
       for (;;) {
@@ -231,4 +240,8 @@ export class ServerConnection implements Thing {
       // the client has disconnected
     }
   }
+}
+
+function cancelBody({ body }: PlainResponse): void {
+  if (isStream(body)) body.cancel();
 }

@@ -3,7 +3,6 @@
  * @module
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
-import { MalformedMessage } from "./malformed.ts";
 
 /** Exceeds load balancers' usual idle timeout (60 s): otherwise they would send requests on closing connections. */
 export const keepAliveSeconds = 75;
@@ -39,7 +38,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** Fields that only the server sets. */
-const own = new Set(["connection", "content-length", "date", "keep-alive", "transfer-encoding"]);
+const own = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
 const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
@@ -47,15 +46,16 @@ const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
  *
  * @param response Status and headers.
  * @param isLast Whether the connection is closed after it.
- * @throws {MalformedMessage} For an invalid header value, which would corrupt the head.
+ * @returns undefined for an invalid header value, which would corrupt the head.
  */
-export function encodedHead({ status, headers }: PlainResponse, isLast: boolean): string {
-  let head = `${statusLine(status)}date: ${httpDate()}\r\n`;
+export function encodedHead({ status, headers }: PlainResponse, isLast: boolean): string | undefined {
+  let head = statusLine(status);
+  if (headers.date === undefined) head += `date: ${httpDate()}\r\n`;
   for (const name in headers) {
     if (own.has(name)) continue;
     const value: string | readonly string[] = headers[name]!;
     for (const one of typeof value === "string" ? [value] : value as readonly string[]) {
-      if (invalidValue.test(one)) throw new MalformedMessage("an invalid header value", 500);
+      if (invalidValue.test(one)) return undefined;
       head += `${name}: ${one}\r\n`;
     }
   }
