@@ -7,6 +7,7 @@ import { OpenResponses } from "../../src/runtime/_open_responses.ts";
 import { Http1Server } from "../../src/runtime/http1/server.ts";
 
 import { ServerConnection } from "../../src/runtime/http1/server_connection.ts";
+import { happens } from "../support/patience.ts";
 import { bytesOf, latin1, ScriptedSocket, settled } from "./_scripted_socket.ts";
 
 type Plain = NonNullable<RequestHandler["plain"]>;
@@ -43,7 +44,7 @@ class Fixture implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.socket.end();
-    await this.server.stop(0);
+    await happens("the server stops", this.server.stop(0));
     assert(this.socket.isClosed);
   }
 }
@@ -316,6 +317,7 @@ const refusedBodies: [name: string, bytes: string][] = [
   ["a size that ends with a carriage return alone", "2\rhi\r\n0\r\n\r\n"],
   ["data longer than the size", "2\r\nhi!\r\n0\r\n\r\n"],
   ["data without a line end", "2\r\nhi0\r\n\r\n"],
+  ["data that ends with a carriage return and another byte", "2\r\nhi\rx0\r\n\r\n"],
   ["data that ends with a line feed alone", "2\r\nhi\n0\r\n\r\n"],
   ["data that ends with a carriage return alone", "2\r\nhi\r0\r\n\r\n"],
   ["data shorter than the size", "3\r\nhi\r\n0\r\n\r\n"],
@@ -638,9 +640,11 @@ describe("HTTP/1.1 server: responses", () => {
       for (const maxWritten of bytes.length > 10_000 ? [7_001, Infinity] : [1, 7, Infinity]) {
         await using fixture = new Fixture(() => Promise.resolve(response()));
         fixture.socket.maxWritten = maxWritten;
-        assertEquals(await fixture.exchange(request === get ? `${get}\r\n` : request), bytes);
+        const sent = await fixture.exchange(request === get ? `${get}\r\n` : request);
+        if (bytes.length > 10_000) assert(sent === bytes, `${sent.length} of ${bytes.length} bytes`); // no long diff
+        else assertEquals(sent, bytes);
         if (bytes.includes(lastFields)) await assertCloses(fixture.socket, name);
-        else assertEquals(await fixture.exchange(request === get ? `${get}\r\n` : request), bytes + bytes);
+        else assert(await fixture.exchange(request === get ? `${get}\r\n` : request) === bytes + bytes, "again");
       }
     });
   }
