@@ -1056,4 +1056,37 @@ describe("HTTP/1.1 server: time limits", () => {
       await ended;
     }
   });
+
+  it("a client that reads no part of its response for 10 minutes is disconnected, and the stream cancelled", async () => {
+    const stream = new ManualStream();
+    const { socket, pass, ended } = timed(() => Promise.resolve(text(stream)));
+    socket.maxWritten = 10;
+    socket.feed(`${get}\r\n`);
+    await settled();
+    socket.isFull = true;
+    stream.push("a".repeat(30));
+    await pass(600);
+    socket.drain();
+    socket.isFull = true; // after it has read one part
+    await settled();
+    await pass(600);
+    assert(!socket.isClosed);
+    await pass(2);
+    assert(socket.isClosed && stream.isCancelled);
+    await ended;
+  });
+
+  it("a client that reads no refusal is disconnected after 2 s", async () => {
+    for (const request of ["GET", "G\n"]) {
+      const { socket, pass, ended } = timed(respond);
+      socket.isFull = true;
+      socket.feed(request);
+      await settled();
+      await pass(request === "GET" ? 16 + 2 : 2);
+      assert(!socket.isClosed);
+      await pass(1);
+      assert(socket.isClosed);
+      await ended;
+    }
+  });
 });

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { platform } from "node:process";
 import type { RequestHandler, RunningServer, ServeOptions } from "../../src/contracts/shell.ts";
 import { MeshError } from "../../src/errors.ts";
 import { listen } from "../../proxy.ts";
 import { happens, patienceMs } from "../support/patience.ts";
-import { onDeno, shellCommand } from "../support/_programs.ts";
+import { onDeno, programCommand, shellCommand } from "../support/_programs.ts";
 
 const host = "127.0.0.1";
 
@@ -92,6 +92,34 @@ testServers("serve() keeps a connection longer than load balancers do", async (s
   const [, seconds] = /^keep-alive: timeout=(\d+)\r$/m.exec(await answer.promise) ?? [];
   assertEquals(seconds, listener === "deno" ? undefined : "75"); // Deno.serve says nothing of it
   socket.destroy();
+  await server.stop(0);
+});
+
+testServers("serve() goes on after connections that were reset before it accepted them", async (serve) => {
+  const server = await serve(() => Promise.resolve(new Response("ok")));
+  const code = `import { connect } from "node:net";
+    let left = 20;
+    for (let one = 0; one < 20; one++) {
+      const socket = connect(${server.port}, "${host}", () => {
+        socket.resetAndDestroy();
+        if (--left === 0) setTimeout(() => process.exit(0), 20);
+      });
+      socket.on("error", () => {});
+    }`;
+  const [command, ...args] = programCommand(code);
+  assertEquals(spawnSync(command, args).status, 0, "they are reset while this process accepts nothing");
+  const { setTimeout } = globalThis;
+  const pauses: unknown[] = [];
+  globalThis.setTimeout = ((task: () => void, ms?: number) => {
+    if (ms! > 50 && ms! <= 100) pauses.push(ms);
+    return setTimeout(task, ms);
+  }) as typeof setTimeout;
+  try {
+    await (await fetch(`http://${host}:${server.port}/`)).text();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+  assertEquals(pauses, [], "a pause after each would stop the server");
   await server.stop(0);
 });
 
