@@ -27,6 +27,7 @@ const packages = [
 const suites = [
   "tests/behaviour",
   "tests/cli",
+  "tests/runtime/http1_server_test.ts",
   "tests/runtime/serve_test.ts",
   "tests/runtime/tls_test.ts",
   "tests/runtime/node_suite.ts",
@@ -38,7 +39,6 @@ const suites = [
   "tests/slow/cli_commands_test.ts",
   "tests/slow/hangup_test.ts",
   "tests/slow/hostile_clients_test.ts",
-  "tests/runtime/http1_server_test.ts",
   "tests/slow/http1_client_test.ts",
   "tests/slow/http1_server_fuzz_test.ts",
   "tests/slow/outbound_proxy_test.ts",

@@ -45,13 +45,16 @@ export class BodyMemory {
    * @returns Whether it was reserved.
    */
   reserve(bytes: number, { memoryBytes, client }: Pick<BodyBounds, "memoryBytes" | "client">): boolean {
-    const used = this.#byClient.get(client) ?? 0;
-    if (this.#used + bytes > memoryBytes || (client !== undefined && used + bytes > memoryBytes * clientShare)) {
-      return false;
-    }
+    if (!this.hasRoom(bytes, { memoryBytes, client })) return false;
     this.#used += bytes;
-    if (client !== undefined) this.#byClient.set(client, used + bytes);
+    if (client !== undefined) this.#byClient.set(client, (this.#byClient.get(client) ?? 0) + bytes);
     return true;
+  }
+
+  /** Whether memory could be reserved. */
+  hasRoom(bytes: number, { memoryBytes, client }: Pick<BodyBounds, "memoryBytes" | "client">): boolean {
+    if (this.#used + bytes > memoryBytes) return false;
+    return client === undefined || (this.#byClient.get(client) ?? 0) + bytes <= memoryBytes * clientShare;
   }
 
   release(bytes: number, client: unknown): void {
@@ -95,13 +98,18 @@ export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uin
 }
 
 /**
- * Returns the body of a request if it requires neither memory nor time, since it has been received with the head.
+ * Returns the body of a request without waiting, if it has been received with the head, and there is room for it.
  *
- * @param maxBytes Limit for its size, bytes.
+ * @param request Its body has not been read.
+ * @param bounds Limits of size and memory.
  */
-export function receivedBody(request: PlainRequest, maxBytes: number): Uint8Array | undefined {
+export function receivedBody(
+  request: PlainRequest,
+  bounds: Pick<BodyBounds, "maxBytes" | "memory" | "memoryBytes" | "client">,
+): Uint8Array | undefined {
   const declared = Number(request.headers.get("content-length") ?? Infinity);
-  return declared > Math.min(maxBytes, maxAtOnceBytes) || request.signal.aborted ? undefined : request.received?.();
+  if (declared > Math.min(bounds.maxBytes, maxAtOnceBytes) || request.signal.aborted) return undefined;
+  return bounds.memory.hasRoom(declared, bounds) ? request.received?.() : undefined;
 }
 
 interface Settlers {

@@ -228,8 +228,6 @@ export class ProxyInstance {
   #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Uint8Array | Promise<Uint8Array> {
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
-    const received = isUpload ? undefined : receivedBody(request, bodyLimit);
-    if (received !== undefined) return received;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
       ? {
         maxBytes: uploadLimit,
@@ -247,7 +245,8 @@ export class ProxyInstance {
         memoryBytes: bodyMemory,
         client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller,
       };
-    return readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
+    const received = receivedBody(request, bounds);
+    return received ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */
