@@ -44,7 +44,11 @@ const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
   stopped: "none",
 };
 
-const none = () => {};
+/** A read of the source. */
+interface PendingRead {
+  readonly resolve: (chunk: CompletionChunk | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 /** The events of one streaming response, in order. */
 export class AnswerStream {
@@ -61,8 +65,7 @@ export class AnswerStream {
   #last: ChatCompletionChunk | undefined;
   /** Undefined while the stream is open. The first end applies. */
   #end: StreamEnd | undefined;
-  /** Rejects the pending read, since a source may ignore the connection's abort signal. */
-  #leave: (reason: unknown) => void = none;
+  #waiting: PendingRead | undefined;
 
   constructor(parts: AnswerStreamParts) {
     this.#parts = parts;
@@ -73,7 +76,7 @@ export class AnswerStream {
       const { reason } = connection.stop;
       // an idle timeout of the provider is its failure: the pending read ends the stream
       if (!(reason instanceof AttemptTimeout)) this.#close({ kind: "stopped", reason });
-      this.#leave(reason);
+      this.#fail(reason); // since a source may ignore the signal
     });
   }
 
@@ -123,39 +126,43 @@ export class AnswerStream {
     others?.forEach(({ choices }) => this.#written.add(choices));
   }
 
-  /** Reads the next chunk of the source. Creates few promises, since every event passes here. */
+  /** Reads the next chunk of the source. Creates few objects, since every event passes here. */
   #next(): Promise<CompletionChunk | undefined> {
     const { connection, answer: { rest } } = this.#parts.routed;
     connection.listen();
     return new Promise((resolve, reject) => {
-      const settle = () => {
-        this.#leave = none;
-        connection.pause();
-        if (this.#end === undefined) return true;
-        resolve(undefined);
-        return false;
-      };
-      const fail = (error: unknown) => {
-        if (settle()) reject(this.#interrupted(error));
-      };
-      this.#leave = fail;
-      if (connection.stop.aborted) return fail(connection.stop.reason);
-      // a custom connector may throw instead of rejecting, and yield any value
-      const take = (result: IteratorResult<CompletionChunk>) => {
-        if (!settle()) return;
-        try {
-          if (!result.done) this.#measure(result.value);
-          resolve(result.done ? undefined : result.value);
-        } catch (error) {
-          reject(this.#interrupted(error));
-        }
-      };
+      this.#waiting = { resolve, reject };
+      if (connection.stop.aborted) return this.#fail(connection.stop.reason);
       try {
-        rest.next().then(take, fail);
+        rest.next().then(this.#take, this.#fail);
       } catch (error) {
-        fail(error);
+        this.#fail(error); // a custom connector may throw instead of rejecting
       }
     });
+  }
+
+  readonly #take = (result: IteratorResult<CompletionChunk>): void => {
+    const waiting = this.#settle();
+    if (waiting === undefined) return;
+    try {
+      if (!result.done) this.#measure(result.value); // a custom connector may yield any value
+      waiting.resolve(result.done ? undefined : result.value);
+    } catch (error) {
+      waiting.reject(this.#interrupted(error));
+    }
+  };
+
+  readonly #fail = (error: unknown): void => this.#settle()?.reject(this.#interrupted(error));
+
+  /** Ends the pending read. Returns it, unless the stream has ended meanwhile. */
+  #settle(): PendingRead | undefined {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return undefined;
+    this.#waiting = undefined;
+    this.#parts.routed.connection.pause();
+    if (this.#end === undefined) return waiting;
+    waiting.resolve(undefined);
+    return undefined;
   }
 
   #interrupted(error: unknown): StreamInterruptedError {

@@ -187,8 +187,8 @@ class IdleTimer {
     this.#isListening = true;
   }
 
+  /** Its time runs from the last data: the reader has just received them. */
   pause(): void {
-    this.touch();
     this.#isListening = false;
   }
 

@@ -7,8 +7,9 @@
 /** Bodies up to this size, bytes, are sent with their head. */
 const maxJoinedBytes = 64 * 1024;
 
-/** Initial size, bytes. */
+/** Size, initial and maximum, bytes. Idle connections keep their buffers, so a larger message has one of its own. */
 const firstBytes = 1024;
+const maxKeptBytes = 16 * 1024;
 
 /** Room for the length and the end of a head, or for the size of a chunk. */
 const lengthBytes = 40;
@@ -74,7 +75,7 @@ export class OutputBuffer {
   #room(size: number): Uint8Array {
     if (this.#bytes.length >= size) return this.#bytes;
     const bytes = new Uint8Array(Math.max(firstBytes, 2 ** Math.ceil(Math.log2(size))));
-    return size > 2 * maxJoinedBytes ? bytes : this.#bytes = bytes;
+    return size > maxKeptBytes ? bytes : this.#bytes = bytes;
   }
 }
 
