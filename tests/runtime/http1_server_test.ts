@@ -55,7 +55,12 @@ interface Signalled<Value> {
   readonly reject: (error: unknown) => void;
 }
 
-const signalled = <Value = void>(): Signalled<Value> => Promise.withResolvers<Value>();
+/** `Promise.withResolvers`, which Node 20 lacks. */
+function signalled<Value = void>(): Signalled<Value> {
+  let settlers!: Omit<Signalled<Value>, "promise">;
+  const promise = new Promise<Value>((resolve, reject) => settlers = { resolve, reject });
+  return { promise, ...settlers };
+}
 
 const text = (body: PlainResponse["body"], headers: Record<string, string> = {}): PlainResponse => ({
   ...{ status: 200, headers, body },
