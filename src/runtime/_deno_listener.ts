@@ -6,7 +6,6 @@ import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/s
 import { Http1Server } from "./http1/server.ts";
 import { listenError } from "./_listen_error.ts";
 import { callAfter } from "./_timers.ts";
-import { listenOptions } from "./_workers.ts";
 
 /** Delay after a connection could not be accepted, for lack of file descriptors or memory, ms. */
 const retryMs = 100;
@@ -50,8 +49,7 @@ export function serveDeno(handler: RequestHandler, { host, port, onListen }: Ser
 
 function listenerOf(host: string, port: number): Deno.TcpListener {
   try {
-    const { port: own = port, reusePort = false } = listenOptions(port, host);
-    return Deno.listen({ hostname: host, port: own, reusePort });
+    return Deno.listen({ hostname: host, port });
   } catch (error) {
     throw listenError(error, `${host}:${port}`);
   }

@@ -24,10 +24,11 @@ import { isWorker, workersOf } from "./_workers.ts";
 const lastWaitMs = 1_000;
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener === "node" || options.tls !== undefined) {
+  // Deno (2.9.6) shares a port only through Node's sockets, unless it has --unstable-net
+  if (options.listener === "node" || options.tls !== undefined || isWorker()) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
-  if (options.listener !== "deno" || isWorker()) return serveDeno(handler, options);
+  if (options.listener !== "deno") return serveDeno(handler, options);
   const { host, port, onListen } = options;
   const open = new OpenResponses(handler);
   const { plain } = handler;

@@ -157,7 +157,7 @@ export const proxy = (): Field<ProxyValues> =>
     /**
      * HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno). `Deno.serve`
      * has no time limit for slow request headers, and may not detect a client that disconnects before its response
-     * begins. With `proxy.tls`, `node:https` serves.
+     * begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers` on Deno.
      */
     listener: oneOf(["http1", "node", "deno"], defaultProxy.listener),
     /**
