@@ -82,12 +82,6 @@ export class Connection {
     return armed ?? this.#socket.read(this.#room());
   }
 
-  /** Releases buffers that only a large message required. The input must be empty, and no read pending. */
-  #shrink(): void {
-    this.start = this.end = 0;
-    if (this.bytes.length > idleBytes) this.bytes = new Uint8Array(idleBytes);
-  }
-
   /**
    * Reads ahead until {@linkcode next} is called, up to the size of the buffer, so that a disconnect is detected.
    *
@@ -136,7 +130,8 @@ export class Connection {
   park(now: number, onDeath: () => void): void {
     this.idleSince = now;
     this.#onDeath = onDeath;
-    this.#shrink();
+    this.start = this.end = 0;
+    if (this.bytes.length > idleBytes) this.bytes = new Uint8Array(idleBytes);
     const armed = this.#armed = this.#socket.read(this.bytes);
     const end = () => this.#idleEnd();
     armed.then(end, end);

@@ -30,7 +30,6 @@ const reasons: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
   499: "Client Closed Request",
   500: "Internal Server Error",
-  501: "Not Implemented",
   502: "Bad Gateway",
   503: "Service Unavailable",
   504: "Gateway Timeout",
