@@ -18,7 +18,7 @@ const harmless = new Set(["ENOTCONN", "ECONNABORTED", "ECONNRESET", "EPROTO", "E
  *
  * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
  */
-export function serveDeno(handler: RequestHandler, { host, port, onListen }: ServeOptions): RunningServer {
+export function serveOnDeno(handler: RequestHandler, { host, port, onListen }: ServeOptions): RunningServer {
   const server = new Http1Server(handler, (timer) => Deno.unrefTimer(timer));
   const listener = listenerOf(host, port);
   const bound = listener.addr.port;

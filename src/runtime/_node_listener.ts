@@ -15,7 +15,7 @@ import { listenOptions } from "./_workers.ts";
  *
  * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
  */
-export async function serveSockets(
+export async function serveOnNode(
   handler: RequestHandler,
   { host, port, onListen }: ServeOptions,
 ): Promise<RunningServer> {

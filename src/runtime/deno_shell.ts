@@ -13,7 +13,7 @@ import type {
   Shell,
 } from "../contracts/shell.ts";
 import { responseOf } from "../util/response_of.ts";
-import { serveDeno } from "./_deno_listener.ts";
+import { serveOnDeno } from "./_deno_listener.ts";
 import { listenError } from "./_listen_error.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
 import { outputOf } from "./_output.ts";
@@ -28,7 +28,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   if (options.listener === "node" || options.tls !== undefined || isWorker()) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
-  if (options.listener !== "deno") return serveDeno(handler, options);
+  if (options.listener !== "deno") return serveOnDeno(handler, options);
   const { host, port, onListen } = options;
   const open = new OpenResponses(handler);
   const { plain } = handler;

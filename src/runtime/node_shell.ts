@@ -13,7 +13,7 @@ import type {
   Shell,
 } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
-import { serveSockets } from "./_node_listener.ts";
+import { serveOnNode } from "./_node_listener.ts";
 import { outputOf } from "./_output.ts";
 import { servingFlags, workersOf } from "./_workers.ts";
 
@@ -52,7 +52,7 @@ async function readInput(): Promise<string> {
 }
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener !== "node" && options.tls === undefined) return await serveSockets(handler, options);
+  if (options.listener !== "node" && options.tls === undefined) return await serveOnNode(handler, options);
   return await (await import("./_node_server.ts")).serveNode(handler, options);
 }
 

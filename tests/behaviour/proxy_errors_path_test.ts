@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { assertRefused, getRaw, goodBody, type Refused, refusing } from "../support/_surface.ts";
+import { assertRefused, getRaw, goodBody, listeners, type Refused, refusing } from "../support/_surface.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
 
@@ -51,7 +51,7 @@ describe("A path or method the proxy does not know", () => {
     await assertRefused(response, { status: 415, code: "unsupported_media_type" });
   });
 
-  for (const listener of ["node", "deno"] as const) {
+  for (const listener of listeners) {
     it(`answers HEAD with the headers of GET, and no body (${listener})`, async () => {
       await using upstream = await startUpstream(answer());
       await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, listener });

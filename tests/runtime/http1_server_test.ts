@@ -591,6 +591,18 @@ const responses: [name: string, request: string, response: () => PlainResponse, 
   ["a string to HEAD", head, () => text("é"), `${start}${keptFields}content-length: 2\r\n\r\n`],
   ["bytes to HEAD", head, () => text(bytesOf(long)), `${start}${keptFields}content-length: 65536\r\n\r\n`],
   ["no body to HEAD", head, () => text(null), `${start}${keptFields}\r\n`],
+  [
+    "no body, but its length, to HEAD",
+    head,
+    () => text(null, { "content-length": "12" }),
+    `${start}${keptFields}content-length: 12\r\n\r\n`,
+  ],
+  [
+    "no body, but an invalid length, to HEAD",
+    head,
+    () => text(null, { "content-length": "1\r\nx: y" }),
+    `${start}${keptFields}\r\n`,
+  ],
   ["204", get, () => ({ ...text(null), status: 204 }), `HTTP/1.1 204 No Content\r\n${keptFields}\r\n`],
   ["204 with a body", get, () => ({ ...text("hi"), status: 204 }), `HTTP/1.1 204 No Content\r\n${keptFields}\r\n`],
   [

@@ -14,7 +14,7 @@ import { HeadScanner } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 import { lastChunk } from "./output_buffer.ts";
 import { parseRequestHead, requestRules } from "./request_head.ts";
-import { encodedHead, hasNoBody, keepAliveSeconds, refusal } from "./status.ts";
+import { encodedHead, hasNoBody, keepAliveSeconds, refusal } from "./response_encoder.ts";
 
 /** Time for a head to arrive, from the connection's start or its first byte, s. */
 const headSeconds = 15;
@@ -189,7 +189,8 @@ export class ServerConnection implements Thing {
       return [output.head(head)];
     }
     if (exchange.method !== "HEAD") return output.message(head, body ?? "");
-    return [output.head(body === null ? head : `${head}content-length: ${output.raw(body)?.length ?? 0}\r\n`)];
+    const length = body === null ? lengthOf(response) : output.raw(body)?.length ?? 0;
+    return [output.head(length === undefined ? head : `${head}content-length: ${length}\r\n`)];
   }
 
   /** Sends a body with backpressure; cancels it when the client disconnects. */
@@ -240,6 +241,12 @@ export class ServerConnection implements Thing {
       // the client has disconnected
     }
   }
+}
+
+/** The length that a response to HEAD declares, of the body that GET would send. */
+function lengthOf({ headers }: PlainResponse): string | undefined {
+  const length = headers["content-length"];
+  return length !== undefined && /^\d+$/.test(length) ? length : undefined;
 }
 
 function cancelBody({ body }: PlainResponse): void {

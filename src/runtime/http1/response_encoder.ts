@@ -1,5 +1,5 @@
 /**
- * Heads of responses of a server.
+ * Encodes heads of responses.
  * @module
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
