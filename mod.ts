@@ -1,7 +1,6 @@
 /**
  * An OpenAI-compatible client that routes requests over many AI providers. A request names a capability; ModelMesh
- * selects
- * an available model, retries, and fails over to the next one.
+ * selects an available model, retries, and fails over to the next one.
  *
  * @example
  * ```ts ignore

@@ -45,7 +45,7 @@ const runs: readonly Check[] = [
       await Deno.remove(path);
     }
   }],
-  ["its demo serves, fails over, stops on SIGTERM with code 0", () => proveDemo(executable, folder)],
+  ["its demo serves, fails over, stops on SIGTERM with code 0", () => proveDemo([executable], folder)],
 ];
 
 /** Checks of the file list. */

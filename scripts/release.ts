@@ -1,11 +1,12 @@
 /**
  * Checks what a tag would publish, without publishing: one version everywhere, a change log entry, and dry runs of JSR
- * and npm. Leaves the npm package in `npm/`.
+ * and npm. Leaves the packages in `jsr/` and `npm/`.
  *
  * Arguments: `--tag=v1.2.3`. Without it, the version of `deno.json` is used, and the change log entry may be marked
  * unreleased.
  * @module
  */
+import { buildJsrPackage } from "./jsr/package.ts";
 import { stop } from "./npm/esbuild.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
 import { buildPackage } from "./npm/package.ts";
@@ -46,9 +47,15 @@ interface Packed {
 /** Files that the package must contain. */
 const needed = ["README.md", "LICENSE", "schema.json", "api.md", "docs/README.md", "dist/mod.js", "types/mod.d.ts"];
 
+async function checkJsr(): Promise<void> {
+  const folder = new URL("jsr/", root);
+  await buildJsrPackage(folder);
+  await run([Deno.execPath(), "publish", "--dry-run", "--allow-dirty"], { folder: fromFileUrl(folder) });
+}
+
 async function checkNpm({ name, version }: { readonly name: string; readonly version: string }): Promise<string[]> {
   const folder = new URL("npm/", root);
-  await buildPackage(folder).finally(stop);
+  await buildPackage(folder);
   const command = ["npm", "publish", "--dry-run", "--json", "--access", "public"];
   const { out } = await run(command, { folder: fromFileUrl(folder), limitSeconds: 120 });
   const packed = (JSON.parse(out) as Record<string, Packed>)[name];
@@ -63,8 +70,12 @@ async function main(args: readonly string[]): Promise<number> {
   const read = (path: string) => Deno.readTextFile(new URL(path, root));
   const manifest = JSON.parse(await read("deno.json")) as { name: string; version: string };
   const problems = releaseProblems({ tag, version: manifest.version, changelog: await read("CHANGELOG.md") });
-  await run([Deno.execPath(), "publish", "--dry-run", "--allow-dirty"], { folder: fromFileUrl(root) });
-  problems.push(...await checkNpm(manifest));
+  try {
+    await checkJsr();
+    problems.push(...await checkNpm(manifest));
+  } finally {
+    await stop();
+  }
   for (const problem of problems) console.error(problem);
   if (problems.length === 0) console.log(`${manifest.name} ${manifest.version} can be published to JSR and npm`);
   return problems.length === 0 ? 0 : 1;

@@ -116,10 +116,10 @@ function pathOf({ path }: OutputFile): string {
 }
 
 /**
- * An import of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, and a
- * page's bundler takes such an import for a use. Its line stays, for the source map.
+ * An import of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, a
+ * page's bundler takes such an import for a use, and Deno resolves each. Its line stays, for the source map.
  */
-const bareImport = /^import "\.[^"]+";$/gm;
+export const bareImport: RegExp = /^import "\.[^"]+";$/gm;
 
 /** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
 function textOf(file: OutputFile): string {
@@ -138,8 +138,12 @@ function sourcePath({ href }: URL): string {
   return path;
 }
 
-/** The comments with copyright at the head of the inlined files of others, each notice once. */
-async function noticesOf(inputs: readonly string[]): Promise<string> {
+/**
+ * Returns the comments with copyright at the head of the inlined files of others, each notice once.
+ *
+ * @param inputs Paths of the inlined files, relative to the repository.
+ */
+export async function noticesOf(inputs: readonly string[]): Promise<string> {
   const notices = new Set<string>();
   for (const path of inputs.filter((input) => foreign.test(input))) {
     const text = await Deno.readTextFile(new URL(path, root));

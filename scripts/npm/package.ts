@@ -3,12 +3,12 @@
  * @module
  */
 import { bundleEntries, type PackageFile } from "./bundle.ts";
-import { root } from "./files.ts";
+import { copied, root } from "./files.ts";
 import { optionalPackages } from "./optional_packages.ts";
 import { declarations } from "./types.ts";
 
 /** Members of `deno.json` that the package uses. */
-interface Manifest {
+export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license: string;
@@ -18,9 +18,6 @@ interface Manifest {
 
 /** Minimum version of Node, the first with `process.getBuiltinModule`. `modelmesh.cjs` has it as well. */
 const engine = ">=20.16";
-
-/** Documentation, complete with link targets. */
-const pages = ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "api.md", "docs"];
 
 /** License of inlined third-party code, below the notices of its files. */
 const thirdParty = "This package contains code of the Deno standard library and of what it was ported from, " +
@@ -36,23 +33,42 @@ const thirdParty = "This package contains code of the Deno standard library and 
 export async function buildPackage(folder: URL): Promise<PackageFile[]> {
   const manifest = await readManifest();
   const { files, notices } = await bundleEntries();
-  const license = await Deno.readTextFile(new URL("LICENSE", root));
-  const terms = license.slice(license.indexOf("Permission is hereby"));
   const all = [
     ...files,
-    ...declarations(),
+    ...declarations({ extension: ".js", hasLibraries: true }),
     { path: "modelmesh.cjs", text: await Deno.readTextFile(new URL("scripts/npm/modelmesh.cjs", root)) },
     { path: "package.json", text: `${JSON.stringify(packageJson(manifest), null, 2)}\n` },
-    { path: "THIRD_PARTY_LICENSES", text: `${thirdParty}\n\n${notices}\n${terms}` },
+    await thirdPartyLicenses(notices),
   ];
+  await writePackage(folder, all);
+  await Deno.chmod(new URL("modelmesh.cjs", folder), 0o755);
+  return all;
+}
+
+/**
+ * Returns the file with the licenses of inlined third-party code.
+ *
+ * @param notices Notices of its files.
+ */
+export async function thirdPartyLicenses(notices: string): Promise<PackageFile> {
+  const license = await Deno.readTextFile(new URL("LICENSE", root));
+  const terms = license.slice(license.indexOf("Permission is hereby"));
+  return { path: "THIRD_PARTY_LICENSES", text: `${thirdParty}\n\n${notices}\n${terms}` };
+}
+
+/**
+ * Writes a package, with license, schema and documentation.
+ *
+ * @param folder Output folder, which is emptied first.
+ * @param files Its other files.
+ */
+export async function writePackage(folder: URL, files: readonly PackageFile[]): Promise<void> {
   await Deno.remove(folder, { recursive: true }).catch(() => {}); // absent in the first build
-  for (const { path, text } of all) {
+  for (const { path, text } of files) {
     await Deno.mkdir(new URL(".", new URL(path, folder)), { recursive: true });
     await Deno.writeTextFile(new URL(path, folder), text);
   }
-  await Deno.chmod(new URL("modelmesh.cjs", folder), 0o755);
-  for (const path of ["LICENSE", "schema.json", ...pages]) await copy(path, folder);
-  return all;
+  for (const path of copied) await copy(path, folder);
 }
 
 /** Copies a file or a folder. */
@@ -63,7 +79,12 @@ async function copy(path: string, folder: URL): Promise<void> {
   for await (const { name } of Deno.readDir(new URL(path, root))) await copy(`${path}/${name}`, folder);
 }
 
-async function readManifest(): Promise<Manifest> {
+/**
+ * Reads `deno.json`.
+ *
+ * @throws {Error} When its version is not that of the sources.
+ */
+export async function readManifest(): Promise<Manifest> {
   const manifest = JSON.parse(await Deno.readTextFile(new URL("deno.json", root))) as Manifest;
   const { version } = await import(new URL("src/version.ts", root).href) as { version: string };
   if (version !== manifest.version) {
@@ -86,7 +107,7 @@ function packageJson({ name, version, license, description, exports }: Manifest)
       "./package.json": "./package.json",
     },
     bin: { modelmesh: "modelmesh.cjs" },
-    files: ["dist", "types", "modelmesh.cjs", "THIRD_PARTY_LICENSES", "schema.json", ...pages],
+    files: ["dist", "types", "modelmesh.cjs", "THIRD_PARTY_LICENSES", ...copied.filter((path) => path !== "LICENSE")],
     engines: { node: engine },
     peerDependencies: mapped((version) => `^${version}`),
     peerDependenciesMeta: mapped(() => ({ optional: true })),

@@ -14,13 +14,22 @@ const libraries: readonly (readonly [names: RegExp, library: string])[] = [
   [/\b(?:Async)?Disposable\b|\bSymbol\.(?:asyncDispose|dispose)\b/, "esnext.disposable"],
 ];
 
+/** How declarations refer to each other. */
+export interface DeclarationStyle {
+  /** What replaces `.ts` in their imports: `.js`, which TypeScript resolves, or `.d.ts`, which Deno takes literally. */
+  readonly extension: ".js" | ".d.ts";
+  /** Whether they refer to newer standard libraries, which JSR rejects and Deno has. */
+  readonly hasLibraries: boolean;
+}
+
 /**
  * Emits the declarations reachable from the entries into `types/`.
  *
+ * @param style How they refer to each other.
  * @throws {Error} When a declaration cannot be emitted, or refers to something that consumers lack.
  */
-export function declarations(): PackageFile[] {
-  const written = emit();
+export function declarations({ extension, hasLibraries }: DeclarationStyle): PackageFile[] {
+  const written = emit(extension);
   const wanted = new Set<string>();
   const queue = entries.map((entry) => `types/${entry}.d.ts`);
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -28,10 +37,21 @@ export function declarations(): PackageFile[] {
     wanted.add(path);
     queue.push(...importsOf(path, written.get(path)));
   }
-  return [...wanted].sort().map((path) => ({ path, text: withLibraries(path, written.get(path)!) }));
+  return [...wanted].sort().map((path) => {
+    const text = written.get(path)!;
+    const libraries = librariesOf(path, text);
+    return { path, text: (hasLibraries ? libraries : "") + moduleComment(path, text) + text };
+  });
 }
 
-function emit(): Map<string, string> {
+/** Returns the module's comment, which the compiler drops with the import that follows it. */
+function moduleComment(path: string, text: string): string {
+  if (text.includes("@module")) return "";
+  const source = Deno.readTextFileSync(new URL(path.replace(/^types\/(.*)\.d\.ts$/, "$1.ts"), root));
+  return /^\/\*\*[^]*?\*\/\n/.exec(source)?.[0] ?? "";
+}
+
+function emit(extension: DeclarationStyle["extension"]): Map<string, string> {
   const program = ts.createProgram(entries.map((entry) => fromFileUrl(new URL(`${entry}.ts`, root))), {
     declaration: true,
     emitDeclarationOnly: true,
@@ -49,7 +69,9 @@ function emit(): Map<string, string> {
   const files = new Map<string, string>();
   const write = (path: string, text: string) => void files.set(path, text);
   // only errors that prevent emitting matter here; `deno task check` knows the types of Deno and @std
-  const { diagnostics } = program.emit(undefined, write, undefined, true, { afterDeclarations: [withScriptNames] });
+  const { diagnostics } = program.emit(undefined, write, undefined, true, {
+    afterDeclarations: [withNames(extension)],
+  });
   const [first] = diagnostics;
   if (first !== undefined) {
     throw new Error(`${first.file?.fileName}: ${ts.flattenDiagnosticMessageText(first.messageText, "\n")}`);
@@ -57,16 +79,16 @@ function emit(): Map<string, string> {
   return files;
 }
 
-/**
- * Rewrites `./a.ts` to `./a.js`, which every module resolution maps to `./a.d.ts`. TypeScript rewrites scripts only.
- */
-const withScriptNames: ts.TransformerFactory<ts.SourceFile | ts.Bundle> = (context) => (file) => {
-  const visit = (node: ts.Node): ts.Node =>
-    ts.isStringLiteral(node) && isSpecifier(node)
-      ? context.factory.createStringLiteral(node.text.replace(/\.ts$/, ".js"))
-      : ts.visitEachChild(node, visit, context);
-  return ts.visitNode(file, visit) as ts.SourceFile;
-};
+/** Rewrites imports of `./a.ts`. TypeScript itself rewrites those of scripts only. */
+function withNames(extension: string): ts.TransformerFactory<ts.SourceFile | ts.Bundle> {
+  return (context) => (file) => {
+    const visit = (node: ts.Node): ts.Node =>
+      ts.isStringLiteral(node) && isSpecifier(node)
+        ? context.factory.createStringLiteral(node.text.replace(/\.ts$/, extension))
+        : ts.visitEachChild(node, visit, context);
+    return ts.visitNode(file, visit) as ts.SourceFile;
+  };
+}
 
 function isSpecifier(node: ts.StringLiteral): boolean {
   return /^\.\.?\/.*\.ts$/.test(node.text);
@@ -76,16 +98,18 @@ function isSpecifier(node: ts.StringLiteral): boolean {
 function importsOf(path: string, text: string | undefined): string[] {
   if (text === undefined) throw new Error(`${path}: imported, but not written`);
   return ts.preProcessFile(text).importedFiles.map(({ fileName }) => {
-    if (!/^\.\.?\/.*\.js$/.test(fileName)) throw new Error(`${path} needs "${fileName}", which consumers may not have`);
-    return new URL(fileName, `file:///${path}`).pathname.slice(1).replace(/\.js$/, ".d.ts");
+    if (!/^\.\.?\/.*\.(?:js|d\.ts)$/.test(fileName)) {
+      throw new Error(`${path} needs "${fileName}", which consumers may not have`);
+    }
+    return new URL(fileName, `file:///${path}`).pathname.slice(1).replace(/(?:\.js|\.d\.ts)$/, ".d.ts");
   });
 }
 
-/** Adds references to newer standard libraries, and rejects names that exist on one runtime only. */
-function withLibraries(path: string, text: string): string {
+/** Returns references to newer standard libraries. Rejects names that exist on one runtime only. */
+function librariesOf(path: string, text: string): string {
   const code = text.replace(/\/\*[^]*?\*\//g, "");
   const global = code.match(/\bDeno\b|\bNodeJS\b|\bBuffer\b/);
   if (global !== null) throw new Error(`${path} names ${global[0]}, which consumers may not have`);
   const needed = libraries.filter(([names]) => names.test(code)).map(([, library]) => library);
-  return needed.map((library) => `/// <reference lib="${library}" />\n`).join("") + text;
+  return needed.map((library) => `/// <reference lib="${library}" />\n`).join("");
 }

@@ -5,6 +5,7 @@ import { referencePages, withReference } from "../../scripts/reference.ts";
 import { withCommands } from "../../scripts/reference/command_line.ts";
 import { apiPage } from "../../scripts/reference/api.ts";
 import { ConfigError, create } from "../../mod.ts";
+import { copied } from "../../scripts/npm/files.ts";
 
 const root = new URL("../../", import.meta.url);
 const pages: readonly string[] = await markdownFiles();
@@ -53,14 +54,12 @@ Deno.test("docs/README.md has every page of docs", async () => {
 });
 
 Deno.test("what a page of the packages links to is in them, too", async () => {
-  const { publish } = JSON.parse(await read("deno.json")) as { publish: { include: readonly string[] } };
-  const isPublished = (path: string) =>
-    publish.include.some((included) => included.endsWith("/") ? path.startsWith(included) : path === included);
+  const isPublished = (path: string) => copied.some((one) => path === one || path.startsWith(`${one}/`));
   const broken: string[] = [];
   for (const page of pages.filter(isPublished)) {
     for (const target of linksOf(await read(page))) {
       const path = new URL(target, new URL(page, root)).href.slice(root.href.length).replace(/#.*/, "");
-      if (!isPublished(path) && !publish.include.includes(`${path}/`)) broken.push(`${page}: ${target}`);
+      if (!isPublished(path)) broken.push(`${page}: ${target}`);
     }
   }
   assertEquals(broken, []);

@@ -5,8 +5,8 @@
 import { servingFlags } from "../../../src/runtime/_workers.ts";
 import type { Contestant, Stage } from "../kit/contestant.ts";
 import { denoFlags, nodeFlags, trustOf } from "../kit/contestant.ts";
-import { ownPackage } from "../kit/packages.ts";
-import { denoCommand, lazyImports, nodePath, root } from "../kit/runtimes.ts";
+import { ownJsrPackage, ownPackage } from "../kit/packages.ts";
+import { lazyImports, nodePath, packageCommand } from "../kit/runtimes.ts";
 
 /**
  * Writes the configuration and returns its path.
@@ -26,20 +26,22 @@ export async function writeConfiguration(stage: Stage, proxy: Record<string, unk
   return path;
 }
 
-/** On Deno, from this checkout, as the documentation starts a proxy. */
+async function startOnDeno(stage: Stage, config: string) {
+  const command = packageCommand(`${await ownJsrPackage()}cli.js`, [lazyImports, ...denoFlags(stage)]);
+  return {
+    command: [...command, "proxy", "--config", config],
+    env: { ...trustOf(stage), DENO_V8_FLAGS: servingFlags },
+  };
+}
+
+/** On Deno, from the JSR package, as the documentation starts a proxy. */
 export const ownDeno: Contestant = {
   name: "deno",
   title: "ModelMesh on Deno",
   bare: "pass",
   model: "bench",
   async start(stage) {
-    const command = [
-      ...denoCommand(`${root}cli.ts`, [lazyImports, ...denoFlags(stage)]),
-      "proxy",
-      "--config",
-      await writeConfiguration(stage),
-    ];
-    return { command, env: { ...trustOf(stage), DENO_V8_FLAGS: servingFlags } };
+    return await startOnDeno(stage, await writeConfiguration(stage));
   },
 };
 
@@ -49,11 +51,7 @@ export const ownDenoServe: Contestant = {
   name: "deno-serve",
   title: "ModelMesh on Deno, proxy.listener: deno",
   async start(stage) {
-    const config = await writeConfiguration(stage, { listener: "deno" });
-    return {
-      command: [...denoCommand(`${root}cli.ts`, [lazyImports, ...denoFlags(stage)]), "proxy", "--config", config],
-      env: { ...trustOf(stage), DENO_V8_FLAGS: servingFlags },
-    };
+    return await startOnDeno(stage, await writeConfiguration(stage, { listener: "deno" }));
   },
 };
 

@@ -1,6 +1,6 @@
 /**
  * Installs the packages of other contestants, once, into a cache in the system's temporary folder; and builds this
- * project's package for each run.
+ * project's packages for each run.
  * @module
  */
 import { output } from "./process.ts";
@@ -83,6 +83,24 @@ export async function removeTemporary(): Promise<void> {
   if (runFolder !== undefined) await Deno.remove(runFolder, { recursive: true }).catch(() => {});
 }
 
+async function build(registry: "jsr" | "npm", folder: string): Promise<void> {
+  const command = denoCommand(programPath("build.ts")).filter((argument) => argument !== "--no-npm");
+  await output({ command: [...command, registry, folder], env: { DENO_TLS_CA_STORE: "mozilla,system" } }, installMs);
+}
+
+/**
+ * Returns the folder of this project's JSR package, with a trailing slash.
+ *
+ * @throws {Error} When it cannot be built.
+ */
+export function ownJsrPackage(): Promise<string> {
+  return once("jsr", async () => {
+    const folder = `${await temporaryFolder()}/jsr/`;
+    await build("jsr", folder);
+    return folder;
+  });
+}
+
 /**
  * Returns the command line of this project's npm package, packed and installed.
  *
@@ -93,8 +111,7 @@ export function ownPackage(): Promise<string> {
     const folder = `${await temporaryFolder()}/own`;
     await Deno.mkdir(folder);
     await Deno.writeTextFile(`${folder}/package.json`, '{ "private": true }');
-    const build = denoCommand(programPath("build.ts")).filter((argument) => argument !== "--no-npm");
-    await output({ command: [...build, `${folder}/built`], env: { DENO_TLS_CA_STORE: "mozilla,system" } }, installMs);
+    await build("npm", `${folder}/built`);
     const packed = await output({
       command: ["npm", "pack", "--json", "--pack-destination", folder, "./built"],
       folder,
@@ -120,7 +137,7 @@ export async function usedVersions(): Promise<string[]> {
 }
 
 async function versionsIn(name: string, folder: string): Promise<string[]> {
-  if (name === "own") return [];
+  if (name === "own" || name === "jsr") return [];
   if (name === "litellm") {
     const ask = "import importlib.metadata as m; print(m.version('litellm'))";
     return [`litellm ${(await output({ command: [`${folder}/python`, "-c", ask] })).trim()}`];

@@ -29,6 +29,16 @@ export function denoCommand(path: string, flags: readonly string[] = []): string
   return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", ...flags, "--config", `${root}deno.json`, path];
 }
 
+/**
+ * Returns the command that runs a file of a package on Deno, without this repository's settings.
+ *
+ * @param path The file.
+ * @param flags Additional flags of Deno.
+ */
+export function packageCommand(path: string, flags: readonly string[] = []): string[] {
+  return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", "--no-config", ...flags, path];
+}
+
 const nodes = new Map<string, Promise<string>>();
 
 /**

@@ -53,12 +53,12 @@ async function proveNpx(project: Project): Promise<void> {
 /**
  * Tests that the demo of the command line serves, and that SIGTERM stops it.
  *
- * @param program The command line.
+ * @param command The command line.
  * @param folder Working directory, as a path.
  * @throws {Error} When a check fails.
  */
-export async function proveDemo(program: string, folder: string): Promise<void> {
-  const proxy = start([program, ...proxyArguments], { folder, limitSeconds: 60 });
+export async function proveDemo(command: readonly string[], folder: string): Promise<void> {
+  const proxy = start([...command, ...proxyArguments], { folder, limitSeconds: 60 });
   try {
     await askUntilFailover(await urlOf(proxy));
     proxy.signal("SIGTERM");
@@ -79,7 +79,7 @@ export const commandLine: readonly Proof[] = [
     name: "modelmesh proxy --demo stops on SIGTERM with code 0",
     async prove(workshop) {
       const project = await workshop.plain();
-      await proveDemo(project.program("modelmesh"), project.folder);
+      await proveDemo([project.program("modelmesh")], project.folder);
     },
   },
   {
