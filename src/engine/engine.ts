@@ -53,6 +53,9 @@ export class Engine implements Mesh {
   readonly startedAt: number;
   /** Records of files, batches and fine-tuning jobs, once any was requested. */
   readonly objects: { records?: ObjectRecords };
+  /** Undefined before it is configured. */
+  #plan: AssemblyPlan | undefined;
+  /** Undefined until something needs it. */
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;
@@ -84,7 +87,7 @@ export class Engine implements Mesh {
 
   /** Current settings. Throws before it is configured. */
   get settings(): Settings {
-    return this.#current.settings;
+    return this.#configured.settings;
   }
 
   /** Models, providers and pools. Throws before it is configured. */
@@ -134,7 +137,7 @@ export class Engine implements Mesh {
    * @param secrets Resolves their secrets.
    */
   adopt(settings: Settings, secrets: SettingsSecrets | undefined): void {
-    this.#assembly = { ...this.#current, settings };
+    this.#plan = this.#assembly = { ...this.#current, settings };
     this.#secrets = secrets;
   }
 
@@ -156,7 +159,8 @@ export class Engine implements Mesh {
    * @param addPools Adds pools that the configuration does not name, such as those of detected providers.
    */
   configure(settings: Settings, addPools: AssemblyPlan["addPools"] = () => {}): void {
-    this.#assembly = assemble({ settings, addPools }, this.#context);
+    this.#plan = { settings, addPools };
+    this.#assembly = undefined;
     this.#ready = undefined;
     this.#isReady = false;
   }
@@ -257,8 +261,13 @@ export class Engine implements Mesh {
     for (const message of messages) this.hub.trace({ severity: "warning", component: "mesh", message });
   }
 
+  /** Assembled on demand: `ready()` assembles again, with opened providers. */
   get #current(): Assembly {
-    if (this.#assembly !== undefined) return this.#assembly;
+    return this.#assembly ??= assemble(this.#configured, this.#context);
+  }
+
+  get #configured(): AssemblyPlan {
+    if (this.#plan !== undefined) return this.#plan;
     const message = "The configuration is not read yet: await ready() or initialize()";
     throw new MeshError(message, { code: "not_initialized" });
   }
@@ -279,8 +288,8 @@ export class Engine implements Mesh {
   async #start(): Promise<void> {
     const { EngineRun } = await import("./run.ts");
     const run = this.#run ??= new EngineRun(this, { context: this.#context, store: this.#store });
-    const { assembly, secrets } = await run.open(this.#current);
-    this.#assembly = assembly;
+    const { assembly, secrets } = await run.open(this.#configured);
+    this.#plan = this.#assembly = assembly;
     this.#secrets = secrets;
     await run.begin(assembly);
     if (this.#isClosed) await run.close(); // closed during the start
