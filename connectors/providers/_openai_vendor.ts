@@ -15,7 +15,6 @@ import type {
   Quota,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { once } from "../../src/util/once.ts";
 import type { FaultReader } from "./_http.ts";
 
 /**
@@ -118,13 +117,12 @@ export interface OpenAiCompatible {
  * @param vendor The vendor's declaration.
  */
 export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
-  const models = once(() => modelsOf(vendor));
   return {
     kind: "provider",
     id: vendor.id,
     vendor: vendor.vendor,
     get models() {
-      return models();
+      return modelsOf(vendor);
     },
     needsBaseUrl: vendor.baseUrl === undefined,
     keyless: vendor.keyless ?? vendor.local ?? false,
@@ -137,11 +135,18 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
   };
 }
 
+const catalogues = new WeakMap<OpenAiCompatible, readonly ModelInfo[]>();
+
 /**
- * The catalogue of a vendor.
+ * The catalogue of a vendor: the same objects at each call, so that a provider which reports them reports no change.
  *
  * @param vendor The vendor's declaration.
  */
-export function modelsOf({ models = [] }: OpenAiCompatible): readonly ModelInfo[] {
-  return typeof models === "function" ? models() : models;
+export function modelsOf(vendor: OpenAiCompatible): readonly ModelInfo[] {
+  let models = catalogues.get(vendor);
+  if (models === undefined) {
+    models = typeof vendor.models === "function" ? vendor.models() : vendor.models ?? [];
+    catalogues.set(vendor, models);
+  }
+  return models;
 }

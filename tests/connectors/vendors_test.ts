@@ -144,6 +144,16 @@ Deno.test("the catalogue's capabilities are leaves of the tree, its ids unique",
   }
 });
 
+Deno.test("an opened provider reports the catalogue's own entries: otherwise each start would assemble twice", async () => {
+  const config = { region: "eu-central-1", project: "p", location: "global", account_id: "a" };
+  const withEnv = { ...runtime, env: () => undefined } as Runtime;
+  for (const { id, models: [first], create } of providers) {
+    if (first === undefined) continue;
+    const made = create({ id, config, baseUrl: "http://127.0.0.1:9/v1" }, withEnv);
+    assert(await made.getModelInfo(first.id) === first, id);
+  }
+});
+
 Deno.test("what openrouter/auto costs is unknown, and never 0", () => {
   assertEquals(model("openrouter.gateway.v1", "openrouter/auto").pricing, undefined);
 });
