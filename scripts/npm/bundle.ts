@@ -4,6 +4,7 @@
  */
 import { build, type BuildResult, type OutputFile, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
+import { type Bundled, bundleProgram, program } from "./program.ts";
 import { std } from "./std.ts";
 
 /** The entries: what stands behind the names in `exports`. */
@@ -14,9 +15,6 @@ const barrel = "browser";
 
 /** How it does so. */
 const part = /^export \* from "\.\/(.+)\.ts";$/gm;
-
-/** The entry that is a program of its own: one file, since finding a hundred of them is a third of its start. */
-const program = "cli";
 
 /** Code of others that is inlined. */
 const foreign = /(?:^|\/)(?:deno-std\/[^/]+|scripts\/std)\//;
@@ -55,7 +53,7 @@ const options = {
 export async function bundleEntries(): Promise<Bundle> {
   const source = await Deno.readTextFile(new URL(`${barrel}.ts`, root));
   const parts = [...source.matchAll(part)].map(([, path]) => path!);
-  const bundles = [await bundleLibrary(parts), await bundleProgram()];
+  const bundles = [await bundleLibrary(parts), await bundleCommandLine()];
   const files = bundles.flatMap(({ outputFiles }) =>
     outputFiles.map((file) => ({ path: pathOf(file), text: textOf(file) }))
   );
@@ -82,20 +80,20 @@ function bundleLibrary(parts: readonly string[]): Promise<BuildResult<typeof opt
 }
 
 /** Names stay as they are, for stack traces. */
-function bundleProgram(): Promise<BuildResult<typeof options>> {
-  return build({
-    ...options,
-    entryPoints: [`${program}.ts`],
-    minifySyntax: true,
-    minifyWhitespace: true,
-    plugins: [std, withoutMain],
-  });
+function bundleCommandLine(): Promise<Bundled> {
+  return bundleProgram(
+    { ...options, minifySyntax: true, minifyWhitespace: true, plugins: [std] },
+    (text) => text.replace(main, ""),
+  );
 }
 
 /** Where a part lies in `dist/`. */
 function partOf(path: string): string {
   return `${barrel}/${path.split("/").at(-1)}`;
 }
+
+/** What an entry does when it is run itself. */
+const main = /^if \(import\.meta\.main\) [^]*$/m;
 
 /**
  * Cuts off what an entry does when it is run itself: Deno runs `cli.ts`, the package has `bin` for that. An `await` in
@@ -105,8 +103,7 @@ const withoutMain: Plugin = {
   name: "without-main",
   setup(build) {
     build.onLoad({ filter: /\/(?:cli|proxy)\.ts$/ }, async ({ path }) => {
-      const text = await Deno.readTextFile(path);
-      return { contents: text.replace(/^if \(import\.meta\.main\) [^]*$/m, ""), loader: "ts" };
+      return { contents: (await Deno.readTextFile(path)).replace(main, ""), loader: "ts" };
     });
   },
 };
@@ -116,14 +113,18 @@ function pathOf({ path }: OutputFile): string {
 }
 
 /**
- * An import of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, a
- * page's bundler takes such an import for a use, and Deno resolves each. Its line stays, for the source map.
+ * Removes imports of nothing, which the bundler writes to keep modules in order. None of ours has an effect to wait for, a
+ * page's bundler takes such an import for a use, and Deno resolves each. Lines stay, for the source map.
+ *
+ * @param text A bundled module.
  */
-export const bareImport: RegExp = /^import "\.[^"]+";$/gm;
+export function withoutBareImports(text: string): string {
+  return text.replace(/^(?:\s*import\b[^;]*;)+/, (imports) => imports.replace(/\bimport ?"\.[^"]+";/g, ""));
+}
 
 /** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
 function textOf(file: OutputFile): string {
-  if (!file.path.endsWith(".map")) return file.text.replace(bareImport, "");
+  if (!file.path.endsWith(".map")) return withoutBareImports(file.text);
   const map = JSON.parse(file.text) as { sources: string[] };
   const up = pathOf(file).split("/").slice(1).map(() => "..").join("/");
   const base = new URL(pathOf(file), root);

@@ -7,13 +7,26 @@ var needed = [20, 16];
 var version = process.versions.node;
 var found = version.split(".").map(Number);
 
-/** Keeps what V8 has compiled for the next start (Node 22.8 and newer), in a folder that no other user can write. */
+/**
+ * Keeps what V8 compiles for the next start (Node 22.8 and newer), in a folder that no other user can write. Returns
+ * whether that is possible.
+ */
 function keepCompiled() {
   var enable = require("module").enableCompileCache;
   var env = process.env;
   var shared = env.XDG_CACHE_HOME || env.LOCALAPPDATA || (env.HOME && env.HOME + "/.cache");
   var folder = env.MODELMESH_CACHE || (shared && shared + "/modelmesh");
-  if (enable && folder) enable(folder + "/compiled");
+  var kept = enable && folder && enable(folder + "/compiled");
+  return Boolean(kept && kept.directory);
+}
+
+/** Compiles all functions at once: only what is compiled by now is kept, and a start calls most of them. */
+function imported(setFlag) {
+  setFlag("--no-lazy");
+  return import("./dist/cli.js").then(function (cli) {
+    setFlag("--lazy");
+    return cli;
+  });
 }
 
 if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
@@ -25,8 +38,7 @@ if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
     process.stderr.write("modelmesh ended before its work was done: nothing was left to wait for\n");
     process.exit(1);
   });
-  keepCompiled();
-  import("./dist/cli.js")
+  imported(keepCompiled() ? require("v8").setFlagsFromString : function () {})
     .then(function (cli) {
       return cli.main();
     })

@@ -3,11 +3,13 @@
  * @module
  */
 import { buildJsrPackage } from "../../jsr/package.ts";
+import { root } from "../files.ts";
+import { start } from "../process.ts";
 import { must, type Project, type Proof, type Workshop } from "../workshop.ts";
 import { proveDemo } from "./command_line.ts";
 
 /** Modules that an import of the main entry may load: each takes a fifth of a millisecond. */
-const maxModules = 24;
+const maxModules = 16;
 
 const run = [Deno.execPath(), "run", "-A", "--no-lock", "--quiet"];
 
@@ -21,6 +23,12 @@ async function packaged(workshop: Workshop): Promise<Project> {
   ) => [`@modelmesh/core${name}`, `./package/${name.slice(1).replace("-", "_") || "mod"}.js`]);
   await project.write("deno.json", JSON.stringify({ imports: Object.fromEntries(entries) }));
   return project;
+}
+
+/** Paths of this machine must not get in by way of the imports that the build adds. */
+async function proveNoPaths(project: Project): Promise<void> {
+  const { out } = await start(["grep", "-rlF", decodeURIComponent(root.pathname), "package"], project).ended;
+  must(out === "", `Files name a folder of this machine: ${out}`);
 }
 
 async function proveFewModules(project: Project): Promise<void> {
@@ -45,6 +53,7 @@ export const jsr: readonly Proof[] = [{
     const project = await packaged(workshop);
     const { folder } = project;
     await project.run([Deno.execPath(), "publish", "--dry-run", "--allow-dirty"], { folder: `${folder}/package` });
+    await proveNoPaths(project);
     await proveFewModules(project);
     await project.run([Deno.execPath(), "check", "--no-lock", "typed.ts"]);
     const { out, err } = await project.run([...run, "program.mjs"]);

@@ -10,7 +10,7 @@ import { must, type Project, type Proof } from "../workshop.ts";
 const allowed = [
   /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
   /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY|api)\.md|docs\/[\w/-]+\.(?:md|svg))$/,
-  /^dist\/(?:(?:browser|chunks)\/)?[\w-]+\.js(?:\.map)?$/,
+  /^dist\/(?:(?:browser|chunks|cli)\/)?[\w-]+\.js(?:\.map)?$/,
   new RegExp(`^types/(?:${entries.join("|")}|(?:src|connectors|browser)/[\\w/]+)\\.d\\.ts$`),
 ];
 

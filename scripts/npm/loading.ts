@@ -1,0 +1,77 @@
+/**
+ * Groups modules by when they are loaded, for bundlers that make one file of what the same entries and dynamic imports
+ * reach: what is loaded later imports all that has been loaded by then, so that this becomes one file.
+ * @module
+ */
+import type { Metafile, Plugin } from "./esbuild.ts";
+import { fromFileUrl, root } from "./files.ts";
+
+/** Modules that a module is preceded by, by its path in this repository. */
+export type LoadedBefore = ReadonlyMap<string, Iterable<string>>;
+
+type Kind = Metafile["inputs"][string]["imports"][number]["kind"];
+
+const statically: readonly Kind[] = ["import-statement"];
+const dynamically: readonly Kind[] = ["dynamic-import"];
+const anyhow: readonly Kind[] = [...statically, ...dynamically];
+
+/** The modules of a bundle, by their paths in this repository. */
+export class ModuleGraph {
+  readonly #inputs: Metafile["inputs"];
+
+  /** @param metafile The bundler's report. */
+  constructor({ inputs }: Metafile) {
+    this.#inputs = inputs;
+  }
+
+  /** Modules that are imported dynamically. */
+  get dynamic(): ReadonlySet<string> {
+    return new Set(Object.keys(this.#inputs).flatMap((path) => this.#importsOf(path, dynamically)));
+  }
+
+  /** Modules that are loaded with some, themselves included. */
+  loadedWith(...paths: string[]): ReadonlySet<string> {
+    return this.#reachable(paths, statically);
+  }
+
+  /** Modules that are loaded with some or may be loaded later. */
+  everLoadedWith(...paths: string[]): ReadonlySet<string> {
+    return this.#reachable(paths, anyhow);
+  }
+
+  #reachable(paths: readonly string[], kinds: readonly Kind[]): ReadonlySet<string> {
+    const found = new Set(paths);
+    for (const path of found) for (const next of this.#importsOf(path, kinds)) found.add(next);
+    return found;
+  }
+
+  #importsOf(path: string, kinds: readonly Kind[]): string[] {
+    const { imports } = this.#inputs[path]!;
+    return imports.filter(({ kind, external }) => !external && kinds.includes(kind)).map((found) => found.path);
+  }
+}
+
+/**
+ * Adds imports to modules.
+ *
+ * @param imports What to import, by module.
+ * @param edit Returns what becomes of the text of a module.
+ */
+export function withImports(
+  imports: LoadedBefore,
+  edit: (path: string, text: string) => string = (_, text) => text,
+): Plugin {
+  const folder = fromFileUrl(root);
+  return {
+    name: "with-imports",
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const own = path.slice(folder.length);
+        const added = imports.get(own);
+        if (added === undefined) return undefined;
+        const lines = [...added].filter((one) => one !== own).map((one) => `import ${JSON.stringify(folder + one)};`);
+        return { contents: `${lines.join("\n")}\n${edit(own, await Deno.readTextFile(path))}`, loader: "ts" };
+      });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * The command-line interface, bundled apart from the library: what a start of its proxy loads is one file, since each
+ * takes time to find, and what it may need later are others.
+ * @module
+ */
+import { build, type BuildOptions, type BuildResult } from "./esbuild.ts";
+import { type LoadedBefore, ModuleGraph, withImports } from "./loading.ts";
+
+/** Bundled files, and the modules they are made of. */
+export type Bundled = Pick<BuildResult<{ metafile: true; write: false }>, "outputFiles" | "metafile">;
+
+/** Its entry. */
+export const program = "cli";
+
+/** What a start of a proxy imports dynamically. */
+const atStart: readonly string[] = [
+  "src/cli/proxy.ts",
+  "src/engine/run.ts",
+  "connectors/observability/console.ts",
+  "connectors/providers/_openai_compatible.ts",
+  "connectors/strategies/stick_until_failure.ts",
+];
+
+/**
+ * Bundles it. A first pass finds the modules.
+ *
+ * @param options The bundler's options.
+ * @param edit Returns what becomes of the text of its entry.
+ */
+export async function bundleProgram(
+  options: BuildOptions,
+  edit: (text: string) => string = (text) => text,
+): Promise<Bundled> {
+  const entry = `${program}.ts`;
+  const bundle = (imports: LoadedBefore) =>
+    build({
+      ...options,
+      metafile: true,
+      write: false,
+      entryPoints: [entry],
+      chunkNames: `${program}/[name]-[hash]`,
+      splitting: true,
+      plugins: [...options.plugins ?? [], withImports(imports, (path, text) => path === entry ? edit(text) : text)],
+    });
+  const graph = new ModuleGraph((await bundle(new Map([[entry, []]]))).metafile);
+  const start = graph.loadedWith(entry, ...atStart).difference(new Set([entry]));
+  const later = [entry, ...atStart, ...graph.dynamic.difference(start)];
+  return await bundle(new Map(later.map((path) => [path, start])));
+}
