@@ -32,9 +32,9 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** The parsed body. */
   readonly body: Body;
   /** Files of a form. */
-  readonly files?: readonly UploadedFile[];
+  readonly files?: readonly UploadedFile[] | undefined;
   /** The JSON text of the body, if received over HTTP. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** The original, if `body` is a translation. */
   readonly original?: OriginalRequest | undefined;
   /** Aborts the request. */
@@ -42,7 +42,7 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** Maximum time to a response, or to the first content of a stream, ms. */
   readonly timeoutMs: number;
   /** Groups requests for strategies that honor sessions. */
-  readonly session?: string;
+  readonly session?: string | undefined;
   readonly routingConstraints?: RoutingConstraints | undefined;
   readonly client?: RequestClient | undefined;
   /** Trace context of the caller (W3C Trace Context). */

@@ -88,7 +88,8 @@ export function chatResponse(
   translation: Translation,
   exchange: Exchange,
 ): PlainResponse {
-  const { headers, requestId, onEnd } = exchange;
+  const { headers, requestId } = exchange;
+  const onEnd = () => exchange.onEnd();
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     const events = translation.events();

@@ -29,9 +29,9 @@ export interface Exchange {
   /** The sender; undefined if the path requires no token, or the sender has no name. */
   readonly client: Client | undefined;
   /** The sender, also on paths that require no token. Undefined if a token is required and none is accepted. */
-  readonly caller: () => Caller | undefined;
+  caller(): Caller | undefined;
   /** Returns the current sender: a response may outlast a reload, or its token. */
-  readonly callerNow: () => Caller | undefined;
+  callerNow(): Caller | undefined;
   readonly isDraining: boolean;
   readonly isStopping: () => boolean;
   /** Clients created at runtime; undefined without a storage. */
@@ -43,11 +43,11 @@ export interface Exchange {
    *
    * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */
-  readonly body: (options: BodyOptions) => Uint8Array | Promise<Uint8Array>;
+  body(options: BodyOptions): Uint8Array | Promise<Uint8Array>;
   /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
-  readonly begin: () => Promise<void> | undefined;
+  begin(): Promise<void> | undefined;
   /** Must be called at the end of a streamed response. */
-  readonly onEnd: () => void;
+  onEnd(): void;
 }
 
 /** The handler of a path. */

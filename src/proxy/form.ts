@@ -27,9 +27,9 @@ interface FormReading {
 interface RequestParts {
   readonly value: unknown;
   /** The JSON as received. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Views of the received bytes. */
-  readonly files?: readonly UploadedFile[];
+  readonly files?: readonly UploadedFile[] | undefined;
 }
 
 /** The time limit of a request. */
@@ -46,21 +46,26 @@ export interface Work extends RequestParts {
 }
 
 /**
- * Reads the body of a request.
+ * Reads the body of a request, without waiting if it has been received.
  *
  * @param exchange The request.
  * @param form Converts a form to a body; only JSON is accepted by default.
  */
-export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
+export function readWork(exchange: Exchange, form?: FormRules): Work | Promise<Work> {
+  const { mesh, request } = exchange;
   const startedAt = mesh.runtime.clock.monotonic();
   const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
   const type = request.headers.get("content-type");
   if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
-    const { value, text } = await readJson(request, () => body(time));
-    return { value, text, time };
+    const body = readJson(exchange, time);
+    return body instanceof Promise ? body.then((read) => workOf(read, time)) : workOf(body, time);
   }
-  const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });
-  return { value, files, time };
+  return readFormBody(type, { read: () => exchange.body({ ...time, isUpload: true }), form })
+    .then((read) => workOf(read, time));
+}
+
+function workOf({ value, text, files }: RequestParts, time: RequestTime): Work {
+  return { value, text, files, time };
 }
 
 const multipart = /^\s*multipart\//i;

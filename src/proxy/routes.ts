@@ -149,11 +149,12 @@ function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEnt
   return address?.method === undefined && headers.has("x-goog-api-key") ? geminiList : undefined;
 }
 
-async function health({ mesh, caller, overview, headers }: Exchange): Promise<PlainResponse> {
+async function health(exchange: Exchange): Promise<PlainResponse> {
+  const { mesh, overview, headers } = exchange;
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
-  const sender = caller();
+  const sender = exchange.caller();
   const shown = pools.filter(([name]) => sender?.client?.pools?.has(name) ?? true);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptime = async () => ({ uptime_seconds: Math.floor((await overview.read("uptime")).uptimeMs / 1000) });
