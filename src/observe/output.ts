@@ -55,10 +55,13 @@ export class SinkLosses {
   }
 
   /** Counts a call as pending until its promise settles, if it returned one. */
-  follow(result: unknown): unknown {
-    if (!(result instanceof Promise)) return result;
+  follow(result: unknown): void {
+    if (!(result instanceof Promise)) return;
     this.#pending++;
-    return result.finally(() => this.#pending--);
+    result.then(() => this.#pending--, () => {
+      this.#pending--;
+      this.thrown++;
+    });
   }
 
   /** Total number of lost records. */

@@ -37,6 +37,8 @@ export class Connection implements CallOptions {
   declare servedBy?: ServedBy;
   /** The trace of the request, propagated unchanged. */
   declare traceparent?: string | undefined;
+  /** Called with the reason when the connection is aborted, since providers may ignore its signal. */
+  declare onAbort?: (reason: unknown) => void;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
   readonly #spending: CallShare | undefined;
@@ -86,7 +88,7 @@ export class Connection implements CallOptions {
   /** Aborts the connection and its upstream call. */
   abort(reason: unknown): void {
     this.close();
-    this.#stopper.abort(reason);
+    this.#stop(reason);
   }
 
   /** Ends the time limits, since the response is complete. */
@@ -147,7 +149,12 @@ export class Connection implements CallOptions {
   };
 
   #timeOut(phase: string): void {
-    this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));
+    this.#stop(new AttemptTimeout(`The provider ${phase}`));
+  }
+
+  #stop(reason: unknown): void {
+    this.#stopper.abort(reason);
+    this.onAbort?.(reason);
   }
 }
 

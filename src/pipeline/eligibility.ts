@@ -3,8 +3,9 @@
  * constraints.
  * @module
  */
+import type { UploadedFile } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, Registry } from "../registry/registry.ts";
+import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByRequest } from "./filter_by_request.ts";
@@ -44,8 +45,10 @@ export interface ModelChoice {
   preferenceAmong(members: readonly Member[]): Prefer | undefined;
 }
 
-/** The eligible models. */
-export interface Eligibility {
+/** A request, its pool, and the eligible models: the plan, which is made before a model is selected. */
+export interface RequestPlan {
+  readonly request: RoutedRequest;
+  readonly pool: Pool;
   /** At least one, in the pool's order. */
   readonly eligible: readonly Member[];
   /** Estimated usage of the request. */
@@ -56,6 +59,8 @@ export interface Eligibility {
   readonly prefer?: Prefer | undefined;
 }
 
+const none: readonly UploadedFile[] = [];
+
 const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
 
 /**
@@ -65,9 +70,9 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  * @throws {UnsupportedRequestError} `unsupported_by_pool` if there is none; `invalid_value` for a constraint that names
  * no model of the pool.
  */
-export function eligibility(context: EligibilityContext): Eligibility {
+export function eligibility(context: EligibilityContext): RequestPlan {
   const { request, pool, choice, applyFilter = applyPlainly } = context;
-  const { operation, body, files = [], client, original } = request;
+  const { operation, body, files = none, client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.needsOf(body, files);
   const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
@@ -87,7 +92,7 @@ export function eligibility(context: EligibilityContext): Eligibility {
       const [first = members[0]!] = prefer?.(named) ?? named;
       return keepInterchangeable(members, first, request);
     });
-  return { eligible, load, isConstrained: choice !== undefined, prefer };
+  return { request, pool, eligible, load, isConstrained: choice !== undefined, prefer };
 }
 
 /**

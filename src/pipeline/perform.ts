@@ -3,12 +3,12 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
+import type { CompletionRequest, CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
 import { type Answer, factsOf } from "./answer.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
-import type { Call } from "./routed.ts";
+import type { Call, Served } from "./routed.ts";
 import { route } from "./route.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
@@ -21,17 +21,25 @@ interface Completed<Response> {
 
 /** Requests a complete response from a model, as its operation defines. */
 function completing<Body extends RequestBody, Response>(
-  { operation, body }: RoutedRequest<Body, Response>,
+  request: RoutedRequest<Body, Response>,
 ): Call<Completed<Response>> {
-  return async ({ model }, completion, options) => {
-    const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
-    const response = readResponse(complete, completion, operation);
-    const sent = response.body;
-    if (operation.isEmpty(sent)) {
-      return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
-    }
-    return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
+  return ({ model }, completion, options) => {
+    const response = model.instance.provider!.complete(completion as CompletionRequest, options);
+    return Promise.resolve(response).then((received) => completedOf(received, completion, request));
   };
+}
+
+function completedOf<Body extends RequestBody, Response>(
+  received: CompletionResponse | ExtraResponse,
+  completion: OperationRequest,
+  { operation, body }: RoutedRequest<Body, Response>,
+): Served<Completed<Response>> {
+  const response = readResponse(received, completion, operation);
+  const sent = response.body;
+  if (operation.isEmpty(sent)) {
+    return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
+  }
+  return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
 }
 
 /**

@@ -5,7 +5,6 @@
 import type { OperationRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { Connection } from "./connection.ts";
 import { type Failure, failureOf } from "./failure.ts";
@@ -36,29 +35,37 @@ export interface FailedTry {
  * Calls one model once.
  *
  * @param scope The attempt.
- * @throws The client's abort reason or the deadline. A failure of the model is returned.
+ * @throws The client's abort reason or the deadline, also without a promise. A failure of the model is returned.
  */
-export async function tryOnce<T>(
+export function tryOnce<T>(
   { context, member, permit, completion, call }: AttemptScope<T>,
 ): Promise<ServedTry<T> | FailedTry> {
-  const { clock, deps: { runtime, redact } } = context;
+  const { clock, deps: { runtime, redact }, plan: { request } } = context;
   const { instance } = member.model;
   context.unansweredMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
-  if (context.plan.request.traceparent !== undefined) connection.traceparent = context.plan.request.traceparent;
+  if (request.traceparent !== undefined) connection.traceparent = request.traceparent;
   context.follow(connection);
   const from = clock.monotonic();
-  try {
-    const answer = call(member, completion, connection);
-    const served = await untilAborted(answer, connection.stop);
-    context.addTry(member, { outcome: served.empty ? "empty" : "ok", ms: clock.monotonic() - from });
+  const answer = new Promise<Served<T>>((resolve, reject) => {
+    connection.onAbort = reject;
+    call(member, completion, connection).then(resolve, reject);
+  });
+  const end = () => {
+    const ms = clock.monotonic() - from;
+    context.attempts += connection.calls;
+    context.upstreamMs += ms;
+    return ms;
+  };
+  return answer.then((served) => {
+    context.addTry(member, { outcome: served.empty ? "empty" : "ok", ms: end() });
     return { served, connection };
-  } catch (error) {
+  }, (error) => {
+    const ms = end();
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
     context.possiblyBilled ||= wasSent && !connection.answered;
-    const ms = clock.monotonic() - from;
     context.unansweredMs = connection.answered ? 0 : ms;
     if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
     else reservation.fail(wasSent);
@@ -68,8 +75,5 @@ export async function tryOnce<T>(
     context.addTry(member, { outcome: failure.kind, status: failure.status, ms });
     connection.abort(error); // releases the socket of a response that is not read completely
     return { failure, reservation };
-  } finally {
-    context.attempts += connection.calls;
-    context.upstreamMs += clock.monotonic() - from;
-  }
+  });
 }
