@@ -61,7 +61,7 @@ interface Durations {
 }
 
 /**
- * Counts requests by label. Label values are names from the configuration or a provider's list of models, HTTP statuses
+ * Counts requests by label. Labels are joined to keys by line breaks, since names contain no control characters. Label values are names from the configuration or a provider's list of models, HTTP statuses
  * and outcomes, never request content, so memory is bounded.
  */
 export class RequestMetrics {
@@ -80,13 +80,18 @@ export class RequestMetrics {
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
-    const durations = this.#durationsOf({ pool, model, provider, operation });
+    const durations = this.#durationsOf(pool, model, provider, operation);
     if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
     if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
     made(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
-    for (const { model, provider, outcome } of tries) count(this.#attempts, { model, provider, outcome });
+    for (const { model, provider, outcome } of tries) {
+      made(this.#attempts, `${model}\n${provider}\n${outcome}`, () => ({
+        labels: { model, provider, outcome },
+        value: 0,
+      })).value++;
+    }
   }
 
   /** Counts a request that was rejected before routing. */
@@ -96,7 +101,7 @@ export class RequestMetrics {
 
   /** Counts a change of a pool's current model. */
   addRotation(pool: string, reason: string): void {
-    count(this.#rotations, { pool, reason });
+    made(this.#rotations, `${pool}\n${reason}`, () => ({ labels: { pool, reason }, value: 0 })).value++;
   }
 
   /** Returns the totals of each named client. */
@@ -136,7 +141,7 @@ export class RequestMetrics {
   }
 
   #consumptionOf(pool: string, model: string, provider: string, client: string): Consumption {
-    return made(this.#consumption, keyOf([pool, model, provider, client]), () => ({
+    return made(this.#consumption, `${pool}\n${model}\n${provider}\n${client}`, () => ({
       labels: { pool, model, provider, client },
       byStatus: new Map(),
       tokensIn: 0,
@@ -145,9 +150,9 @@ export class RequestMetrics {
     }));
   }
 
-  #durationsOf(labels: Labels): Durations {
-    return made(this.#durations, keyOf(Object.values(labels)), () => ({
-      labels,
+  #durationsOf(pool: string, model: string, provider: string, operation: string): Durations {
+    return made(this.#durations, `${pool}\n${model}\n${provider}\n${operation}`, () => ({
+      labels: { pool, model, provider, operation },
       whole: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
       tokensIn: new Histogram(tokenBounds),
@@ -168,10 +173,6 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name, help, type: "counter", samples: samples.map((sample) => ({ ...sample })) };
 }
 
-function count(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
-  made(counters, keyOf(Object.values(labels)), () => ({ labels, value: 0 })).value++;
-}
-
 function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
@@ -182,11 +183,6 @@ function made<Value>(values: Map<string, Value>, key: string, make: () => Value)
   const value = make();
   values.set(key, value);
   return value;
-}
-
-/** Joins values to a map key. Names in a configuration contain no control characters. */
-function keyOf(values: readonly string[]): string {
-  return values.join("\n");
 }
 
 function countOrZero(value: number | undefined): number {

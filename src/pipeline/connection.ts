@@ -125,15 +125,19 @@ export class Connection implements CallOptions {
   /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
-    const plain: UpstreamRequest = {
-      connectTimeoutMs: this.#instance.entry.connectTimeoutMs,
-      ...request,
+    const silence = this.#silence;
+    const { connectTimeoutMs, authorities } = this.#instance.entry;
+    const upstream: UpstreamRequest = {
+      url: request.url,
+      method: request.method,
+      headers: this.traceparent === undefined ? request.headers : { ...request.headers, traceparent: this.traceparent },
+      body: request.body,
+      connectTimeoutMs: request.connectTimeoutMs ?? connectTimeoutMs,
       signal: this.stop,
-      onBytes: () => this.#silence?.touch(),
-      isWhole: !this.#silence,
-      authorities: this.#instance.entry.authorities,
+      onBytes: silence && (() => silence.touch()),
+      isWhole: silence === undefined,
+      authorities,
     };
-    const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
     let response: UpstreamResponse;
     try {
       response = await this.#runtime.send(upstream);
@@ -144,7 +148,7 @@ export class Connection implements CallOptions {
     this.answered = true;
     const reading = this.#spending?.observe(response.headers);
     if (reading !== undefined) await reading;
-    this.#silence?.touch();
+    silence?.touch();
     return response;
   };
 
@@ -161,10 +165,6 @@ export class Connection implements CallOptions {
 /** Whether a streamed body was read in part, and therefore cannot be resent. */
 function isBegun({ body }: UpstreamRequest): boolean {
   return Object(body).isBegun === true;
-}
-
-function withTrace(request: UpstreamRequest, traceparent: string): UpstreamRequest {
-  return { ...request, headers: { ...request.headers, traceparent } };
 }
 
 /**

@@ -87,12 +87,21 @@ export function eligibility(context: EligibilityContext): RequestPlan {
   const prefer = choice?.preferenceAmong(delivering);
   const eligible = operation.interchangeable === undefined
     ? chosen
-    : applyFilter("interchangeable", chosen, (members) => {
-      const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
-      const [first = members[0]!] = prefer?.(named) ?? named;
-      return keepInterchangeable(members, first, request);
-    });
+    : applyFilter("interchangeable", chosen, interchangeableFilter({ request, choice, delivering, prefer }));
   return { request, pool, eligible, load, isConstrained: choice !== undefined, prefer };
+}
+
+function interchangeableFilter(
+  { request, choice, delivering, prefer }: Pick<EligibilityContext, "request" | "choice"> & {
+    readonly delivering: readonly Member[];
+    readonly prefer: Prefer | undefined;
+  },
+) {
+  return (members: readonly Member[]) => {
+    const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
+    const [first = members[0]!] = prefer?.(named) ?? named;
+    return keepInterchangeable(members, first, request);
+  };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
-import { type Answer, factsOf } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -80,13 +80,13 @@ async function performOne<Body extends RequestBody, Response>(
   }
   const served = await route(routed, completing(request), deps);
   const { sent, response } = served.answer;
-  const { costNanoUsd, estimated } = served.settle("success", {
-    ...operation.usageIn(sent),
-    text: () => JSON.stringify(sent),
-  });
+  const { usage, written } = operation.usageIn(sent);
+  const { costNanoUsd, estimated } = served.settle("success", { usage, written, text: () => JSON.stringify(sent) });
   return {
     kind: "whole",
-    ...factsOf(routed, served),
+    requestId: request.id,
+    routing: served.routing,
+    dropped: served.dropped,
     response,
     costNanoUsd: estimated ? undefined : costNanoUsd,
   };

@@ -186,9 +186,8 @@ export class Quota implements CounterGroup {
 
   /** The limit that is reached only with reservations. A limit reached by usage puts the model in standby instead. */
   get reserved(): LimitName | undefined {
-    const full = this.#spent === undefined
-      ? this.#limited.find((measure) => this.#isReached(measure, true))
-      : undefined;
+    if (this.#limited.length === 0 || this.#spent !== undefined) return undefined;
+    const full = this.#limited.find((measure) => this.#isReached(measure, true));
     return full && limitNames[full];
   }
 
