@@ -18,7 +18,7 @@ import type { ProxyOverview } from "./overview/overview.ts";
 import type { Slots } from "./slots.ts";
 
 /** Counters shared by all instances of one proxy. */
-export interface SharedCounts {
+interface SharedCounts {
   readonly slots: Slots;
   readonly bodies: BodyMemory;
   readonly uploads: BodyMemory;
