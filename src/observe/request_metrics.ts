@@ -61,8 +61,9 @@ interface Durations {
 }
 
 /**
- * Counts requests by label. Labels are joined to keys by line breaks, since names contain no control characters. Label values are names from the configuration or a provider's list of models, HTTP statuses
- * and outcomes, never request content, so memory is bounded.
+ * Counts requests by label. Label values are names from the configuration or a provider's list of models, HTTP statuses
+ * and outcomes, never request content, so memory is bounded. Line breaks join them to keys, since names contain no
+ * control characters.
  */
 export class RequestMetrics {
   readonly #consumption = new Map<string, Consumption>();
