@@ -113,7 +113,7 @@ describe("A request to the HTTP/1.1 server on Node", () => {
 });
 
 /** Of a request to the server, with those of the connection in memory and of the handler. */
-const maxServerPromises = 12;
+const maxServerPromises = 15;
 
 /** Of a request, without those of the server and the upstream client. */
 const maxPromises = 39;
