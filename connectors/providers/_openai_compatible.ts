@@ -113,10 +113,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       const { readWhole } = await nativeReaderOf(request.native);
       return await readWhole(await this.#postNative(request, options));
     }
-    const read = readBytes(await this.#post(request, options));
-    const bytes = read instanceof Uint8Array ? read : await read;
-    const body = completionOf(parseObject(decoder.decode(bytes)));
-    return nameAllThoughts(body) ? { body } : { body, wire: bytes };
+    const bytes = await readBytes(await this.#post(request, options));
+    const { body, isUnchanged } = answerOf(parseObject(decoder.decode(bytes)));
+    return isUnchanged ? { body, wire: bytes } : { body };
   }
 
   /** Requests a streaming response; the JSON of each event is kept. */
@@ -124,11 +123,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
     return streamOf(this.#post(request, options), (chunks) => ({
-      readWhole(body) {
-        const completion = completionOf(body);
-        nameAllThoughts(completion);
-        return completion;
-      },
+      readWhole: (body) => answerOf(body).body,
       readChunk: (data) => {
         const chunk = chunks.read(data);
         // some vendors send prompt annotations first, but many clients expect a choice in every chunk
@@ -196,18 +191,17 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   /** Sends a request with the API key. Throws if the response status is not a success. */
-  #send(
-    { url, method, body, headers }: Pick<UpstreamRequest, "url" | "method" | "body"> & Partial<UpstreamRequest>,
+  async #send(
+    request: Pick<UpstreamRequest, "url" | "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
     options: CallOptions,
   ): Promise<UpstreamResponse> {
-    const own = this.#headers(options);
-    const all = headers === undefined ? own : Object.assign(own, headers);
-    return options.send({ url, method, headers: all, body })
-      .then((response) => isSuccess(response) ? response : this.#fail(response));
+    const response = await options.send({ ...request, headers: { ...this.#headers(options), ...request.headers } });
+    if (!isSuccess(response)) throw await this.#fault(response);
+    return response;
   }
 
-  async #fail(response: UpstreamResponse): Promise<never> {
-    throw await readFault(response, this.#faults, this.#runtime.clock);
+  #fault(response: UpstreamResponse): Promise<UpstreamError> {
+    return readFault(response, this.#faults, this.#runtime.clock);
   }
 }
 
@@ -241,11 +235,10 @@ function postedBody(
   return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
 }
 
-/** Returns whether a message was modified. */
-function nameAllThoughts({ choices }: ChatCompletion): boolean {
-  let isModified = false;
-  for (const { message } of choices) isModified = nameThoughts(Object(message)) || isModified;
-  return isModified;
+function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletion; readonly isUnchanged: boolean } {
+  const completion = completionOf(body);
+  const renamed = completion.choices.map(({ message }) => nameThoughts(Object(message)));
+  return { body: completion, isUnchanged: !renamed.includes(true) };
 }
 
 /** The models of a list response. */

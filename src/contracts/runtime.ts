@@ -136,18 +136,18 @@ export interface UpstreamRequest {
   /** Absolute URL. */
   readonly url: string;
   /** HTTP method. @default {"POST"} */
-  readonly method?: string | undefined;
+  readonly method?: string;
   /** Headers; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
    * The request body: complete, or streamed. A streamed body is iterated once, after the connection is established,
    * with backpressure from the provider. If its iteration fails, the signal must be aborted.
    */
-  readonly body?: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array> | undefined;
+  readonly body?: string | Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>;
   /** Aborts the request, including its connection. */
   readonly signal?: StopSignal;
   /** Called each time bytes of the response arrive. */
-  readonly onBytes?: (() => void) | undefined;
+  readonly onBytes?: () => void;
   /** Connect timeout, ms, on runtimes that can measure the connection phase. */
   readonly connectTimeoutMs?: number;
   /** Whether the response is read at once rather than streamed; a runtime may use a faster client for that. */

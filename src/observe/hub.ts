@@ -148,8 +148,9 @@ export class Hub {
 
   /** Emits the routing record and the log line of a request that has ended. */
   requestFinished(request: FinishedRequest): void {
-    const emit = (sink: Observability) => sink.emit(request.record, request.tries);
-    for (const output of this.#outputs) if (output.takes.routing !== undefined) this.#write(output, emit);
+    for (const output of this.#outputs) {
+      if (output.takes.routing !== undefined) this.#write(output, (sink) => sink.emit(request.record, request.tries));
+    }
     for (const output of this.#logged) {
       this.#write(output, (sink) => sink.log?.(this.#requestLogOf!(request, output.takes.logging!, this.#redact)));
     }
@@ -244,13 +245,10 @@ export class Hub {
     for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
   }
 
-  #write({ sink, losses }: Output, write: (sink: Observability) => unknown): void {
-    try {
-      if (losses.isBehind) losses.thrown++;
-      else losses.follow(write(sink));
-    } catch {
-      losses.thrown++;
-    }
+  #write(output: Output, write: (sink: Observability) => void): void {
+    const { sink, losses } = output;
+    if (losses.isBehind) losses.thrown++;
+    else notifySafely(() => losses.follow(write(sink)), () => losses.thrown++);
     this.#reportLosses(losses);
   }
 

@@ -55,13 +55,10 @@ export class SinkLosses {
   }
 
   /** Counts a call as pending until its promise settles, if it returned one. */
-  follow(result: unknown): void {
-    if (!(result instanceof Promise)) return;
+  follow(result: unknown): unknown {
+    if (!(result instanceof Promise)) return result;
     this.#pending++;
-    result.then(() => this.#pending--, () => {
-      this.#pending--;
-      this.thrown++;
-    });
+    return result.finally(() => this.#pending--);
   }
 
   /** Total number of lost records. */

@@ -62,8 +62,7 @@ interface Durations {
 
 /**
  * Counts requests by label. Label values are names from the configuration or a provider's list of models, HTTP statuses
- * and outcomes, never request content, so memory is bounded. Line breaks join them to keys, since names contain no
- * control characters.
+ * and outcomes, never request content, so memory is bounded.
  */
 export class RequestMetrics {
   readonly #consumption = new Map<string, Consumption>();
@@ -81,18 +80,13 @@ export class RequestMetrics {
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
-    const durations = this.#durationsOf(pool, model, provider, operation);
+    const durations = this.#durationsOf({ pool, model, provider, operation });
     if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
     if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
     made(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
-    for (const { model, provider, outcome } of tries) {
-      made(this.#attempts, `${model}\n${provider}\n${outcome}`, () => ({
-        labels: { model, provider, outcome },
-        value: 0,
-      })).value++;
-    }
+    for (const { model, provider, outcome } of tries) count(this.#attempts, { model, provider, outcome });
   }
 
   /** Counts a request that was rejected before routing. */
@@ -102,7 +96,7 @@ export class RequestMetrics {
 
   /** Counts a change of a pool's current model. */
   addRotation(pool: string, reason: string): void {
-    made(this.#rotations, `${pool}\n${reason}`, () => ({ labels: { pool, reason }, value: 0 })).value++;
+    count(this.#rotations, { pool, reason });
   }
 
   /** Returns the totals of each named client. */
@@ -142,7 +136,7 @@ export class RequestMetrics {
   }
 
   #consumptionOf(pool: string, model: string, provider: string, client: string): Consumption {
-    return made(this.#consumption, `${pool}\n${model}\n${provider}\n${client}`, () => ({
+    return made(this.#consumption, keyOf([pool, model, provider, client]), () => ({
       labels: { pool, model, provider, client },
       byStatus: new Map(),
       tokensIn: 0,
@@ -151,9 +145,9 @@ export class RequestMetrics {
     }));
   }
 
-  #durationsOf(pool: string, model: string, provider: string, operation: string): Durations {
-    return made(this.#durations, `${pool}\n${model}\n${provider}\n${operation}`, () => ({
-      labels: { pool, model, provider, operation },
+  #durationsOf(labels: Labels): Durations {
+    return made(this.#durations, keyOf(Object.values(labels)), () => ({
+      labels,
       whole: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
       tokensIn: new Histogram(tokenBounds),
@@ -174,6 +168,10 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name, help, type: "counter", samples: samples.map((sample) => ({ ...sample })) };
 }
 
+function count(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
+  made(counters, keyOf(Object.values(labels)), () => ({ labels, value: 0 })).value++;
+}
+
 function add(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
@@ -184,6 +182,11 @@ function made<Value>(values: Map<string, Value>, key: string, make: () => Value)
   const value = make();
   values.set(key, value);
   return value;
+}
+
+/** Joins values to a map key. Names in a configuration contain no control characters. */
+function keyOf(values: readonly string[]): string {
+  return values.join("\n");
 }
 
 function countOrZero(value: number | undefined): number {

@@ -15,8 +15,6 @@ export interface AdaptedRequest {
   readonly dropped: readonly string[];
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
 /** Adapts a request to a model. */
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { operation, body, text, files, original } = request;
@@ -26,18 +24,17 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const reworded = edited(body, edits);
   const { info } = model;
-  const completion: Writable<OperationRequest> = {
-    operation: operation.name,
-    model: info,
-    stream: request.delivery === "stream",
-    body: reworded,
-  };
-  if (text !== undefined) completion.wire = { text, edits };
-  if (files !== undefined) completion.files = files;
-  if (native !== undefined) completion.native = native.request;
-  if (operation.bridge) completion.extra = operation.bridge.extraOf(reworded, { model: info, files: files ?? [] });
   return {
-    completion,
+    completion: {
+      operation: operation.name,
+      model: info,
+      stream: request.delivery === "stream",
+      body: reworded,
+      ...(text === undefined ? {} : { wire: { text, edits } }),
+      ...(files === undefined ? {} : { files }),
+      ...(native === undefined ? {} : { native: native.request }),
+      ...(operation.bridge && { extra: operation.bridge.extraOf(reworded, { model: info, files: files ?? [] }) }),
+    },
     dropped: native !== undefined
       ? dropped.filter((name) => native.edited.includes(name))
       : original === undefined

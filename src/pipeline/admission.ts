@@ -34,20 +34,17 @@ export interface AdmittedModel extends Admission {
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
   const now = admission.context.clock.monotonic();
-  for (const { state } of members) state.refresh(now);
-  if (members.every(isFree)) return admitted(members, admission, now);
   const free: Member[] = [];
   let halfOpen: Member[] | undefined;
   for (const member of members) {
-    if (isFree(member)) free.push(member);
-    else if (member.state.status !== "standby") (halfOpen ??= []).push(member);
+    const { state } = member;
+    state.refresh(now);
+    if (state.status === "standby") continue;
+    if (state.hasTrialRequest) (halfOpen ??= []).push(member);
+    else free.push(member);
   }
   const open = admitted(free, admission, now);
   return open.length > 0 || halfOpen === undefined ? open : admitted(halfOpen, admission, now);
-}
-
-function isFree({ state }: Member): boolean {
-  return state.status !== "standby" && !state.hasTrialRequest;
 }
 
 /**
@@ -94,7 +91,7 @@ export async function readmit(admitted: AdmittedModel): Promise<boolean> {
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial(context.plan.load, now) ?? context.takenElsewhere?.get(member);
+    const denial = member.state.denial(context.plan.load, now) ?? context.takenElsewhere.get(member);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;

@@ -13,23 +13,20 @@ import { type AttemptScope, type ServedTry, tryOnce } from "./try_once.ts";
  * Calls one model, and retries after a delay as the decision requires.
  *
  * @param scope The attempt.
- * @throws The client's abort reason or the deadline, also without a promise. A failure of the model is returned.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-export function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | FailedAttempt> {
-  const { context: { clock }, member } = scope;
-  member.model.instance.retryBudget.deposit(clock.monotonic());
-  return tryModel(scope).then((end) => "served" in end ? end : retry(scope, end));
-}
-
-async function retry<T>(scope: AttemptScope<T>, first: RefusedTry): Promise<ServedTry<T> | FailedAttempt> {
+export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | FailedAttempt> {
   const { context, member, alone, completion } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
   const settings = retryFor(plan.pool.routing, entry.id);
-  let failed = first;
+  const hasKeys = member.state.keys !== undefined;
+  retryBudget.deposit(clock.monotonic());
   for (let retries = 0;; retries++) {
-    const { failure } = failed;
-    const next = failed.next ?? decide(failure, {
+    const end: ServedTry<T> | RefusedTry = await (hasKeys ? tryKeys(scope) : tryOnce(scope));
+    if ("served" in end) return end;
+    const { failure } = end;
+    const next = end.next ?? decide(failure, {
       retries,
       settings,
       alone,
@@ -38,16 +35,11 @@ async function retry<T>(scope: AttemptScope<T>, first: RefusedTry): Promise<Serv
       random,
     });
     if (next.step === "rotate") return { member, failure, next };
-    if (!retryBudget.withdraw(clock.monotonic())) return { member, failure, next: next.otherwise };
-    await context.wait(next.delayMs);
-    // not if it is in standby by now, or if another call would exceed a limit
-    if (!await readmit(scope)) return { member, failure, next: next.otherwise };
-    const end = await tryModel(scope);
-    if ("served" in end) return end;
-    failed = end;
+    if (retryBudget.withdraw(clock.monotonic())) {
+      await context.wait(next.delayMs);
+      // not if it is in standby by now, or if another call would exceed a limit
+      if (await readmit(scope)) continue;
+    }
+    return { member, failure, next: next.otherwise };
   }
-}
-
-function tryModel<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
-  return scope.member.state.keys === undefined ? tryOnce(scope) : tryKeys(scope);
 }

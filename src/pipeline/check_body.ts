@@ -31,7 +31,7 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
   const find = memberFinder(members);
   return (body) => {
     if (!isObject(body)) throw invalid("The body has to be a JSON object");
-    for (const name in body) {
+    for (const name of Object.keys(body)) {
       const known = find(name);
       if (known === undefined || known === name) continue;
       // a provider that ignores case, as Go's `encoding/json` does, reads `Model` where `model` was validated
@@ -103,22 +103,18 @@ function checkSize(body: object): void {
 function countContainers(value: object, depth: number, before: number): number {
   if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
   let count = before + 1;
+  const visit = (inner: unknown) => {
+    if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
+  };
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && count <= maxContainers; index++) {
-      if (isContainer(value[index])) count = countContainers(value[index], depth + 1, count);
+    for (let index = 0; index < value.length && count <= maxContainers; index++) visit(value[index]);
+  } else {
+    for (const name of Object.keys(value)) {
+      visit((value as Record<string, unknown>)[name]);
+      if (count > maxContainers) break;
     }
-    return count;
-  }
-  for (const name in value) {
-    const inner = (value as Record<string, unknown>)[name];
-    if (isContainer(inner)) count = countContainers(inner, depth + 1, count);
-    if (count > maxContainers) break;
   }
   return count;
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /**

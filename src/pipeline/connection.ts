@@ -37,8 +37,6 @@ export class Connection implements CallOptions {
   declare servedBy?: ServedBy;
   /** The trace of the request, propagated unchanged. */
   declare traceparent?: string | undefined;
-  /** Called with the reason when the connection is aborted, since providers may ignore its signal. */
-  declare onAbort?: (reason: unknown) => void;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
   readonly #spending: CallShare | undefined;
@@ -88,7 +86,7 @@ export class Connection implements CallOptions {
   /** Aborts the connection and its upstream call. */
   abort(reason: unknown): void {
     this.close();
-    this.#stop(reason);
+    this.#stopper.abort(reason);
   }
 
   /** Ends the time limits, since the response is complete. */
@@ -125,19 +123,15 @@ export class Connection implements CallOptions {
   /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
-    const silence = this.#silence;
-    const { connectTimeoutMs, authorities } = this.#instance.entry;
-    const upstream: UpstreamRequest = {
-      url: request.url,
-      method: request.method,
-      headers: this.traceparent === undefined ? request.headers : { ...request.headers, traceparent: this.traceparent },
-      body: request.body,
-      connectTimeoutMs: request.connectTimeoutMs ?? connectTimeoutMs,
+    const plain: UpstreamRequest = {
+      connectTimeoutMs: this.#instance.entry.connectTimeoutMs,
+      ...request,
       signal: this.stop,
-      onBytes: silence && (() => silence.touch()),
-      isWhole: silence === undefined,
-      authorities,
+      onBytes: () => this.#silence?.touch(),
+      isWhole: !this.#silence,
+      authorities: this.#instance.entry.authorities,
     };
+    const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
     let response: UpstreamResponse;
     try {
       response = await this.#runtime.send(upstream);
@@ -148,23 +142,22 @@ export class Connection implements CallOptions {
     this.answered = true;
     const reading = this.#spending?.observe(response.headers);
     if (reading !== undefined) await reading;
-    silence?.touch();
+    this.#silence?.touch();
     return response;
   };
 
   #timeOut(phase: string): void {
-    this.#stop(new AttemptTimeout(`The provider ${phase}`));
-  }
-
-  #stop(reason: unknown): void {
-    this.#stopper.abort(reason);
-    this.onAbort?.(reason);
+    this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));
   }
 }
 
 /** Whether a streamed body was read in part, and therefore cannot be resent. */
 function isBegun({ body }: UpstreamRequest): boolean {
   return Object(body).isBegun === true;
+}
+
+function withTrace(request: UpstreamRequest, traceparent: string): UpstreamRequest {
+  return { ...request, headers: { ...request.headers, traceparent } };
 }
 
 /**

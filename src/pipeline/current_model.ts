@@ -7,7 +7,7 @@ import type { SelectionOutcome } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import { notifySafely } from "../observe/notify.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { RequestPlan } from "./eligibility.ts";
+import type { RequestPlan } from "./plan.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** A selection of the pool's strategy. */

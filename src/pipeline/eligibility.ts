@@ -3,9 +3,8 @@
  * constraints.
  * @module
  */
-import type { UploadedFile } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member, Pool, Registry } from "../registry/registry.ts";
+import type { Member, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByRequest } from "./filter_by_request.ts";
@@ -45,10 +44,8 @@ export interface ModelChoice {
   preferenceAmong(members: readonly Member[]): Prefer | undefined;
 }
 
-/** A request, its pool, and the eligible models: the plan, which is made before a model is selected. */
-export interface RequestPlan {
-  readonly request: RoutedRequest;
-  readonly pool: Pool;
+/** The eligible models. */
+export interface Eligibility {
   /** At least one, in the pool's order. */
   readonly eligible: readonly Member[];
   /** Estimated usage of the request. */
@@ -59,8 +56,6 @@ export interface RequestPlan {
   readonly prefer?: Prefer | undefined;
 }
 
-const none: readonly UploadedFile[] = [];
-
 const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
 
 /**
@@ -70,9 +65,9 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  * @throws {UnsupportedRequestError} `unsupported_by_pool` if there is none; `invalid_value` for a constraint that names
  * no model of the pool.
  */
-export function eligibility(context: EligibilityContext): RequestPlan {
+export function eligibility(context: EligibilityContext): Eligibility {
   const { request, pool, choice, applyFilter = applyPlainly } = context;
-  const { operation, body, files = none, client, original } = request;
+  const { operation, body, files = [], client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.needsOf(body, files);
   const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
@@ -87,21 +82,12 @@ export function eligibility(context: EligibilityContext): RequestPlan {
   const prefer = choice?.preferenceAmong(delivering);
   const eligible = operation.interchangeable === undefined
     ? chosen
-    : applyFilter("interchangeable", chosen, interchangeableFilter({ request, choice, delivering, prefer }));
-  return { request, pool, eligible, load, isConstrained: choice !== undefined, prefer };
-}
-
-function interchangeableFilter(
-  { request, choice, delivering, prefer }: Pick<EligibilityContext, "request" | "choice"> & {
-    readonly delivering: readonly Member[];
-    readonly prefer: Prefer | undefined;
-  },
-) {
-  return (members: readonly Member[]) => {
-    const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
-    const [first = members[0]!] = prefer?.(named) ?? named;
-    return keepInterchangeable(members, first, request);
-  };
+    : applyFilter("interchangeable", chosen, (members) => {
+      const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
+      const [first = members[0]!] = prefer?.(named) ?? named;
+      return keepInterchangeable(members, first, request);
+    });
+  return { eligible, load, isConstrained: choice !== undefined, prefer };
 }
 
 /**

@@ -47,12 +47,12 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const pool = poolFor(request.model, request, registry);
   const applyFilter = collectingFilter(excluded);
   const choice = modelChoice({ request, pool, registry });
-  const plan = eligibility({ request, pool, registry, choice, applyFilter });
-  const context = new RequestContext(plan, deps);
+  const found = eligibility({ request, pool, registry, choice, applyFilter });
+  const context = new RequestContext({ request, pool, ...found }, deps);
   try {
     const order = orderOf(context);
     const ordered = new Set(order.map(({ model }) => model));
-    for (const member of plan.eligible) {
+    for (const member of found.eligible) {
       const { model: { name }, state } = member;
       if (ordered.has(name)) continue;
       excluded.push({ model: name, reason: state.reason ?? context.denials.get(member)?.reason ?? "standby" });

@@ -3,12 +3,12 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { CompletionRequest, CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
-import type { Answer } from "./answer.ts";
+import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
+import { type Answer, factsOf } from "./answer.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
-import type { Call, Served } from "./routed.ts";
+import type { Call } from "./routed.ts";
 import { route } from "./route.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
@@ -21,25 +21,17 @@ interface Completed<Response> {
 
 /** Requests a complete response from a model, as its operation defines. */
 function completing<Body extends RequestBody, Response>(
-  request: RoutedRequest<Body, Response>,
-): Call<Completed<Response>> {
-  return ({ model }, completion, options) => {
-    const response = model.instance.provider!.complete(completion as CompletionRequest, options);
-    return Promise.resolve(response).then((received) => completedOf(received, completion, request));
-  };
-}
-
-function completedOf<Body extends RequestBody, Response>(
-  received: CompletionResponse | ExtraResponse,
-  completion: OperationRequest,
   { operation, body }: RoutedRequest<Body, Response>,
-): Served<Completed<Response>> {
-  const response = readResponse(received, completion, operation);
-  const sent = response.body;
-  if (operation.isEmpty(sent)) {
-    return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
-  }
-  return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
+): Call<Completed<Response>> {
+  return async ({ model }, completion, options) => {
+    const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
+    const response = readResponse(complete, completion, operation);
+    const sent = response.body;
+    if (operation.isEmpty(sent)) {
+      return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
+    }
+    return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
+  };
 }
 
 /**
@@ -80,13 +72,13 @@ async function performOne<Body extends RequestBody, Response>(
   }
   const served = await route(routed, completing(request), deps);
   const { sent, response } = served.answer;
-  const { usage, written } = operation.usageIn(sent);
-  const { costNanoUsd, estimated } = served.settle("success", { usage, written, text: () => JSON.stringify(sent) });
+  const { costNanoUsd, estimated } = served.settle("success", {
+    ...operation.usageIn(sent),
+    text: () => JSON.stringify(sent),
+  });
   return {
     kind: "whole",
-    requestId: request.id,
-    routing: served.routing,
-    dropped: served.dropped,
+    ...factsOf(routed, served),
     response,
     costNanoUsd: estimated ? undefined : costNanoUsd,
   };

@@ -32,9 +32,9 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** The parsed body. */
   readonly body: Body;
   /** Files of a form. */
-  readonly files?: readonly UploadedFile[] | undefined;
+  readonly files?: readonly UploadedFile[];
   /** The JSON text of the body, if received over HTTP. */
-  readonly text?: string | undefined;
+  readonly text?: string;
   /** The original, if `body` is a translation. */
   readonly original?: OriginalRequest | undefined;
   /** Aborts the request. */
@@ -42,7 +42,7 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** Maximum time to a response, or to the first content of a stream, ms. */
   readonly timeoutMs: number;
   /** Groups requests for strategies that honor sessions. */
-  readonly session?: string | undefined;
+  readonly session?: string;
   readonly routingConstraints?: RoutingConstraints | undefined;
   readonly client?: RequestClient | undefined;
   /** Trace context of the caller (W3C Trace Context). */

@@ -10,7 +10,7 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { Connection } from "./connection.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
-import type { RequestPlan } from "./eligibility.ts";
+import type { RequestPlan } from "./plan.ts";
 import type { RouteDeps } from "./deps.ts";
 
 /** A failed attempt. */
@@ -30,8 +30,6 @@ interface Step {
   readonly status?: number | undefined;
 }
 
-const none: ReadonlySet<string> = new Set();
-
 /** The state of one request: its deadline, its attempts, and the denials of models. */
 export class RequestContext {
   readonly plan: RequestPlan;
@@ -49,20 +47,22 @@ export class RequestContext {
   first?: Member;
   /** Number of rotations of the pool when a model was last selected. */
   rotationsSeen = 0;
+  /** Names of the models tried. */
+  readonly tried: Set<string> = new Set();
+  /** Providers whose other models are excluded from this request. */
+  readonly ruledOut: Set<string> = new Set();
   /** Upstream calls sent. */
   attempts = 0;
   /** Time spent in providers and in retry delays, ms. */
   upstreamMs = 0;
   /** Time for which the last try waited for a provider without receiving a response, ms. */
   unansweredMs = 0;
+  /** Denials of active candidates when no candidate was left. */
+  readonly denials: Map<Member, AdmissionDenial> = new Map();
   /** Denials of members whose shared limits were exhausted by other processes. */
-  takenElsewhere?: Map<Member, AdmissionDenial>;
+  readonly takenElsewhere: Map<Member, AdmissionDenial> = new Map();
   /** Whether a call without a received response may have been billed. */
   possiblyBilled = false;
-  // created on demand, since most requests are served by the first model
-  #tried: Set<string> | undefined;
-  #ruledOut: Set<string> | undefined;
-  #denials: Map<Member, AdmissionDenial> | undefined;
   readonly #deadlineAt: number;
   readonly #signal: StopSignal | undefined;
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
@@ -91,28 +91,6 @@ export class RequestContext {
     this.#signal = plan.request.signal;
     if (this.#signal?.aborted) this.#stop(this.#signal.reason);
     else this.#signal?.addEventListener("abort", this.#onAbort);
-  }
-
-  /** Names of the models tried. */
-  get tried(): ReadonlySet<string> {
-    if (this.first === undefined) return none;
-    return this.#tried ??= new Set([this.first.model.name]);
-  }
-
-  /** Adds a model that is tried. */
-  addTried(member: Member): void {
-    if (this.first === undefined) this.first = member;
-    else (this.#tried ??= new Set([this.first.model.name])).add(member.model.name);
-  }
-
-  /** Providers whose other models are excluded from this request. */
-  get ruledOut(): Set<string> {
-    return this.#ruledOut ??= new Set();
-  }
-
-  /** Denials of active candidates when no candidate was left. */
-  get denials(): Map<Member, AdmissionDenial> {
-    return this.#denials ??= new Map();
   }
 
   /** Remaining time until the deadline, ms. */

@@ -151,7 +151,6 @@ function bytesAt(holder: unknown, member: "url" | "data" | "file_data"): number 
 
 /** Adds names and strings at any depth, without recursion, since schemas may be nested arbitrarily. */
 function addSchema(schema: unknown, size: Size): void {
-  if (schema === undefined) return;
   const open: unknown[] = [schema];
   while (open.length > 0 && size.schemaNodes < maxNodes) {
     const value = open.pop();

@@ -15,18 +15,14 @@ import { poolFor } from "./select_pool.ts";
  * @param request The request.
  * @param call Calls one model.
  * @param deps Dependencies.
- * @throws A `MeshError`, also without a promise; or the client's abort reason.
+ * @throws A `MeshError`, or the client's abort reason.
  */
-export function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
+export async function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
   const { registry } = deps;
   const pool = poolFor(request.model, request, registry); // 1 capability resolution, 2 pool selection
-  const routeAmong = (choice?: ModelChoice) => {
-    const plan = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
-    return new Routing(plan, call, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
-  };
-  return request.routingConstraints === undefined
-    ? routeAmong()
-    : choiceOf({ request, pool, registry }).then(routeAmong);
+  const choice = request.routingConstraints && await choiceOf({ request, pool, registry });
+  const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
+  return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 
 /** Most requests have no routing constraints, so the code for them is imported with the first one that has. */

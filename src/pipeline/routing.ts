@@ -6,18 +6,25 @@ import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member } from "../registry/registry.ts";
 import { adaptRequest } from "./adapt_request.ts";
-import { type Admission, type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
+import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
 import { errorOf } from "./request_error.ts";
-import type { RequestPlan } from "./eligibility.ts";
+import type { RequestPlan } from "./plan.ts";
 import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Call, Routed } from "./routed.ts";
-import { RequestContext } from "./request_context.ts";
+import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { emitRecord, recordOf, statusOfError } from "./routing_record.ts";
 import { selectionContext } from "./selection_context.ts";
+import type { ServedTry } from "./try_once.ts";
+
+/** A request ready to be sent. */
+interface RoutingPlan<T> extends RequestPlan {
+  /** Calls one model. */
+  readonly call: Call<T>;
+}
 
 /** Maximum number of models to which a request that fails as invalid is sent. */
 const maxRequestFaults = 3;
@@ -33,8 +40,8 @@ export class Routing<T> {
    * @param plan The request and its eligible models.
    * @param deps Dependencies.
    */
-  constructor(plan: RequestPlan, call: Call<T>, deps: RouteDeps) {
-    this.#call = call;
+  constructor(plan: RoutingPlan<T>, deps: RouteDeps) {
+    this.#call = plan.call;
     this.#context = new RequestContext(plan, deps);
     deps.hub.publish("request_started", undefined);
   }
@@ -45,82 +52,53 @@ export class Routing<T> {
    * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
    */
   async run(): Promise<Routed<T>> {
-    const context = this.#context;
-    const call = this.#call;
-    let current: AdmittedModel | undefined;
     let empty: SuccessfulAttempt<T> | undefined;
     try {
-      for (;;) {
-        const admission = this.#admit();
-        const next = admission instanceof Promise ? await admission : admission;
-        if (next === undefined) break;
-        current = next;
-        const { member, permit, alone } = next;
-        context.addTried(member);
-        const { completion, dropped } = adaptRequest(context.plan.request, member.model);
-        const end = await attempt({ context, member, permit, alone, completion, call });
-        current = undefined;
-        if (!("served" in end)) {
-          recordFailure(next, end);
-          await Promise.resolve(); // an outage that the failure causes is reported before the rotation
-          continue;
-        }
-        const { served, connection } = end;
-        const success = new SuccessfulAttempt(next, { served, connection, dropped });
+      for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
+        const success = await this.#tryModel(next);
+        if (success === undefined) continue;
+        const { served } = success.answered;
         if (!served.empty) return this.#commit(success);
         success.settle("none", { usage: served.usage, written: () => 0 });
         if (empty !== undefined) break; // the first of two empty responses is returned
         empty = success;
       }
-      if (empty === undefined) throw errorOf(context);
+      if (empty === undefined) throw errorOf(this.#context);
       return this.#commit(empty);
     } catch (error) {
-      if (current !== undefined) recordAbort(current, error);
       this.#fail(error);
       throw error;
     }
   }
 
   /**
-   * Selects and admits the next model; undefined if no model admits the request. Waits only if it has to: for spacing,
-   * for an API key, or for the store of shared limits.
+   * Selects and admits the next model, after waiting for spacing if necessary; undefined if no model admits the
+   * request.
    */
-  #admit(): AdmittedModel | undefined | Promise<AdmittedModel | undefined> {
-    const admission = { context: this.#context, alone: true };
-    const candidates = openMembers(this.#remaining(), admission);
-    if (candidates.length === 0) return this.#admitAfterSpacing(admission);
-    const member = this.#choose(this.#context.plan.prefer?.(candidates) ?? candidates);
-    const { ready } = member.model.instance;
-    return ready === undefined ? this.#admitTo(member, candidates) : this.#admitAfter(ready, member, candidates);
-  }
-
-  async #admitAfterSpacing(admission: Admission): Promise<AdmittedModel | undefined> {
-    return await waitForSpacing(admission) ? await this.#admit() : undefined;
-  }
-
-  /** @param ready Resolves when the API key of the provider is renewed. */
-  async #admitAfter(
-    ready: Promise<void>,
-    member: Member,
-    candidates: readonly Member[],
-  ): Promise<AdmittedModel | undefined> {
-    await ready;
-    const isOpen = openMembers(this.#remaining(), { context: this.#context, alone: true }).includes(member);
-    return await (isOpen ? this.#admitTo(member, candidates) : this.#admit());
-  }
-
-  /** Must be called in the turn of the event loop in which the member was open. */
-  #admitTo(member: Member, candidates: readonly Member[]): AdmittedModel | Promise<AdmittedModel | undefined> {
+  async #admit(): Promise<AdmittedModel | undefined> {
     const context = this.#context;
     const { clock, plan } = context;
-    const permit = member.state.admit(plan.load, clock.monotonic());
-    const admitted = { context, member, permit, alone: this.#isAlone(member, candidates) };
-    return permit.confirm(clock)?.then((denial) => {
-      if (denial === undefined) return admitted;
+    const admission = { context, alone: true };
+    for (;;) {
+      const candidates = openMembers(this.#remaining(), admission);
+      if (candidates.length === 0) {
+        if (await waitForSpacing(admission)) continue;
+        return undefined;
+      }
+      const member = this.#choose(plan.prefer?.(candidates) ?? candidates);
+      const { ready } = member.model.instance;
+      if (ready !== undefined) {
+        await ready; // its API key is being renewed
+        if (!openMembers(this.#remaining(), admission).includes(member)) continue;
+      }
+      // check and admission are in the same turn of the event loop
+      const permit = member.state.admit(plan.load, clock.monotonic());
+      const unconfirmed = permit.confirm(clock);
+      const denial = unconfirmed && await unconfirmed;
+      if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
       permit.withdraw();
-      (context.takenElsewhere ??= new Map()).set(member, denial);
-      return this.#admit();
-    }) ?? admitted;
+      context.takenElsewhere.set(member, denial);
+    }
   }
 
   /** Eligible models not yet tried, in any state. */
@@ -157,6 +135,24 @@ export class Routing<T> {
       deps.hub.trace({ severity: "debug", component: "router", message, ...names });
     }
     return member;
+  }
+
+  /** Attempts the request at one model; undefined if it fails, which is recorded. */
+  async #tryModel(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
+    const { context, member, permit, alone } = next;
+    context.first ??= member;
+    context.tried.add(member.model.name);
+    let end: ServedTry<T> | FailedAttempt;
+    try {
+      const { completion, dropped } = adaptRequest(context.plan.request, member.model);
+      end = await attempt({ context, member, permit, alone, completion, call: this.#call });
+      if ("served" in end) return new SuccessfulAttempt(next, { ...end, dropped });
+    } catch (error) {
+      recordAbort(next, error);
+      throw error;
+    }
+    recordFailure(next, end);
+    return undefined;
   }
 
   /** Commits the response. Only the idle timeout or the client ends it after that. */

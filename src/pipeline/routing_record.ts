@@ -30,11 +30,10 @@ interface ServedModel {
 }
 
 /** Members of a {@linkcode RoutingRecord} that are known at the end of the request. */
-type End = {
-  -readonly [
-    Key in "status" | "ttft_ms" | "duration_ms" | "tokens_in" | "tokens_out" | "cost_usd" | "estimated"
-  ]?: RoutingRecord[Key];
-};
+type End = Pick<
+  RoutingRecord,
+  "status" | "ttft_ms" | "duration_ms" | "tokens_in" | "tokens_out" | "cost_usd" | "estimated"
+>;
 
 /** The end of a request. */
 interface RequestEnding {
@@ -98,14 +97,16 @@ export function emitRecord(
 ): void {
   const { input, output, costNanoUsd, estimated } = used;
   const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
-  const end: End = record;
-  end.status = status;
-  if (latencyMs !== undefined && request.delivery === "stream") end.ttft_ms = Math.round(latencyMs);
-  end.duration_ms = Math.round(clock.monotonic() - startedAt);
-  if (input !== undefined) end.tokens_in = input;
-  if (output !== undefined) end.tokens_out = output;
-  if (costNanoUsd !== undefined) end.cost_usd = costNanoUsd / 1e9;
-  if (estimated !== undefined) end.estimated = estimated;
+  const end: End = {
+    status,
+    ...(latencyMs === undefined || request.delivery !== "stream" ? {} : { ttft_ms: Math.round(latencyMs) }),
+    duration_ms: Math.round(clock.monotonic() - startedAt),
+    ...(input === undefined ? {} : { tokens_in: input }),
+    ...(output === undefined ? {} : { tokens_out: output }),
+    ...(costNanoUsd === undefined ? {} : { cost_usd: costNanoUsd / 1e9 }),
+    ...(estimated === undefined ? {} : { estimated }),
+  };
+  Object.assign(record, end);
   deps.hub.requestFinished({
     record,
     tries,

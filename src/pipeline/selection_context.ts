@@ -26,16 +26,11 @@ interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "
  * @param selection The request.
  * @param runtime Monotonic clock and random numbers.
  */
-export function selectionContext(
-  { pool, load, isConstrained, tried, session }: Selection,
-  runtime: Runtime,
-): SelectionContext {
+export function selectionContext({ pool, load, ...request }: Selection, runtime: Runtime): SelectionContext {
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   let estimate: Load | undefined;
   return {
-    isConstrained,
-    tried,
-    session,
+    ...request,
     pool: pool.name,
     now: runtime.clock.monotonic(),
     modelPriority,

@@ -19,10 +19,6 @@ export function sessionOf(
 ): string | undefined {
   const { mesh, prompt_cache_key, safety_identifier, user } = body;
   const own = (mesh as { session?: unknown } | null | undefined)?.session;
-  return nameIn(header) ?? nameIn(own) ?? nameIn(sessionId) ?? nameIn(prompt_cache_key) ??
-    nameIn(safety_identifier) ?? nameIn(user);
-}
-
-function nameIn(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+  const names = [header, own, sessionId, prompt_cache_key, safety_identifier, user];
+  return names.find((name): name is string => typeof name === "string" && name !== "");
 }

@@ -5,6 +5,7 @@
 import type { OperationRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
+import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { Connection } from "./connection.ts";
 import { type Failure, failureOf } from "./failure.ts";
@@ -35,37 +36,29 @@ export interface FailedTry {
  * Calls one model once.
  *
  * @param scope The attempt.
- * @throws The client's abort reason or the deadline, also without a promise. A failure of the model is returned.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-export function tryOnce<T>(
+export async function tryOnce<T>(
   { context, member, permit, completion, call }: AttemptScope<T>,
 ): Promise<ServedTry<T> | FailedTry> {
-  const { clock, deps: { runtime, redact }, plan: { request } } = context;
+  const { clock, deps: { runtime, redact } } = context;
   const { instance } = member.model;
   context.unansweredMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
-  if (request.traceparent !== undefined) connection.traceparent = request.traceparent;
+  if (context.plan.request.traceparent !== undefined) connection.traceparent = context.plan.request.traceparent;
   context.follow(connection);
   const from = clock.monotonic();
-  const answer = new Promise<Served<T>>((resolve, reject) => {
-    connection.onAbort = reject;
-    call(member, completion, connection).then(resolve, reject);
-  });
-  const end = () => {
-    const ms = clock.monotonic() - from;
-    context.attempts += connection.calls;
-    context.upstreamMs += ms;
-    return ms;
-  };
-  return answer.then((served) => {
-    context.addTry(member, { outcome: served.empty ? "empty" : "ok", ms: end() });
+  try {
+    const answer = call(member, completion, connection);
+    const served = await untilAborted(answer, connection.stop);
+    context.addTry(member, { outcome: served.empty ? "empty" : "ok", ms: clock.monotonic() - from });
     return { served, connection };
-  }, (error) => {
-    const ms = end();
+  } catch (error) {
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
     context.possiblyBilled ||= wasSent && !connection.answered;
+    const ms = clock.monotonic() - from;
     context.unansweredMs = connection.answered ? 0 : ms;
     if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
     else reservation.fail(wasSent);
@@ -75,5 +68,8 @@ export function tryOnce<T>(
     context.addTry(member, { outcome: failure.kind, status: failure.status, ms });
     connection.abort(error); // releases the socket of a response that is not read completely
     return { failure, reservation };
-  });
+  } finally {
+    context.attempts += connection.calls;
+    context.upstreamMs += clock.monotonic() - from;
+  }
 }

@@ -7,11 +7,8 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { maxContainers } from "../pipeline/check_body.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { HttpError } from "./error_body.ts";
-import type { BodyOptions, Exchange } from "./exchange.ts";
 
-const decoder = new TextDecoder();
-/** Slower, and its strings have two bytes per character on Deno. */
-const strictDecoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Maximum length of a member's name in an error message. */
 const maxNameLength = 64;
@@ -23,21 +20,24 @@ interface JsonBody {
 }
 
 /**
- * Reads the JSON body of a request, without waiting if it has been received.
+ * Reads the JSON body of a request.
  *
- * @param exchange The headers of its request are checked before the body is read.
- * @param time The time limit of the body.
+ * @param request Its headers are checked before the body is read.
  * @throws {HttpError} 415 if its headers specify another media type.
  * @throws {UnsupportedRequestError} `invalid_json` if it cannot be parsed, `invalid_value` for a repeated member.
  */
-export function readJson(exchange: Exchange, time: BodyOptions): JsonBody | Promise<JsonBody> {
-  checkType(exchange.request.headers);
-  const bytes = exchange.body(time);
-  return bytes instanceof Uint8Array ? jsonIn(bytes) : bytes.then(jsonIn);
-}
-
-function jsonIn(bytes: Uint8Array): JsonBody {
-  const text = textOf(bytes);
+export async function readJson(
+  request: Pick<PlainRequest, "headers">,
+  read: () => Uint8Array | Promise<Uint8Array>,
+): Promise<JsonBody> {
+  checkType(request.headers);
+  const bytes = await read();
+  let text: string;
+  try {
+    text = decoder.decode(bytes); // also drops one leading byte order mark
+  } catch {
+    throw new UnsupportedRequestError("The body is not valid UTF-8", { code: "invalid_json" });
+  }
   if (text.length > 2 * maxContainers && hasTooMany(text)) {
     throw new UnsupportedRequestError(`The body has over ${maxContainers} objects and arrays`, {
       code: "invalid_value",
@@ -46,16 +46,6 @@ function jsonIn(bytes: Uint8Array): JsonBody {
   const value = parse(text);
   refuseRepeated(text, value);
   return { value, text };
-}
-
-function textOf(bytes: Uint8Array): string {
-  const text = decoder.decode(bytes); // also drops one leading byte order mark
-  if (!text.includes("\ufffd")) return text;
-  try {
-    return strictDecoder.decode(bytes);
-  } catch {
-    throw new UnsupportedRequestError("The body is not valid UTF-8", { code: "invalid_json" });
-  }
 }
 
 function parse(text: string): unknown {

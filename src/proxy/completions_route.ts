@@ -21,8 +21,7 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   const [first] = chats;
   if (chats.length === 1) return chatResponse(await performChat(first!, { dialect, work, exchange }), first!, exchange);
   const answers = await performAll(chats, { work, exchange });
-  const { headers, requestId } = exchange;
-  const onEnd = () => exchange.onEnd();
+  const { headers, requestId, onEnd } = exchange;
   addRoutingHeaders(headers, answers[0]!);
   const streams = answers.flatMap((answer) => answer.kind === "stream" ? answer.stream : []);
   if (streams.length === 0) {

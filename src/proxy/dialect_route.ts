@@ -88,8 +88,7 @@ export function chatResponse(
   translation: Translation,
   exchange: Exchange,
 ): PlainResponse {
-  const { headers, requestId } = exchange;
-  const onEnd = () => exchange.onEnd();
+  const { headers, requestId, onEnd } = exchange;
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     const events = translation.events();

@@ -29,9 +29,9 @@ export interface Exchange {
   /** The sender; undefined if the path requires no token, or the sender has no name. */
   readonly client: Client | undefined;
   /** The sender, also on paths that require no token. Undefined if a token is required and none is accepted. */
-  caller(): Caller | undefined;
+  readonly caller: () => Caller | undefined;
   /** Returns the current sender: a response may outlast a reload, or its token. */
-  callerNow(): Caller | undefined;
+  readonly callerNow: () => Caller | undefined;
   readonly isDraining: boolean;
   readonly isStopping: () => boolean;
   /** Clients created at runtime; undefined without a storage. */
@@ -43,11 +43,11 @@ export interface Exchange {
    *
    * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */
-  body(options: BodyOptions): Uint8Array | Promise<Uint8Array>;
+  readonly body: (options: BodyOptions) => Uint8Array | Promise<Uint8Array>;
   /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
-  begin(): Promise<void> | undefined;
+  readonly begin: () => Promise<void> | undefined;
   /** Must be called at the end of a streamed response. */
-  onEnd(): void;
+  readonly onEnd: () => void;
 }
 
 /** The handler of a path. */

@@ -27,9 +27,9 @@ interface FormReading {
 interface RequestParts {
   readonly value: unknown;
   /** The JSON as received. */
-  readonly text?: string | undefined;
+  readonly text?: string;
   /** Views of the received bytes. */
-  readonly files?: readonly UploadedFile[] | undefined;
+  readonly files?: readonly UploadedFile[];
 }
 
 /** The time limit of a request. */
@@ -46,26 +46,21 @@ export interface Work extends RequestParts {
 }
 
 /**
- * Reads the body of a request, without waiting if it has been received.
+ * Reads the body of a request.
  *
  * @param exchange The request.
  * @param form Converts a form to a body; only JSON is accepted by default.
  */
-export function readWork(exchange: Exchange, form?: FormRules): Work | Promise<Work> {
-  const { mesh, request } = exchange;
+export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
   const startedAt = mesh.runtime.clock.monotonic();
   const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
   const type = request.headers.get("content-type");
   if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
-    const body = readJson(exchange, time);
-    return body instanceof Promise ? body.then((read) => workOf(read, time)) : workOf(body, time);
+    const { value, text } = await readJson(request, () => body(time));
+    return { value, text, time };
   }
-  return readFormBody(type, { read: () => exchange.body({ ...time, isUpload: true }), form })
-    .then((read) => workOf(read, time));
-}
-
-function workOf({ value, text, files }: RequestParts, time: RequestTime): Work {
-  return { value, text, files, time };
+  const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });
+  return { value, files, time };
 }
 
 const multipart = /^\s*multipart\//i;

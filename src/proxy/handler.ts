@@ -9,9 +9,8 @@ import { requestIdFrom } from "../util/request_id.ts";
 import { responseOf } from "../util/response_of.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
-import { type HandlerOptions, ProxyInstance, type ProxyOptions } from "./instance.ts";
+import { type HandlerOptions, ProxyInstance, type ProxyOptions, type RequestFacts } from "./instance.ts";
 import { json } from "./json.ts";
-import type { RequestFacts } from "./proxy_exchange.ts";
 
 /** A function from requests to responses. It never rejects. */
 export interface Handler extends RequestHandler {

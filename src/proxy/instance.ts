@@ -3,23 +3,23 @@
  * @module
  */
 import { builtInProxy } from "../config/settings/defaults.ts";
-import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { ProxySettings } from "../config/settings/settings.ts";
+import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { acceptedTokens, Authenticator } from "./authenticator.ts";
-import { BodyMemory, ClientDisconnectedError } from "./body_reader.ts";
+import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
 import { checkedRoute, notAdministrator, withoutBody } from "./checked_route.ts";
-import { type Client, namedClients } from "./client.ts";
+import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
-import { errorRowOf } from "./error_body.ts";
-import type { RouteEntry } from "./exchange.ts";
+import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
+import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
-import { OriginPolicy } from "./origin_policy.ts";
+import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
-import { type InstanceParts, ProxyExchange, type RequestFacts } from "./proxy_exchange.ts";
 import { routeOf } from "./routes.ts";
 import { Slots } from "./slots.ts";
 
@@ -54,12 +54,24 @@ interface InstanceOptions extends ProxyOptions {
   readonly before?: ProxyInstance;
 }
 
+export interface RequestFacts {
+  readonly requestId: string;
+  readonly peer?: Peer | undefined;
+}
+
 export class ProxyInstance {
-  readonly #parts: InstanceParts;
+  readonly #mesh: Engine;
+  readonly #proxy: ProxySettings;
+  readonly #authenticator: Authenticator;
   readonly #originPolicy: OriginPolicy;
+  readonly #isDraining: () => boolean;
+  readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
+  readonly #runtimeClients: ClientSlot;
   /** Requests in progress, with or without a slot. */
   #underWay = 0;
+  /** Shared with earlier and later instances, none of which it keeps in memory. */
+  readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
   constructor(mesh: Engine, options: InstanceOptions) {
@@ -73,7 +85,8 @@ export class ProxyInstance {
       runtimeClients,
       before,
     } = options;
-    const shared = before === undefined
+    this.#runtimeClients = runtimeClients;
+    this.#shared = before === undefined
       ? {
         slots,
         bodies: new BodyMemory(),
@@ -81,25 +94,24 @@ export class ProxyInstance {
         lines: new LogRateLimit(),
         overview: overview ?? new OwnOverview(mesh),
       }
-      : before.#parts.shared;
+      : before.#shared;
     const { proxy = builtInProxy() } = mesh.settings;
-    shared.overview.follow(mesh);
-    mesh.addSink(shared.overview.sink);
+    this.#proxy = proxy;
+    this.#mesh = mesh;
+    this.#shared.overview.follow(mesh);
+    mesh.addSink(this.#shared.overview.sink);
     this.#clients = namedClients(proxy.clients, { state: mesh.state, before: before && before.#clients });
     runtimeClients.configured = this.#clients;
-    const authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }), runtimeClients);
-    shared.authenticator = authenticator;
+    this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }), runtimeClients);
+    this.#shared.authenticator = this.#authenticator;
     this.#originPolicy = new OriginPolicy({
       cors: proxy.cors,
-      hasToken: !authenticator.isOpen,
+      hasToken: !this.#authenticator.isOpen,
       host: host ?? proxy.host,
       allowedHosts: proxy.allowedHosts,
     });
-    const onWork = (change: 1 | -1) => {
-      this.#underWay += change;
-      if (this.#underWay === 0) this.#onIdle?.();
-    };
-    this.#parts = { mesh, proxy, authenticator, runtimeClients, shared, isDraining, isStopping, onWork };
+    this.#isDraining = isDraining;
+    this.#isStopping = isStopping;
   }
 
   /** Resolves when no requests are left. No new ones may be added. */
@@ -111,56 +123,169 @@ export class ProxyInstance {
   }
 
   /** Handles a request. Never rejects. */
-  async serve(request: PlainRequest, facts: RequestFacts): Promise<PlainResponse> {
-    const exchange = new ProxyExchange(this.#parts, request, facts);
+  async serve(request: PlainRequest, { requestId, peer }: RequestFacts): Promise<PlainResponse> {
+    let headers: Record<string, string> = {};
+    let caller: Caller | undefined;
     let entry: RouteEntry | undefined;
     try {
-      const path = exchange.path = pathOf(request.url);
-      entry = routeOf(path, { exposed: this.#parts.proxy.endpoints, headers: request.headers });
-      const headers = exchange.headers = this.#originPolicy.check(request);
-      headers["x-request-id"] = facts.requestId;
+      const path = pathOf(request.url);
+      entry = routeOf(path, { exposed: this.#proxy.endpoints, headers: request.headers });
+      headers = this.#originPolicy.check(request);
+      headers["x-request-id"] = requestId;
       if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);
       const preflight = this.#originPolicy.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
-      if (entry?.isPublic !== true) {
-        exchange.sender = this.#parts.authenticator.authenticate(request, entry?.dialect);
-      }
-      if (entry?.isAdministrative && !exchange.sender?.isAdministrator) throw notAdministrator();
-      const route = checkedRoute(entry, exchange);
-      if (route.isWork) exchange.beginWork();
-      const response = await route.handle(exchange);
-      if (!isStream(response.body)) exchange.onEnd();
+      if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request, entry?.dialect);
+      if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
+      const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
+      const response = await this.#respond(checkedRoute(entry, incoming), incoming);
       return request.method === "HEAD" ? withoutBody(response) : response;
     } catch (error) {
-      exchange.onEnd();
-      return this.#errorResponse(error, exchange, entry);
+      const { signal } = request;
+      const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the shutdown of the server, not a disconnect of the client
+      const hasDisconnected = signal.aborted && !isStopped || error instanceof ClientDisconnectedError;
+      if (hasDisconnected) return { status: 499, headers: {}, body: null };
+      const reason = isStopped ? signal.reason : error;
+      const client = caller?.client;
+      this.#log(reason, request, { request_id: requestId, ...(client && { client: client.name }) });
+      return errorResponse(reason, { mesh: this.#mesh, requestId, headers, client, dialect: entry?.dialect });
     }
-  }
-
-  #errorResponse(error: unknown, exchange: ProxyExchange, entry: RouteEntry | undefined): PlainResponse {
-    const { request, requestId, headers, client } = exchange;
-    const { signal } = request;
-    const isStopped = signal.aborted && MeshError.isInstance(signal.reason); // the shutdown of the server, not a disconnect of the client
-    const hasDisconnected = signal.aborted && !isStopped || error instanceof ClientDisconnectedError;
-    if (hasDisconnected) return { status: 499, headers: {}, body: null };
-    const reason = isStopped ? signal.reason : error;
-    this.#log(reason, request, { request_id: requestId, ...(client && { client: client.name }) });
-    return errorResponse(reason, { mesh: this.#parts.mesh, requestId, headers, client, dialect: entry?.dialect });
   }
 
   /** Logs a request that was rejected before routing; routed requests have their own record. */
   #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
     const { status, body } = errorRowOf(error, facts.request_id);
     if (isRouted(error)) return;
-    const { hub, redact, runtime: { clock } } = this.#parts.mesh;
+    const { hub, redact, runtime: { clock } } = this.#mesh;
     hub.publish("request_refused", { status, client: facts.client });
     if (status === 500) return;
-    const suppressed = this.#parts.shared.lines.take(clock.monotonic());
+    const suppressed = this.#shared.lines.take(clock.monotonic());
     if (suppressed === undefined) return;
     const path = redact(pathOf(url).slice(0, maxLoggedPath));
     const line = { level: "warning", ...facts, method, path, status, code: body.error.code ?? "" } as const;
     hub.log(suppressed === 0 ? line : { ...line, suppressed });
   }
+
+  async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
+    if (!entry.isWork) return await entry.handle(this.#exchange(incoming));
+    const { slots } = this.#shared;
+    const { maxConcurrent } = this.#proxy;
+    let isOver = false;
+    let hasSlot = false;
+    const onEnd = () => {
+      if (isOver) return;
+      isOver = true;
+      if (hasSlot) slots.give(maxConcurrent);
+      if (--this.#underWay === 0) this.#onIdle?.();
+    };
+    const begin = () => {
+      this.#checkSlots();
+      const admit = (isTaken: boolean) => {
+        if (!isTaken) throw this.#overloaded();
+        hasSlot = true;
+        return incoming.client?.admit(this.#mesh.runtime.clock);
+      };
+      const taken = slots.take(maxConcurrent);
+      return typeof taken === "boolean" ? admit(taken) : taken.then(admit);
+    };
+    const admitted = (bytes: Uint8Array) => {
+      const admission = begin();
+      return admission === undefined ? bytes : admission.then(() => bytes);
+    };
+    const body: Exchange["body"] = (options) => {
+      const bytes = this.#read(incoming, options);
+      return bytes instanceof Uint8Array ? admitted(bytes) : bytes.then(admitted);
+    };
+    this.#checkSlots(); // before the body is read
+    this.#underWay++;
+    try {
+      const response = await entry.handle(this.#exchange(incoming, { body, begin, onEnd }));
+      if (!isStream(response.body)) onEnd();
+      return response;
+    } catch (error) {
+      onEnd();
+      throw error;
+    }
+  }
+
+  #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
+    return {
+      ...incoming,
+      mesh: this.#mesh,
+      proxy: this.#proxy,
+      caller: () => this.#authenticator.callerOf(incoming.request),
+      callerNow: () => this.#shared.authenticator?.callerOf(incoming.request),
+      isDraining: this.#isDraining() || this.#isStopping(),
+      isStopping: this.#isStopping,
+      runtimeClients: this.#runtimeClients.clients,
+      overview: this.#shared.overview,
+      body: work?.body ?? ((time) => this.#read(incoming, time)),
+      begin: work?.begin ?? (() => undefined),
+      onEnd: work?.onEnd ?? (() => {}),
+    };
+  }
+
+  #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Uint8Array | Promise<Uint8Array> {
+    const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
+    const { bodies, uploads } = this.#shared;
+    const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
+      ? {
+        maxBytes: uploadLimit,
+        limitKey: "upload_limit",
+        memoryKey: "upload_limit",
+        memory: uploads,
+        memoryBytes: uploadLimit,
+        client: undefined, // one upload may use all of the memory
+      }
+      : {
+        maxBytes: bodyLimit,
+        limitKey: "body_limit",
+        memoryKey: "body_memory",
+        memory: bodies,
+        memoryBytes: bodyMemory,
+        client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller,
+      };
+    const received = receivedBody(request, bounds);
+    return received ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
+  }
+
+  /** Rejects requests during shutdown, and when all slots are taken. */
+  #checkSlots(): void {
+    if (this.#isStopping()) throw unavailable("The proxy is shutting down", "shutting_down");
+    if (this.#shared.slots.isFull(this.#proxy.maxConcurrent)) throw this.#overloaded();
+  }
+
+  #overloaded(): HttpError {
+    const { maxConcurrent } = this.#proxy;
+    return unavailable(`The proxy is at its limit of ${maxConcurrent} requests at once`, "overloaded");
+  }
+}
+
+function unavailable(message: string, code: "overloaded" | "shutting_down"): HttpError {
+  return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
+}
+
+/** Counters shared by all instances of one proxy. */
+interface SharedCounts {
+  readonly slots: Slots;
+  readonly bodies: BodyMemory;
+  readonly uploads: BodyMemory;
+  readonly lines: LogRateLimit;
+  readonly overview: ProxyOverview;
+  /** The current instance, for responses that outlast a reload. */
+  authenticator?: Authenticator;
+}
+
+/** The address to which a body counts; undefined for loopback, since a reverse proxy may send there for all clients. */
+function addressOf(peer: Peer | undefined): string | undefined {
+  const address = peer?.()?.replace(/^::ffff:/i, "");
+  return address === undefined || isLoopback(address) ? undefined : address;
+}
+
+/** A request before it is handled. */
+interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
+  /** Its sender by token, and the remote address. */
+  readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
 }
 
 /** The path of a URL. Simple URLs need no parser. */

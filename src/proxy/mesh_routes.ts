@@ -17,13 +17,13 @@ import { recordStream } from "./overview/record_stream.ts";
 type Own = Partial<Pick<Client, "name" | "pools">>;
 
 /** The client to which the data is restricted; undefined for administrators. A token without a name has no requests. */
-function viewOf(exchange: Exchange): Own | undefined {
-  return exchange.caller()?.isAdministrator ? undefined : exchange.client ?? {};
+function viewOf({ client, caller }: Exchange): Own | undefined {
+  return caller()?.isAdministrator ? undefined : client ?? {};
 }
 
 /** The same for the current tokens; `gone` if the sender's token is no longer accepted. */
-function viewNow(exchange: Exchange): Own | undefined | "gone" {
-  const caller = exchange.callerNow();
+function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
+  const caller = callerNow();
   if (caller === undefined) return "gone";
   return caller.isAdministrator ? undefined : caller.client ?? {};
 }

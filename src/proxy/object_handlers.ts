@@ -17,14 +17,14 @@ import { UploadBody } from "./upload_body.ts";
 
 /** `POST /v1/files`. */
 export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
-  const { mesh, proxy, request, headers } = exchange;
+  const { mesh, proxy, request, headers, begin } = exchange;
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (boundary === undefined) {
     const message = "The content type has to be multipart/form-data";
     throw new HttpError(message, { status: 415, code: "unsupported_media_type" });
   }
   const body = new UploadBody(request, { maxBytes: proxy.uploadLimit, clock: mesh.runtime.clock });
-  await exchange.begin();
+  await begin();
   try {
     const source = await formSource(body, boundary);
     const pool = request.headers.get("x-mesh-pool") ?? source.pool;
@@ -67,10 +67,10 @@ export async function deleteFile(exchange: Exchange): Promise<PlainResponse> {
 /** `GET /v1/files/{id}/content`. */
 export async function fileContent(exchange: Exchange): Promise<PlainResponse> {
   const { files } = await opened(exchange);
-  const { headers } = exchange;
+  const { headers, onEnd } = exchange;
   const content = await files.content(idIn(exchange), callOf(exchange));
   headers["content-type"] = content.type;
-  return { status: 200, headers, body: bodyOf(content, () => exchange.onEnd()) };
+  return { status: 200, headers, body: bodyOf(content, onEnd) };
 }
 
 /** `POST /v1/batches`. */
@@ -145,10 +145,10 @@ function pageIn(query: URLSearchParams) {
 }
 
 /** Takes a slot, for a request without a body. */
-async function opened(exchange: Exchange) {
-  exchange.begin();
-  const { searchParams: query } = new URL(exchange.request.url);
-  return { query, ...await exchange.mesh.infrastructure() };
+async function opened({ mesh, request, begin }: Exchange) {
+  begin();
+  const { searchParams: query } = new URL(request.url);
+  return { query, ...await mesh.infrastructure() };
 }
 
 function callOf({ requestId, client, request, mesh }: Exchange): ObjectCall {

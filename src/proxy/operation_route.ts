@@ -3,7 +3,6 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { UploadedFile } from "../contracts/provider.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { missing } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
@@ -14,8 +13,6 @@ import { readWork } from "./form.ts";
 import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { chatEvents, EventBody } from "./sse.ts";
-
-const none: readonly UploadedFile[] = [];
 
 /**
  * Creates the route of an operation.
@@ -36,31 +33,24 @@ async function perform<Body extends RequestBody, Response>(
   exchange: Exchange,
   operation: CheckedOperation<Body, Response>,
 ): Promise<PlainResponse> {
-  const work = readWork(exchange, operation.form);
-  const { value, text, files = none, time } = work instanceof Promise ? await work : work;
+  const { value, text, files = [], time } = await readWork(exchange, operation.form);
   const body = operation.check(value, files);
   const { defaultModel } = operation;
   if (body.model === undefined && defaultModel === undefined) throw missing("model");
-  const sent = files.length === 0 ? undefined : files;
-  const answer = await performRequest(exchange, { operation, body, defaultModel, time, text, files: sent });
-  return responseOf(answer, exchange);
+  const received = files.length === 0 ? { text } : { text, files };
+  return responseOf(await performRequest(exchange, { operation, body, defaultModel, time, ...received }), exchange);
 }
 
-function responseOf(answer: Answer<unknown>, exchange: Exchange): PlainResponse {
-  const { headers, requestId } = exchange;
+function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     headers["content-type"] = "text/event-stream";
     headers["cache-control"] = "no-cache";
-    return {
-      status: 200,
-      headers,
-      body: new EventBody(answer.stream, { writer: chatEvents(requestId), onEnd: () => exchange.onEnd() }),
-    };
+    return { status: 200, headers, body: new EventBody(answer.stream, { writer: chatEvents(requestId), onEnd }) };
   }
   if (answer.kind === "content") {
     headers["content-type"] = answer.stream.type;
-    return { status: 200, headers, body: new ContentBody(answer.stream, () => exchange.onEnd()) };
+    return { status: 200, headers, body: new ContentBody(answer.stream, onEnd) };
   }
   const { wire, body: parsed, content } = answer.response;
   headers["content-type"] = content?.type ?? "application/json";

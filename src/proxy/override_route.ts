@@ -19,10 +19,10 @@ const bodyLimitMs = 10_000;
  */
 export function override(action: "activate" | "deactivate"): RouteEntry["handle"] {
   return async (exchange) => {
-    const { mesh, headers } = exchange;
+    const { mesh, request, headers } = exchange;
     const { clock } = mesh.runtime;
     const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
-    const target = targetIn((await readJson(exchange, time)).value);
+    const target = targetIn((await readJson(request, () => exchange.body(time))).value);
     (action === "activate" ? activate : deactivate)(target, mesh);
     return json({ ...target, status: statusOf(target, exchange) }, { headers });
   };

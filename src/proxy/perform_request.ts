@@ -47,15 +47,15 @@ export function performRequest<Body extends RequestBody, Response>(
     delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
     model: body.model ?? defaultModel!,
     body,
-    text,
-    files,
-    original,
+    ...(text === undefined ? {} : { text }),
+    ...(files === undefined ? {} : { files }),
+    ...(original === undefined ? {} : { original }),
     signal: signal ?? request.signal,
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
     client,
     traceparent: traceOf(request),
-    session,
+    ...(session === undefined ? {} : { session }),
   });
 }
 

@@ -149,12 +149,11 @@ function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEnt
   return address?.method === undefined && headers.has("x-goog-api-key") ? geminiList : undefined;
 }
 
-async function health(exchange: Exchange): Promise<PlainResponse> {
-  const { mesh, overview, headers } = exchange;
+async function health({ mesh, caller, overview, headers }: Exchange): Promise<PlainResponse> {
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
-  const sender = exchange.caller();
+  const sender = caller();
   const shown = pools.filter(([name]) => sender?.client?.pools?.has(name) ?? true);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptime = async () => ({ uptime_seconds: Math.floor((await overview.read("uptime")).uptimeMs / 1000) });

@@ -180,7 +180,7 @@ class OpenResponse implements Thing {
   /** Time at which the request was received, monotonic ms; set if a disconnect is not detected yet. */
   readonly since: number;
   /** Responds in place of the handler. */
-  respondAtOnce: (() => void) | undefined;
+  respondAtOnce: () => void = () => {};
   isEnded = false;
   /** Whether its body is being sent. */
   isStreaming = false;
@@ -189,7 +189,7 @@ class OpenResponse implements Thing {
   #left: (() => StopSignal) | undefined;
   #isStopping = false;
   #breakOff: ((reason: unknown) => void) | undefined;
-  #cancelLastWord: Cancel | undefined;
+  #cancelLastWord: Cancel = () => {};
 
   /**
    * @param stop Aborts the request.
@@ -225,13 +225,13 @@ class OpenResponse implements Thing {
     // the handler's own response is preferred, if it arrives in time
     this.#cancelLastWord = callAfter(lastWordMs, () => {
       this.isEnded = true;
-      this.respondAtOnce?.();
+      this.respondAtOnce();
     });
   }
 
   /** Stops waiting, since the handler has responded. */
   settle(): void {
-    this.#cancelLastWord?.();
+    this.#cancelLastWord();
   }
 
   /** Passes a body through. `done` is called at its end. */

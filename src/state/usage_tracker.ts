@@ -5,7 +5,7 @@
 import type { Headroom } from "../contracts/rotation.ts";
 import { costInNanoUsd, isFree } from "../util/cost.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
-import type { Budget, Reservation } from "./limits/budget.ts";
+import type { Budget } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import type { DeactivationDecision } from "./breaker/model_breakers.ts";
 import { CallReservation } from "./call_reservation.ts";
@@ -20,10 +20,6 @@ const inFlightRetryMs = 1_000;
 
 /** Retry delay of a request denied while the shared storage is unavailable, ms. */
 const unavailableRetryMs = 1_000;
-
-type Reserved = { readonly budget: Budget; readonly reservation: Reservation };
-
-const none: readonly Reserved[] = [];
 
 /** Tracks the usage of one model in one pool. */
 export class UsageTracker {
@@ -88,11 +84,9 @@ export class UsageTracker {
 
   /** Returns the estimated cost of a request, nano-dollars; undefined when no price is known. */
   costOf({ input, output, units }: Load): number | undefined {
-    if (this.#isFree) return 0;
     const { facts: { info }, clock } = this.#parts;
-    if (info.pricing === undefined) return undefined;
     const quantities = { ...units, input, output: this.#outputOf({ output }) };
-    return costInNanoUsd(quantities, info.pricing, clock.now());
+    return this.#isFree ? 0 : costInNanoUsd(quantities, info.pricing, clock.now());
   }
 
   /** Returns why a request cannot be admitted now. */
@@ -132,12 +126,12 @@ export class UsageTracker {
   reserve(load: Load, now: number): CallReservation {
     const { shared: { rate }, clock } = this.#parts;
     const cost = this.costOf(load) ?? 0;
-    const budgets = this.#budgetsOf(load);
+    const wallTimeMs = clock.now();
     return new CallReservation(this.#parts, {
       rate: rate.reserve(now, this.#tokensOf(load)),
       quota: this.quota,
       usage: this.quota.reserve(load.input + this.#outputOf(load), cost),
-      budgets: budgets.length === 0 ? none : reserved(budgets, cost, clock.now()),
+      budgets: this.#budgetsOf(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })),
     });
   }
 
@@ -228,8 +222,4 @@ export class UsageTracker {
     if (requests < errorRate.minRequests || share < errorRate.threshold) return undefined;
     return { reason: "error_rate", scope: "model", doubles: true, metadata: { error_rate: share, requests } };
   }
-}
-
-function reserved(budgets: readonly Budget[], cost: number, wallTimeMs: number): readonly Reserved[] {
-  return budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) }));
 }

@@ -4,6 +4,14 @@
  * @module
  */
 
+interface Member {
+  readonly key: string;
+  readonly start: number;
+  readonly value: number;
+  /** End offset, exclusive. */
+  readonly end: number;
+}
+
 /**
  * Replaces, adds and removes top-level members in the text of a JSON object.
  *
@@ -18,24 +26,23 @@
  * ```
  */
 export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
-  const left: (string | undefined)[] = Object.keys(edits);
-  let edited = "";
-  for (const members = new MemberScanner(text); members.next();) {
-    const { key, start, value, end } = members;
-    if (!Object.hasOwn(edits, key)) {
-      edited += "," + text.slice(start, end);
-      continue;
+  const members = topLevelMembers(text);
+  const keys = Object.keys(edits);
+  const parts: string[] = [];
+  const written: string[] = [];
+  for (const { key, start, value, end } of members) {
+    if (!keys.includes(key)) {
+      parts.push(text.slice(start, end));
+    } else if (edits[key] !== undefined && !written.includes(key)) {
+      parts.push(text.slice(start, value) + JSON.stringify(edits[key]));
+      written.push(key);
     }
-    const index = left.indexOf(key);
-    if (index < 0 || edits[key] === undefined) continue;
-    left[index] = undefined;
-    edited += "," + text.slice(start, value) + JSON.stringify(edits[key]);
   }
-  for (const key of left) {
-    if (key === undefined || edits[key] === undefined) continue;
-    edited += "," + JSON.stringify(key) + ":" + JSON.stringify(edits[key]);
+  for (const key of keys) {
+    const value = edits[key];
+    if (value !== undefined && !written.includes(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
-  return `{${edited.slice(1)}}`;
+  return `{${parts.join(",")}}`;
 }
 
 /**
@@ -52,9 +59,9 @@ export function editMembers(text: string, edits: Readonly<Record<string, unknown
  * ```
  */
 export function repeatedMember(text: string, value: object): string | undefined {
-  let count = 0;
-  for (const members = new MemberScanner(text); members.next();) count++;
-  return count === Object.keys(value).length ? undefined : firstRepeated(text);
+  const members = topLevelMembers(text);
+  if (members.length === Object.keys(value).length) return undefined;
+  return members.find(({ key }, at) => members.findIndex((member) => member.key === key) < at)?.key;
 }
 
 /**
@@ -64,53 +71,24 @@ export function repeatedMember(text: string, value: object): string | undefined 
  * @param name Key of the member.
  */
 export function memberText(text: string, name: string): string {
-  const members = new MemberScanner(text);
-  while (members.next() && members.key !== name);
-  return text.slice(members.value, members.end);
+  const { value, end } = topLevelMembers(text).find(({ key }) => key === name)!;
+  return text.slice(value, end);
 }
 
-function firstRepeated(text: string): string | undefined {
-  const keys = new Set<string>();
-  for (const members = new MemberScanner(text); members.next(); keys.add(members.key)) {
-    if (keys.has(members.key)) return members.key;
+function topLevelMembers(text: string): Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(text, text.indexOf("{") + 1);
+  while (text.charCodeAt(at) === 34) {
+    const start = at;
+    const keyEnd = skipString(text, at);
+    const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, value);
+    const key = text.slice(start + 1, keyEnd - 1);
+    members.push({ key: key.includes("\\") ? JSON.parse(`"${key}"`) : key, start, value, end });
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
   }
-  return undefined;
-}
-
-/** Scans the top-level members of an object, one after the other. */
-class MemberScanner {
-  /** Offsets of the current member. */
-  start = 0;
-  value = 0;
-  /** Exclusive. */
-  end = 0;
-  readonly #text: string;
-  #keyEnd = 0;
-  #next: number;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#next = skipSpace(text, text.indexOf("{") + 1);
-  }
-
-  get key(): string {
-    const key = this.#text.slice(this.start + 1, this.#keyEnd - 1);
-    return key.includes("\\") ? JSON.parse(`"${key}"`) : key;
-  }
-
-  /** Continues with the next member. Returns whether there is one. */
-  next(): boolean {
-    const text = this.#text;
-    const start = this.#next;
-    if (text.charCodeAt(start) !== 34) return false;
-    this.start = start;
-    this.#keyEnd = skipString(text, start);
-    this.value = skipSpace(text, skipSpace(text, this.#keyEnd) + 1);
-    this.end = skipValue(text, this.value);
-    const after = skipSpace(text, this.end);
-    this.#next = text.charCodeAt(after) === 44 ? skipSpace(text, after + 1) : after;
-    return true;
-  }
+  return members;
 }
 
 function skipSpace(text: string, at: number): number {

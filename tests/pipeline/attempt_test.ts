@@ -7,7 +7,7 @@ import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
 import type { RouteDeps } from "../../src/pipeline/deps.ts";
-import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
+import type { RequestPlan } from "../../src/pipeline/plan.ts";
 import { RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeAnswer, fakeClock, settle, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { FallbackStep, MeshEvent } from "../../src/contracts/events.ts";
 import type { SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { isIsolated, reportChoice, reportFailure, reportServed } from "../../src/pipeline/current_model.ts";
-import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
+import type { RequestPlan } from "../../src/pipeline/plan.ts";
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { modelOf, namesOf, poolOf } from "../support/_members.ts";

@@ -2,7 +2,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { UnsupportedRequestError } from "../../src/errors.ts";
-import { eligibility, type EligibilityContext, type RequestPlan } from "../../src/pipeline/eligibility.ts";
+import { type Eligibility, eligibility, type EligibilityContext } from "../../src/pipeline/eligibility.ts";
 import { modelChoice } from "../../src/pipeline/model_choice.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
@@ -29,7 +29,7 @@ for (const { model, state } of pool) Object.assign(state, { costOf: () => prices
 const messages = [{ role: "user" as const, content: "Hi" }];
 
 /** What constraints leave of the five models for a request. */
-function apply(mesh: object, { header, ...fields }: { header?: string; [field: string]: unknown } = {}): RequestPlan {
+function apply(mesh: object, { header, ...fields }: { header?: string; [field: string]: unknown } = {}): Eligibility {
   const body = { messages, ...fields };
   const routingConstraints = readRoutingConstraints(header, { mesh });
   const request = {

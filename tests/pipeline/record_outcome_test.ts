@@ -5,7 +5,7 @@ import type { FailureKind } from "../../src/contracts/provider.ts";
 import { DeadlineError } from "../../src/errors.ts";
 import type { AdmittedModel } from "../../src/pipeline/admission.ts";
 import type { RouteDeps } from "../../src/pipeline/deps.ts";
-import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
+import type { RequestPlan } from "../../src/pipeline/plan.ts";
 import { recordAbort, recordFailure } from "../../src/pipeline/record_outcome.ts";
 import { type FailedAttempt, RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";

@@ -78,6 +78,7 @@ function scene({ models, scope = "any" }: Scene) {
     eligible: members,
     load: { input: 1, output: 1 },
     isConstrained: false,
+    call,
   };
   const deps = { runtime, hub, redact: (text: string) => text } as unknown as RouteDeps;
   const states = () =>
@@ -85,7 +86,7 @@ function scene({ models, scope = "any" }: Scene) {
       state.refresh(clock.monotonic());
       return `${state.name} ${state.reason ?? state.status}, ${state.inFlight} in flight`;
     });
-  return { routing: new Routing(plan as never, call, deps), asked, members, records, states };
+  return { routing: new Routing(plan as never, deps), asked, members, records, states };
 }
 
 /** The models asked, and what came of the request: the answer, or the error's name. */

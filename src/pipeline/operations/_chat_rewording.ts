@@ -39,13 +39,12 @@ function applyRules(
   edits: Record<string, unknown>,
 ): readonly string[] {
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
-  for (const name in body) {
+  for (const name of Object.keys(body)) {
     // rejected parameters have neutral values here, else the model would not be eligible
     if (isDropped(name) || refuse.includes(name)) edits[name] = undefined;
   }
-  for (const from in rename) {
+  for (const [from, to] of Object.entries(rename)) {
     if (!(from in body)) continue;
-    const to = rename[from]!;
     edits[from] = undefined;
     // a null, or an invalid limit, is passed on if no other parameter has its name
     if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
@@ -58,9 +57,8 @@ function applyRules(
     }
   }
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
-  const filled = hasTools && fill_with_tools !== undefined ? { ...fill, ...fill_with_tools } : fill;
-  for (const name in filled) {
-    if (!isGiven(body, name) && !isGiven(edits, name)) edits[name] = filled[name];
+  for (const [name, value] of Object.entries({ ...fill, ...(hasTools ? fill_with_tools : {}) })) {
+    if (!isGiven(body, name) && !isGiven(edits, name)) edits[name] = value;
   }
   return Object.keys(body).filter((name) => isGiven(body, name) && isDropped(name));
 }

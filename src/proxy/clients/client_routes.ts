@@ -170,7 +170,7 @@ function unknownClient(id: string): HttpError {
 
 async function bodyOf(exchange: Exchange): Promise<unknown> {
   const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
-  return (await readJson(exchange, time)).value;
+  return (await readJson(exchange.request, () => exchange.body(time))).value;
 }
 
 function dayIn(parameters: URLSearchParams, name: string): string | undefined {

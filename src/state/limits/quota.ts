@@ -186,8 +186,9 @@ export class Quota implements CounterGroup {
 
   /** The limit that is reached only with reservations. A limit reached by usage puts the model in standby instead. */
   get reserved(): LimitName | undefined {
-    if (this.#limited.length === 0 || this.#spent !== undefined) return undefined;
-    const full = this.#limited.find((measure) => this.#isReached(measure, true));
+    const full = this.#spent === undefined
+      ? this.#limited.find((measure) => this.#isReached(measure, true))
+      : undefined;
     return full && limitNames[full];
   }
 
