@@ -19,7 +19,7 @@ const workers = navigator.hardwareConcurrency + 1;
 
 const encoder = new TextEncoder();
 
-const limitMs = 18 * 60_000;
+const limitMs = 24 * 60_000;
 
 /**
  * Message of Deno about a test that has been running for 1, 2, 4, … minutes. No test takes four, even on a busy
