@@ -123,13 +123,18 @@ export class Connection implements CallOptions {
   /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
+    const { entry } = this.#instance;
+    const { url, method, headers, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
     const plain: UpstreamRequest = {
-      connectTimeoutMs: this.#instance.entry.connectTimeoutMs,
-      ...request,
+      url,
+      method,
+      headers,
+      body,
+      connectTimeoutMs,
       signal: this.stop,
       onBytes: () => this.#silence?.touch(),
       isWhole: !this.#silence,
-      authorities: this.#instance.entry.authorities,
+      authorities: entry.authorities,
     };
     const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
     let response: UpstreamResponse;

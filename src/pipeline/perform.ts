@@ -78,8 +78,8 @@ async function performOne<Body extends RequestBody, Response>(
   });
   return {
     kind: "whole",
-    ...factsOf(routed, served),
     response,
     costNanoUsd: estimated ? undefined : costNanoUsd,
+    ...factsOf(routed, served),
   };
 }

@@ -22,7 +22,7 @@ export function streamedAnswer(request: RoutedRequest, routed: Routed<OpenStream
   const onInterrupt = interruptOf(request, routed, deps);
   return {
     kind: "stream",
-    ...factsOf(request, routed),
     stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact, keptBytes }),
+    ...factsOf(request, routed),
   };
 }

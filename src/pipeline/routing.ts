@@ -146,7 +146,10 @@ export class Routing<T> {
     try {
       const { completion, dropped } = adaptRequest(context.plan.request, member.model);
       end = await attempt({ context, member, permit, alone, completion, call: this.#call });
-      if ("served" in end) return new SuccessfulAttempt(next, { ...end, dropped });
+      if ("served" in end) {
+        const { served, connection } = end;
+        return new SuccessfulAttempt(next, { served, connection, dropped });
+      }
     } catch (error) {
       recordAbort(next, error);
       throw error;

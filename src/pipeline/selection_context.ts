@@ -26,11 +26,14 @@ interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "
  * @param selection The request.
  * @param runtime Monotonic clock and random numbers.
  */
-export function selectionContext({ pool, load, ...request }: Selection, runtime: Runtime): SelectionContext {
+export function selectionContext(selection: Selection, runtime: Runtime): SelectionContext {
+  const { pool, load, tried, session, isConstrained } = selection;
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   let estimate: Load | undefined;
   return {
-    ...request,
+    isConstrained,
+    tried,
+    session,
     pool: pool.name,
     now: runtime.clock.monotonic(),
     modelPriority,

@@ -209,12 +209,17 @@ export class ProxyInstance {
   }
 
   #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
+    const { request, requestId, path, headers, client } = incoming;
     return {
-      ...incoming,
+      request,
+      requestId,
+      path,
+      headers,
+      client,
       mesh: this.#mesh,
       proxy: this.#proxy,
-      caller: () => this.#authenticator.callerOf(incoming.request),
-      callerNow: () => this.#shared.authenticator?.callerOf(incoming.request),
+      caller: () => this.#authenticator.callerOf(request),
+      callerNow: () => this.#shared.authenticator?.callerOf(request),
       isDraining: this.#isDraining() || this.#isStopping(),
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
