@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { createHook } from "node:async_hooks";
-import { GCProfiler, getHeapStatistics } from "node:v8";
+import { GCProfiler, getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { Http1Server } from "../../src/runtime/http1/server.ts";
@@ -73,6 +73,33 @@ async function allocatedBy(task: () => Promise<void>): Promise<number> {
   return allocated + end - used;
 }
 
+/**
+ * Bytes that a task leaves in the old generation: allocated there, such as hidden classes, or alive for two scavenges.
+ * They make scavenges long, and are collected late.
+ */
+async function promotedBy(task: () => Promise<void>): Promise<number> {
+  const profiler = new GCProfiler();
+  profiler.start();
+  let used = oldBytes(
+    getHeapSpaceStatistics().map(({ space_name: name, space_used_size: bytes }) => ({ name, bytes })),
+  );
+  await task();
+  let promoted = 0;
+  for (const { gcType, beforeGC, afterGC } of profiler.stop().statistics) {
+    const [before, after] = [beforeGC, afterGC].map(({ heapSpaceStatistics: spaces }) =>
+      oldBytes(spaces.map(({ spaceName: name, spaceUsedSize: bytes }) => ({ name, bytes })))
+    ) as [number, number];
+    promoted += before - used + (gcType === "Scavenge" ? after - before : 0);
+    used = after;
+  }
+  return promoted;
+}
+
+function oldBytes(spaces: readonly { readonly name: string; readonly bytes: number }[]): number {
+  return spaces.filter(({ name }) => /^(old|map|trusted|shared)_space$/.test(name))
+    .reduce((total, { bytes }) => total + bytes, 0);
+}
+
 describe("A request through the proxy on Node", () => {
   it("creates few promises", async () => {
     await using started = await proxy();
@@ -86,6 +113,17 @@ describe("A request through the proxy on Node", () => {
     for (let round = 0; round < 5; round++) await started.ask(); // until V8 has optimized the code
     const bytes = await allocatedBy(started.ask) / requests;
     assert(bytes <= maxBytes, `${bytes} bytes, at most ${maxBytes}`);
+  });
+
+  it("leaves little in the old generation", async () => {
+    await using started = await proxy();
+    for (let round = 0; round < 10; round++) await started.ask(); // until V8 has optimized the code
+    const rounds = 10;
+    const promoted = await promotedBy(async () => {
+      for (let round = 0; round < rounds; round++) await started.ask();
+    });
+    const bytes = promoted / requests / rounds;
+    assert(bytes <= maxPromoted, `${bytes} bytes, at most ${maxPromoted}`);
   });
 });
 
@@ -118,3 +156,4 @@ const maxServerPromises = 15;
 /** Of a request, without those of the server and the upstream client. */
 const maxPromises = 54;
 const maxBytes = 76 * 1024;
+const maxPromoted = 7 * 1024;
