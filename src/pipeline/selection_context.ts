@@ -30,6 +30,7 @@ export function selectionContext(selection: Selection, runtime: Runtime): Select
   const { pool, load, tried, session, isConstrained } = selection;
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   let estimate: Load | undefined;
+  // no spread: on Node 20 each object that begins with one has a hidden class of its own
   return {
     isConstrained,
     tried,

@@ -210,6 +210,7 @@ export class ProxyInstance {
 
   #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
     const { request, requestId, path, headers, client } = incoming;
+    // no spread: V8 of Node 20 gives each object that begins with one, and goes on, a hidden class of its own
     return {
       request,
       requestId,

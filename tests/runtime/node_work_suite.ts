@@ -78,12 +78,13 @@ async function allocatedBy(task: () => Promise<void>): Promise<number> {
  * They make scavenges long, and are collected late.
  */
 async function promotedBy(task: () => Promise<void>): Promise<number> {
+  const usedNow = () =>
+    oldBytes(getHeapSpaceStatistics().map(({ space_name: name, space_used_size: bytes }) => ({ name, bytes })));
   const profiler = new GCProfiler();
   profiler.start();
-  let used = oldBytes(
-    getHeapSpaceStatistics().map(({ space_name: name, space_used_size: bytes }) => ({ name, bytes })),
-  );
+  let used = usedNow();
   await task();
+  const end = usedNow();
   let promoted = 0;
   for (const { gcType, beforeGC, afterGC } of profiler.stop().statistics) {
     const [before, after] = [beforeGC, afterGC].map(({ heapSpaceStatistics: spaces }) =>
@@ -92,7 +93,7 @@ async function promotedBy(task: () => Promise<void>): Promise<number> {
     promoted += before - used + (gcType === "Scavenge" ? after - before : 0);
     used = after;
   }
-  return promoted;
+  return promoted + end - used;
 }
 
 function oldBytes(spaces: readonly { readonly name: string; readonly bytes: number }[]): number {
