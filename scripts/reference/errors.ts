@@ -10,6 +10,11 @@ type Line = readonly [status: string, cause: string, remedy: string];
 /** Codes in responses of the proxy. */
 export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   invalid_json: ["400", "The body is not JSON.", "Send `content-type: application/json` and a JSON object."],
+  invalid_url: [
+    "400",
+    "The URL has a backslash, `#`, a control character or dot segments in it, possibly encoded.",
+    "Send the path as documented, without such characters.",
+  ],
   invalid_value: [
     "400",
     "A member has an invalid type or value; `param` names it.",

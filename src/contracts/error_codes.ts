@@ -13,6 +13,7 @@ export type RequestErrorCode =
   | "internal_error"
   | "invalid_api_key"
   | "invalid_json"
+  | "invalid_url"
   | "invalid_value"
   | "method_not_allowed"
   | "missing_required_parameter"

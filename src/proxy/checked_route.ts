@@ -31,6 +31,12 @@ export function checkedRoute(
   });
 }
 
+/** The error for a target that a reverse proxy may understand differently. */
+export function invalidUrl(): HttpError {
+  const message = 'A URL must not have a backslash, "#", a control character or dot segments in it, encoded or not';
+  return new HttpError(message, { status: 400, code: "invalid_url" });
+}
+
 export function notAdministrator(): HttpError {
   const message = "This path is for administrators: see proxy.auth.admin_tokens";
   return new HttpError(message, { status: 403, code: "not_an_administrator" });

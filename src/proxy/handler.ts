@@ -6,6 +6,7 @@ import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contr
 import { engineOf } from "../engine/engine_of.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
+import { readPath } from "../util/request_path.ts";
 import { responseOf } from "../util/response_of.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
@@ -80,7 +81,7 @@ export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
 /** Health checks are answered during startup; other requests wait. */
 function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
   const headers = { "x-request-id": requestId };
-  if (/^[^?#]*:\/\/[^/]*\/live$/.test(url)) return json({ status: "ok" }, { headers });
-  if (!/^[^?#]*:\/\/[^/]*\/ready$/.test(url)) return undefined;
-  return json({ status: "starting" }, { headers, status: 503 });
+  const path = readPath(url);
+  if (path === "/live") return json({ status: "ok" }, { headers });
+  return path === "/ready" ? json({ status: "starting" }, { headers, status: 503 }) : undefined;
 }

@@ -9,9 +9,10 @@ import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";
+import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
-import { checkedRoute, notAdministrator, withoutBody } from "./checked_route.ts";
+import { checkedRoute, invalidUrl, notAdministrator, withoutBody } from "./checked_route.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
@@ -128,10 +129,11 @@ export class ProxyInstance {
     let caller: Caller | undefined;
     let entry: RouteEntry | undefined;
     try {
-      const path = pathOf(request.url);
+      const path = readPath(request.url);
       entry = routeOf(path, { exposed: this.#proxy.endpoints, headers: request.headers });
       headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
+      if (isAmbiguous(request.url, path)) throw invalidUrl();
       if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);
       const preflight = this.#originPolicy.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
@@ -161,7 +163,7 @@ export class ProxyInstance {
     if (status === 500) return;
     const suppressed = this.#shared.lines.take(clock.monotonic());
     if (suppressed === undefined) return;
-    const path = redact(pathOf(url).slice(0, maxLoggedPath));
+    const path = redact(readPath(url).slice(0, maxLoggedPath));
     const line = { level: "warning", ...facts, method, path, status, code: body.error.code ?? "" } as const;
     hub.log(suppressed === 0 ? line : { ...line, suppressed });
   }
@@ -292,11 +294,4 @@ function addressOf(peer: Peer | undefined): string | undefined {
 interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
   /** Its sender by token, and the remote address. */
   readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
-}
-
-/** The path of a URL. Simple URLs need no parser. */
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
-  const path = start < 0 ? "" : url.slice(start);
-  return /^[\w/-]+$/.test(path) ? path : new URL(`http://host${path}`).pathname; // the actual host may be malformed
 }

@@ -22,7 +22,7 @@ import { listenError } from "./_listen_error.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { plainResponse } from "./_plain_response.ts";
-import { requestUrl } from "./_request_url.ts";
+import { createRequest, requestUrl } from "./_request_url.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 import { turnEnd } from "./_turn_end.ts";
@@ -167,7 +167,7 @@ function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
   const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(urlOf(message), {
+  return createRequest(urlOf(message), {
     method,
     headers,
     signal,

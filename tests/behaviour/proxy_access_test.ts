@@ -135,35 +135,40 @@ describe("A proxy with tokens", () => {
 
 describe("No spelling of a path", () => {
   const targets = [
+    "//v1/models",
+    "///v1/models",
+    "/v1/models;/health",
+    "/v1/models?/health",
+    "/v1/models/",
+    "/v1/models/health",
+    "http://localhost/v1/models",
+    "http://evil.example/v1/models",
+    "http://health/v1/models",
+    "HTTP://localhost/v1/models",
+    "http://localhost?/health",
+  ];
+  const ambiguous = [
     "/health/../v1/models",
     "/health/%2e%2e/v1/models",
     "/health/.%2E/v1/models",
     "/health\\..\\v1\\models",
     "/health;/../v1/models",
     "/live/./../v1/models",
-    "//v1/models",
-    "///v1/models",
     "/.//v1/models",
     "/\\/v1/models",
-    "/v1/models#/health",
-    "/v1/models;/health",
     "/v1/models%2f..%2f..%2fhealth",
-    "/v1/models?/health",
-    "/v1/models/",
-    "/v1/models/health",
-    "http://localhost/v1/models",
+    "/v1/../health",
+    "//health/../../health",
+    "/v1/%2e%2e/health",
     "http://localhost/health/../v1/models",
-    "http://evil.example/v1/models",
-    "http://health/v1/models",
-    "HTTP://localhost/v1/models",
   ];
 
   it("leads to a protected handler without a token", async () => {
     await withProxy({ tokens }, async (proxy) => {
       for (const target of targets) checkRefused(await getRaw(proxy.url, target), noToken, target);
-      for (const target of ["/health?/../v1/models", "/v1/../health", "//health/../../health", "/v1/%2e%2e/health"]) {
-        assertEquals((await getRaw(proxy.url, target)).body, '{"status":"ok"}', target);
-      }
+      const invalid = { status: 400, code: "invalid_url" };
+      for (const target of ambiguous) checkRefused(await getRaw(proxy.url, target), invalid, target);
+      assertEquals((await getRaw(proxy.url, "/health?/../v1/models")).body, '{"status":"ok"}');
     });
   });
 

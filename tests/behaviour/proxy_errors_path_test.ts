@@ -1,6 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { assertRefused, getRaw, goodBody, listeners, type Refused, refusing } from "../support/_surface.ts";
+import {
+  assertRefused,
+  checkRefused,
+  getRaw,
+  goodBody,
+  listeners,
+  type Refused,
+  refusing,
+} from "../support/_surface.ts";
+import { createHandler, listen } from "../../proxy.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
 
@@ -21,9 +30,88 @@ const paths: readonly (readonly [method: string, path: string, refused: Refused]
     .map((path) => ["GET", path, noPath] as const),
   ["POST", "/chat/completions", noPath],
   ["POST", "/v1/chat/completions//", noPath],
-  ...["none", "..%2f..%2fetc%2fpasswd", "%2e%2e%2fmodels", "%00", "%zz", "%", "__proto__", "chat/x", "Chat"]
+  ...["none", "..none", "%zz", "%", "__proto__", "chat/x", "Chat"]
     .map((id) => ["GET", `/v1/models/${id}`, noModel] as const),
 ];
+
+/** Targets whose path `new URL`, or a proxy in front, may understand as another one. */
+const ambiguous: readonly string[] = [
+  "/mesh\\status",
+  "/v1\\..\\metrics",
+  "/v1/..\\metrics",
+  "/mesh%5Cstatus",
+  "/v1/../metrics",
+  "/v1/./models",
+  "/v1/models/..",
+  "/v1/models/.",
+  "/v1/%2e%2e/metrics",
+  "/v1/%2E./metrics",
+  "/v1/.%2e/metrics",
+  "/v1/%2e/models",
+  "/v1/models/..%2f..%2fetc%2fpasswd",
+  "/v1/models/%2e%2e%2fmodels",
+  "/health%00",
+  "/health%0a",
+  "/health%0D%0Ax",
+  "/health%1f",
+  "/health%7F",
+  "/health%23x",
+  "/health#x",
+  "/health?x#y",
+  "/health?x=\\",
+  "http://127.0.0.1/v1/../metrics",
+  "http://127.0.0.1/mesh\\status",
+  "http://127.0.0.1/v1/%2e%2e/metrics",
+  "http://127.0.0.1\\..\\metrics",
+];
+
+describe("A target that is ambiguous", () => {
+  const invalid = { status: 400, code: "invalid_url" };
+
+  it("is 400, on every server", async () => {
+    await refusing(async (proxy) => {
+      for (const target of ambiguous) {
+        const answer = await getRaw(proxy.url, target);
+        // this server may reject it before any handler
+        if (answer.body === "" && (target.includes("#") || target.startsWith("http:"))) {
+          assertEquals(answer.status, 400, target);
+        } else checkRefused(answer, invalid, target);
+      }
+    });
+  });
+
+  it("is 400 behind a handler that wraps the proxy's", async () => {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    for (const listener of listeners) {
+      const handler = createHandler(proxy.mesh);
+      const server = await listen((request) => handler(request), { port: 0, listener: listener! });
+      for (const target of ["/v1/../metrics", "/mesh\\status", "/v1/%2e%2e/metrics"]) {
+        checkRefused(await getRaw(`http://127.0.0.1:${server.port}`, target), invalid, `${listener} ${target}`);
+      }
+      await server.stop(0);
+    }
+  });
+
+  it("has its error in the dialect of its path", async () => {
+    await refusing(async (proxy) => {
+      for (const target of ["/v1beta/models?x=\\y", "/v1beta/models/..%2f..%2Fmetrics:generateContent"]) {
+        const { status, body } = await getRaw(proxy.url, target);
+        assertEquals([status, JSON.parse(body).error.status], [400, "INVALID_ARGUMENT"], target);
+      }
+    });
+  });
+
+  it("is none whose query has encoded characters, or whose segments have dots", async () => {
+    await refusing(async (proxy) => {
+      for (const path of ["/v1/models?x=%5c%23%00&y=/../.", "/v1/models?x=a/b"]) {
+        assertEquals((await getRaw(proxy.url, path)).status, 200, path);
+      }
+      checkRefused(await getRaw(proxy.url, "/v1/models/a..b"), noModel);
+      checkRefused(await getRaw(proxy.url, "/v1/models/...%2f.a"), noModel);
+    });
+  });
+});
 
 describe("A path or method the proxy does not know", () => {
   it("is 404, or 405 with the methods there are", async () => {

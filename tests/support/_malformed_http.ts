@@ -86,10 +86,10 @@ const lines: readonly Row[] = [
   ["a target that is a word", get("models"), 400],
   ["a star for a target", get("*"), [404, 400], ["unknown_url", ""]],
   ["a fragment alone", get("#x"), 400],
-  ["a path that climbs", get("/v1/../../etc/passwd"), 404, "unknown_url"],
-  ["a path that climbs, encoded", get("/v1/%2e%2e/%2e%2e/etc/passwd"), 404, "unknown_url"],
+  ["a path that climbs", get("/v1/../../etc/passwd"), 400, "invalid_url"],
+  ["a path that climbs, encoded", get("/v1/%2e%2e/%2e%2e/etc/passwd"), 400, "invalid_url"],
   ["a path with bad escapes", get("/v1/%zz%"), 404, "unknown_url"],
-  ["a path with an encoded NUL", get("/v1/models%00"), 404, "unknown_url"],
+  ["a path with an encoded NUL", get("/v1/models%00"), 400, "invalid_url"],
   ["a target of 20,000 characters", get(`/v1/${"a".repeat(20_000)}`), [431, 404], ["", "unknown_url"]],
   ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 404, 404], [
     "",

@@ -42,12 +42,6 @@ export function addressOf(path: string): Address | undefined {
     : { model: decodeSegment(name), method: undefined };
 }
 
-/** The path of a URL. */
-export function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
-  return start < 0 ? "/" : url.slice(start).split(/[?#]/, 1)[0]!;
-}
-
 /** A query parameter of a URL. */
 export function parameterOf(url: string, name: string): string | undefined {
   const start = url.indexOf("?");

@@ -6,8 +6,9 @@
  */
 import type { EmbeddingRequest, JsonObject } from "../../contracts/openai.ts";
 import { bodyChecker, invalid, missing } from "../../pipeline/check_body.ts";
+import { readPath } from "../../util/request_path.ts";
 import type { EmbeddingDialect } from "../dialect.ts";
-import { addressOf, pathOf } from "./address.ts";
+import { addressOf } from "./address.ts";
 import { gemini } from "./gemini.ts";
 import { partsOf } from "./_parts.ts";
 import { Position } from "./_position.ts";
@@ -29,7 +30,7 @@ export const geminiEmbedding: EmbeddingDialect = {
   translate(value, { url }) {
     const position = new Position();
     const body = checkMembers(value) as JsonObject;
-    const { model, method } = addressOf(pathOf(url))!;
+    const { model, method } = addressOf(readPath(url))!;
     const isBatch = method === "batchEmbedContents";
     const at = position.member("requests");
     const all = isBatch

@@ -6,8 +6,9 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
+import { readPath } from "../../util/request_path.ts";
 import type { Dialect, DialectRequest } from "../dialect.ts";
-import { addressOf, parameterOf, pathOf } from "./address.ts";
+import { addressOf, parameterOf } from "./address.ts";
 import { responseOf } from "./_answer.ts";
 import { ContentEvents } from "./_events.ts";
 import { nativeOf } from "./_native.ts";
@@ -39,6 +40,6 @@ export const gemini: Dialect = {
 };
 
 function targetOf({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
-  const { model, method } = addressOf(pathOf(url))!;
+  const { model, method } = addressOf(readPath(url))!;
   return { model, stream: method === "streamGenerateContent" };
 }

@@ -6,7 +6,7 @@ import type { StopSignal } from "../../contracts/runtime.ts";
 import type { Peer, PlainRequest } from "../../contracts/shell.ts";
 import { readableFrom } from "../../util/readable_from.ts";
 import type { PlainCall } from "../_open_responses.ts";
-import { requestUrl } from "../_request_url.ts";
+import { createRequest, requestUrl } from "../_request_url.ts";
 import { Stop } from "../_stop.ts";
 import { Body } from "./body.ts";
 import type { Connection } from "./connection.ts";
@@ -95,7 +95,7 @@ export class Exchange implements PlainRequest, PlainCall {
     const headers = new Headers();
     for (const [name, value] of this.head.fields) headers.append(name, value);
     const { body } = this;
-    return new Request(this.url, {
+    return createRequest(this.url, {
       method: this.method,
       headers,
       signal: this.stop.native,

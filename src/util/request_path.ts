@@ -1,0 +1,50 @@
+/**
+ * The path of a request as received. `new URL` resolves dot segments and turns `\` into `/`, which a reverse proxy with
+ * rules for paths may not do: such targets are ambiguous.
+ * @module
+ */
+
+/** Scheme and authority. */
+const origin = /^[a-z][a-z\d+.-]*:\/\/[^/?#\\]*/i;
+
+/** Characters that no valid URL contains; `new URL` replaces or drops them. */
+// deno-lint-ignore no-control-regex -- control characters are what it looks for
+const invalidCharacter = /[\\#\x00-\x20\x7f]/;
+
+/** The same characters in a path, percent-encoded. */
+const encodedCharacter = /%(?:[01][\da-f]|23|5c|7f)/i;
+
+/** `.` or `..` between slashes, each possibly percent-encoded. */
+const dotSegment = /(?:^|\/|%2f)(?:\.|%2e){1,2}(?:$|\/|%2f)/i;
+
+/**
+ * Returns what follows the host of an absolute URL, without changing it; undefined if it is not absolute.
+ *
+ * @param url The URL of a request.
+ */
+export function findTarget(url: string): string | undefined {
+  const [start] = origin.exec(url) ?? [];
+  return start === undefined ? undefined : url.slice(start.length);
+}
+
+/**
+ * Returns the path of an absolute URL without changing it.
+ *
+ * @param url The URL of a request.
+ */
+export function readPath(url: string): string {
+  const target = findTarget(url) ?? url;
+  const end = target.search(/[?#]/);
+  return (end < 0 ? target : target.slice(0, end)) || "/";
+}
+
+/**
+ * Whether parsers of URLs may disagree about a request's path: it has dot segments, or an encoded backslash, `#` or
+ * control character; or the URL contains such a character as it is.
+ *
+ * @param url The URL of the request, as received.
+ * @param path Its path.
+ */
+export function isAmbiguous(url: string, path: string): boolean {
+  return invalidCharacter.test(url) || /[.%]/.test(path) && (encodedCharacter.test(path) || dotSegment.test(path));
+}
