@@ -6,10 +6,12 @@ import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
+import { tokenProblems } from "../proxy/authenticator.ts";
 import { problemsOfCertificate } from "../proxy/certificate.ts";
 import { configContextOf } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -55,7 +57,8 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     };
     const { tls } = settings.proxy ?? {};
     const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
-    refuse((await Promise.all([missingRequirements(settings, mesh), certificate ?? []])).flat());
+    const missing = missingRequirements(settings, mesh);
+    refuse([...findMissingToken(settings, runtime), ...(await Promise.all([missing, certificate ?? []])).flat()]);
     const secrets = has("secrets") ? await lookUp(document, { settings, mesh, shell }) : undefined;
     if (secrets !== undefined) refuse(await incompatibleSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
@@ -75,6 +78,12 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     return ok ? 0 : 1;
   },
 };
+
+/** The problem of a proxy that requires tokens and has none. */
+function findMissingToken({ proxy }: Settings, { env }: Pick<Runtime, "env">): ConfigProblem[] {
+  const given = env("MODELMESH_TOKEN");
+  return proxy === undefined ? [] : tokenProblems(proxy, given === undefined ? [] : [given]);
+}
 
 /** Looks up all secrets, which takes time with cloud stores. */
 function lookUp(

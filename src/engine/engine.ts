@@ -90,6 +90,11 @@ export class Engine implements Mesh {
     return this.#configured.settings;
   }
 
+  /** Whether its settings are known. Secrets and remote stores are read by `ready()`. */
+  get isConfigured(): boolean {
+    return this.#plan !== undefined;
+  }
+
   /** Models, providers and pools. Throws before it is configured. */
   get registry(): Registry {
     return this.#current.registry;

@@ -5,6 +5,7 @@
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { DialectWords } from "../dialects/dialect.ts";
+import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Caller, Client } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError } from "./error_body.ts";
@@ -100,4 +101,26 @@ export function acceptedTokens(
     ...accepted,
     isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
   }));
+}
+
+/**
+ * Whether any token is accepted, so that one is required.
+ *
+ * @param tokens Accepted tokens, in addition to the configuration's.
+ */
+export function hasToken({ clients, adminTokens = [] }: ProxySettings, tokens: readonly string[]): boolean {
+  return tokens.length + clients.length + adminTokens.length > 0;
+}
+
+/** Returns the problem of a configuration that requires tokens and has none: it would be open to all clients. */
+export function tokenProblems(proxy: ProxySettings, tokens: readonly string[]): ConfigProblem[] {
+  if (!proxy.tokenRequired || hasToken(proxy, tokens)) return [];
+  const message = "bearer tokens are required, but there is none: add one here, or set --token or MODELMESH_TOKEN";
+  return [{ path: "proxy.auth.tokens", message }];
+}
+
+/** @throws {ConfigError} If the configuration requires tokens and there is none. */
+export function requireToken(proxy: ProxySettings, tokens: readonly string[]): void {
+  const problems = tokenProblems(proxy, tokens);
+  if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -2,12 +2,15 @@
  * The proxy as a function from requests to responses, without a server.
  * @module
  */
+import { builtInProxy } from "../config/settings/defaults.ts";
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
+import type { Engine } from "../engine/engine.ts";
 import { engineOf } from "../engine/engine_of.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { readPath } from "../util/request_path.ts";
 import { responseOf } from "../util/response_of.ts";
+import { requireToken } from "./authenticator.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
 import { type HandlerOptions, ProxyInstance, type ProxyOptions, type RequestFacts } from "./instance.ts";
@@ -22,6 +25,7 @@ export interface Handler extends RequestHandler {
    *
    * @param mesh A mesh that is ready.
    * @returns Resolves when the previous mesh has no requests left.
+   * @throws {ConfigError} If its configuration requires tokens and there is none; nothing has then changed.
    */
   readonly replace: (mesh: Mesh) => Promise<void>;
 }
@@ -31,6 +35,8 @@ export interface Handler extends RequestHandler {
  *
  * @param mesh A configured mesh, which need not be ready.
  * @param options Additional tokens, bind address, draining.
+ * @throws {ConfigError} If the configuration requires tokens (`proxy.auth`) and there is none. If the configuration
+ * has not been read yet, no request is served instead.
  *
  * @example
  * ```ts ignore
@@ -50,6 +56,8 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
 export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
   let instance: ProxyInstance | undefined;
   let current = engineOf(mesh);
+  const check = ({ settings: { proxy = builtInProxy() } }: Engine) => requireToken(proxy, options.tokens ?? []);
+  if (current.isConfigured) check(current);
   const runtimeClients = new ClientSlot();
   const begin = async (request: PlainRequest, facts: RequestFacts) => {
     const { requestId } = facts;
@@ -70,6 +78,7 @@ export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
     return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
   const replace = (next: Mesh) => {
+    check(engineOf(next));
     const before = instance ??= new ProxyInstance(current, { ...options, runtimeClients });
     const used = runtimeClients.use(current = engineOf(next));
     instance = new ProxyInstance(current, { ...options, runtimeClients, before });

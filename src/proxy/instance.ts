@@ -10,7 +10,7 @@ import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
-import { acceptedTokens, Authenticator } from "./authenticator.ts";
+import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
 import { checkedRoute, invalidUrl, notAdministrator, withoutBody } from "./checked_route.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
@@ -75,6 +75,7 @@ export class ProxyInstance {
   readonly #shared: SharedCounts;
   #onIdle: (() => void) | undefined;
 
+  /** @throws {ConfigError} If the configuration requires tokens and there is none. */
   constructor(mesh: Engine, options: InstanceOptions) {
     const {
       tokens = [],
@@ -97,6 +98,7 @@ export class ProxyInstance {
       }
       : before.#shared;
     const { proxy = builtInProxy() } = mesh.settings;
+    requireToken(proxy, tokens);
     this.#proxy = proxy;
     this.#mesh = mesh;
     this.#shared.overview.follow(mesh);

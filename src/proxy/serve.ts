@@ -11,6 +11,7 @@ import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
+import { hasToken, requireToken } from "./authenticator.ts";
 import type { MonitoredServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { handlerOf } from "./handler.ts";
@@ -182,17 +183,10 @@ function checkedTokens(
 ): readonly string[] {
   const { proxy = builtInProxy(), source } = mesh.settings;
   const tokens = tokensOf(runtime, options);
-  if (!hasToken(tokens, proxy) && proxy.tokenRequired) {
-    throw new ConfigError([{ path: "proxy.auth.tokens", message: "bearer tokens are required, but there is none" }]);
-  }
+  requireToken(proxy, tokens);
   const problems = loops(mesh, { host, port });
   if (problems.length > 0) throw new ConfigError(problems, source);
   return tokens;
-}
-
-/** Whether a token is required, because some token is accepted. */
-function hasToken(tokens: readonly string[], { clients, adminTokens = [] }: ProxySettings): boolean {
-  return tokens.length + clients.length + adminTokens.length > 0;
 }
 
 /** Settings that a running server cannot change. */
@@ -248,5 +242,5 @@ function exposureWarnings({ host, tokens, server }: ListeningParts, proxy: Proxy
   const slow =
     "This server does not time out slow request headers, and may miss clients that leave before their answer " +
     "begins: where others can reach it, leave out proxy.listener: deno, or put a reverse proxy in front of it";
-  return [...(hasToken(tokens, proxy) ? [] : [open]), ...(server.listener === "deno" ? [slow] : [])];
+  return [...(hasToken(proxy, tokens) ? [] : [open]), ...(server.listener === "deno" ? [slow] : [])];
 }

@@ -1,7 +1,10 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { ConfigError, create, ModelMesh } from "../../mod.ts";
+import { createHandler } from "../../proxy.ts";
+import { makeFolder } from "../support/_library.ts";
 import { assertRefused, checkRefused, getRaw, listeners, type Refused } from "../support/_surface.ts";
-import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
+import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const tokens = ["first-token-0123456789", "second+token/0123456789==", "third-token-0123456789"];
@@ -130,6 +133,61 @@ describe("A proxy with tokens", () => {
       const { status, ...details } = await response.json();
       assertEquals([status, Object.keys(details).sort()], ["ok", ["pools", "uptime_seconds", "version"]]);
     });
+  });
+});
+
+describe("A configuration that requires bearer tokens and has none", () => {
+  const config = (upstream: Upstream) =>
+    testConfig({ upstreams: { a: upstream.url }, config: { proxy: { auth: { method: "bearer" } } } });
+  const missing = "proxy.auth.tokens: bearer tokens are required";
+  const list = (headers: Record<string, string> = {}) => new Request("http://localhost/v1/models", { headers });
+
+  it("has no handler, which would be open to all", async () => {
+    await using upstream = await startUpstream(answer());
+    const mesh = new ModelMesh();
+    await mesh.initialize(config(upstream));
+    assertThrows(() => createHandler(mesh), ConfigError, missing);
+    const handler = createHandler(mesh, { tokens });
+    assertEquals((await handler(list())).status, 401);
+    assertEquals((await handler(list({ authorization: `Bearer ${tokens[0]}` }))).status, 200);
+    await mesh.close();
+  });
+
+  it("has none before the mesh is ready, either", async () => {
+    await using upstream = await startUpstream(answer());
+    await using client = create({ config: config(upstream) });
+    assertThrows(() => createHandler(client.mesh), ConfigError, missing);
+    createHandler(client.mesh, { tokens });
+  });
+
+  it("serves nothing when it was read after the handler was created", async () => {
+    await using upstream = await startUpstream(answer());
+    await using folder = await makeFolder();
+    const path = await folder.write("mesh.json", JSON.stringify(config(upstream)));
+    const traces: string[] = [];
+    await using client = create({ config: path });
+    const sink = { emit: () => {}, log: () => {}, flush: () => Promise.resolve() };
+    client.mesh.addSink({ ...sink, trace: ({ message }) => void traces.push(message) });
+    const handler = createHandler(client.mesh);
+    await client.ready();
+    for (const path of ["v1/models", "health", "v1/files"]) {
+      const { status } = await handler(new Request(`http://localhost/${path}`));
+      assertEquals(status, 500, path);
+    }
+    assertEquals(traces.some((message) => message.includes(missing)), true, traces.join("\n"));
+  });
+
+  it("does not replace one that has some", async () => {
+    await using upstream = await startUpstream(answer());
+    const [before, next] = [new ModelMesh(), new ModelMesh()];
+    const auth = { method: "bearer", tokens: [tokens[0]] };
+    await before.initialize(testConfig({ upstreams: { a: upstream.url }, config: { proxy: { auth } } }));
+    await next.initialize(config(upstream));
+    const handler = createHandler(before);
+    assertThrows(() => void handler.replace(next), ConfigError, missing);
+    assertEquals((await handler(list())).status, 401);
+    assertEquals((await handler(list({ authorization: `Bearer ${tokens[0]}` }))).status, 200);
+    await Promise.all([before.close(), next.close()]);
   });
 });
 

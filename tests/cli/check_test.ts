@@ -47,6 +47,20 @@ describe("modelmesh check", () => {
     }
   });
 
+  it("reports a proxy that requires bearer tokens and has none, together with other problems", async () => {
+    const files = {
+      "mesh.yaml": `${valid}proxy: { auth: { method: bearer }, tls: { cert: cert.pem, key: key.pem } }\n`,
+      "open.yaml": `${valid}proxy: { auth: { method: bearer } }\n`,
+    };
+    const { code, err } = await runCommand(["check", "mesh.yaml"], { files });
+    assertEquals(code, 1);
+    for (const problem of ["proxy.auth.tokens: bearer tokens are required", "proxy.tls"]) {
+      assertStringIncludes(err, problem);
+    }
+    const env = { MODELMESH_TOKEN: "token-of-the-proxy-0123456789" };
+    assertEquals((await runCommand(["check", "open.yaml"], { files, env })).code, 0, "a variable brings one");
+  });
+
   it("prints problems as JSON", async () => {
     const { code, out } = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": invalid } });
     const { ok, problems } = JSON.parse(out) as { ok: boolean; problems: { path: string; message: string }[] };
