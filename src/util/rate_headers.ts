@@ -15,7 +15,7 @@ export interface Allowance {
   readonly limit?: number;
   /** Remaining in the current window. */
   readonly remaining?: number;
-  /** Time until the window resets, ms, at most 24 h. */
+  /** Time until the window resets, ms, at most 24 h; 0 if it resets now. */
   readonly resetMs?: number;
 }
 
@@ -32,7 +32,7 @@ interface Headers {
 
 /**
  * Parses rate-limit headers of any known family. Invalid values are ignored: negative or infinite numbers, a limit of
- * 0, a reset in the past.
+ * 0. A reset of 0, or in the past, means now.
  *
  * @param headers The response headers.
  * @param now Wall-clock ms, the reference of a reset date when the response has no `Date` header.
@@ -76,7 +76,7 @@ function allowance(limit?: number, remaining?: number, resetMs?: number): Allowa
   return {
     ...(limit === undefined ? {} : { limit }),
     ...(remaining === undefined ? {} : { remaining }),
-    ...(resetMs === undefined || !(resetMs > 0) ? {} : { resetMs: Math.min(resetMs, dayMs) }),
+    ...(resetMs === undefined ? {} : { resetMs: Math.min(Math.max(0, resetMs), dayMs) }),
   };
 }
 
@@ -120,9 +120,10 @@ function anthropic(headers: Headers, now: number): RateReading | undefined {
   return reading(read("requests"), tokens);
 }
 
-/** Returns the remaining fraction of a limit; Infinity when unknown. */
+/** Returns the remaining fraction of a limit: all of one that resets now, Infinity when unknown. */
 function shareOf(one: Allowance | undefined): number {
-  return one?.limit === undefined || one.remaining === undefined ? Infinity : one.remaining / one.limit;
+  if (one?.limit === undefined || one.remaining === undefined) return Infinity;
+  return one.resetMs === 0 ? 1 : one.remaining / one.limit;
 }
 
 function plain(headers: Headers, { prefix, remaining, now }: { prefix: string; remaining: string; now: number }) {
@@ -174,9 +175,11 @@ function count(text: string | null | undefined): number | undefined {
 
 const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000, s: 1000, ms: 1, "": 1000 };
 
-/** Parses `6m0s`, `1m30.5s`, `88ms`, or seconds. */
+/** Parses `6m0s`, `1m30.5s`, `88ms`, or seconds. A negative one has passed: 0. */
 function durationMs(text: string | null | undefined): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
+  const positive = /^\s*-(?=\d)/;
+  if (positive.test(text)) return durationMs(text.replace(positive, "")) === undefined ? undefined : 0;
   const parts = /^\s*(?:\d+(?:\.\d+)?(?:ms|[dhms]))+\s*$/.test(text)
     ? [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[dhms])/g)]
     : [...text.matchAll(/^\s*(\d+(?:\.\d+)?)()\s*$/g)];

@@ -66,6 +66,23 @@ describe("headers of an answer", () => {
     });
   }
 
+  const pastResets: Readonly<Record<string, string>> = {
+    "x-ratelimit-reset-requests": "0s",
+    "x-ratelimit-reset-tokens": "0",
+    "anthropic-ratelimit-requests-reset": "2026-01-01T17:59:59Z",
+    "anthropic-ratelimit-output-tokens-reset": "2026-01-01T17:59:59Z",
+    "ratelimit": '"default";r=0;t=0',
+    "ratelimit-reset": "0",
+    "x-ratelimit-reset": "1767290390",
+  };
+  for (const [family, headers] of Object.entries(spent)) {
+    it(`${family}: a reset of 0, or in the past, is now`, async () => {
+      const over = Object.entries(headers).map(([name, value]) => [name, pastResets[name] ?? value]);
+      await using scene = await stage({ a: [from(Object.fromEntries(over)), unlimited] });
+      assertEquals([await next(scene), await next(scene)], ["from a", "from a"]);
+    });
+  }
+
   it("take away headroom for 60 s when they do not say for how long", async () => {
     await using scene = await stage({ a: [from({ "x-ratelimit-remaining-requests": "0" }), unlimited], b });
     assertEquals([await next(scene), await next(scene)], ["from a", "from b"]);

@@ -34,7 +34,10 @@ Deno.test("readRateHeaders reads OpenAI's and Groq's headers", () => {
     [openAi("10", "0", "1m30.5s"), { requests: { limit: 10, remaining: 0, resetMs: 90_500 } }],
     [openAi("10", "0", "1h2m3s"), { requests: { limit: 10, remaining: 0, resetMs: 3_723_000 } }],
     [openAi("10", "0", "7.66"), { requests: { limit: 10, remaining: 0, resetMs: 7660 } }],
-    [openAi("10", "0", "0s"), { requests: { limit: 10, remaining: 0 } }],
+    [openAi("10", "0", "0s"), { requests: { limit: 10, remaining: 0, resetMs: 0 } }],
+    [openAi("10", "0", "0"), { requests: { limit: 10, remaining: 0, resetMs: 0 } }],
+    [openAi("10", "0", "-3s"), { requests: { limit: 10, remaining: 0, resetMs: 0 } }],
+    [openAi("10", "0", "-soon"), { requests: { limit: 10, remaining: 0 } }],
     [openAi("10", "0", "9999999h"), { requests: { limit: 10, remaining: 0, resetMs: dayMs } }],
     [{ "x-ratelimit-remaining-tokens": "7" }, { tokens: { remaining: 7 } }],
     [{ "x-ratelimit-remaining-requests": "3" }, { requests: { remaining: 3 } }],
@@ -96,9 +99,13 @@ Deno.test("readRateHeaders reads Anthropic's headers, of tokens the tightest sha
       requests: requestsRead,
       tokens: { limit: 48_000, remaining: 12_000, resetMs: 30_000 },
     }],
-    // The answer's own clock decides, and a date that is past says nothing.
+    // The answer's own clock decides, and a date that is past means now.
     [{ ...requests, date: "Thu, 01 Jan 2026 00:00:20 GMT" }, { requests: { ...requestsRead, resetMs: 10_000 } }],
-    [of("requests", 50, 0, "2025-12-31T23:59:59Z"), { requests: { limit: 50, remaining: 0 } }],
+    [of("requests", 50, 0, "2025-12-31T23:59:59Z"), { requests: { limit: 50, remaining: 0, resetMs: 0 } }],
+    [{ ...requests, ...of("input-tokens", 100, 0, "2025-12-31T23:59:59Z"), ...of("output-tokens", 100, 50) }, {
+      requests: requestsRead,
+      tokens: { limit: 200, remaining: 100, resetMs: 30_000 },
+    }],
     [of("requests", 50, 0, "2026-01-01T01:00:30+01:00"), { requests: { limit: 50, remaining: 0, resetMs: 30_000 } }],
     [of("requests", 50, 0, "soon"), { requests: { limit: 50, remaining: 0 } }],
   ]);
@@ -141,7 +148,8 @@ Deno.test("readRateHeaders reads plain x-ratelimit headers, whatever clock their
     [plain("45"), read(45_000)],
     [plain("0.5"), read(500)],
     [plain("2026-01-01T00:00:45Z"), read(45_000)],
-    [plain(`${now / 1000 - 45}`), read()],
+    [plain(`${now / 1000 - 45}`), read(0)],
+    [plain("0"), read(0)],
     [plain(`${now + 40 * dayMs}`), read(dayMs)],
     [{ ...plain(`${now + 45_000}`), date: "Thu, 01 Jan 2026 00:00:40 GMT" }, read(5000)],
   ]);
@@ -154,7 +162,6 @@ Deno.test("readRateHeaders leaves out what makes no sense", () => {
     [{ "x-ratelimit-remaining-requests": "-1" }, undefined],
     [{ "x-ratelimit-remaining-requests": "many", "x-ratelimit-limit-requests": "1e3" }, undefined],
     [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-limit-requests": "0" }, undefined],
-    [{ "x-ratelimit-remaining-requests": "5", "x-ratelimit-reset-requests": "-3s" }, { requests: { remaining: 5 } }],
     [{ "x-ratelimit-remaining-requests": "5", "x-ratelimit-reset-requests": "3 weeks" }, {
       requests: { remaining: 5 },
     }],
