@@ -39,11 +39,48 @@ describe("the wait before a retry", () => {
     assertEquals([scene.clock.sleeps, scene.calls, scene.states().a], [[], { a: 1, b: 1 }, "rate_limited for 0.501s"]);
   });
 
-  it("is none, either, where the waits are the hints", async () => {
-    await using scene = await stage({ a: hinted(501), b }, retry({ backoff: "retry_after" }));
-    await scene.ask();
-    assertEquals([scene.clock.sleeps, scene.calls], [[], { a: 1, b: 1 }]);
+  it("is the hint up to max_delay where the waits are the hints, though another model is active", async () => {
+    for (const ms of [501, 2_000, 10_000]) {
+      await using scene = await stage(
+        { a: [hinted(ms), ok({ text: "from a" })], b },
+        retry({ backoff: "retry_after" }),
+      );
+      assertEquals([(await scene.ask()).text, scene.clock.sleeps], ["from a", [ms]]);
+      assertEquals([scene.calls, scene.states().a], [{ a: 2, b: 0 }, "active"]);
+    }
   });
+
+  it("is none where the waits are the hints, and one is beyond max_delay: the model is in standby that long", async () => {
+    const settings = { backoff: "retry_after", max_delay: "3s" };
+    await using scene = await stage({ a: hinted(3_001, 503), b }, retry(settings));
+    assertEquals([(await scene.ask()).text, scene.clock.sleeps], ["from b", []]);
+    assertEquals([scene.calls, scene.states().a], [{ a: 1, b: 1 }, "rate_limited for 3.001s"]);
+  });
+
+  const hintOfTwo: readonly [kind: string, when: string, settings: object, a: Behaviour[], seen: unknown[]][] = [
+    ["exponential_jitter", "first", {}, [status(429, { headers: { "retry-after": "2" } })], ["from b", []]],
+    [
+      "exponential_jitter",
+      "third",
+      { max_attempts: 3 },
+      [bad, bad, status(429, { headers: { "retry-after": "2" } }), ok({ text: "from a" })],
+      ["from a", [250, 500, 2_000]],
+    ],
+    ["fixed", "first", { backoff: "fixed" }, [status(503, { headers: { "retry-after": "2" } })], ["from b", []]],
+    [
+      "retry_after",
+      "first",
+      { backoff: "retry_after" },
+      [status(429, { headers: { "retry-after": "2" } }), ok({ text: "from a" })],
+      ["from a", [2_000]],
+    ],
+  ];
+  for (const [kind, when, settings, a, seen] of hintOfTwo) {
+    it(`under ${kind}, with Retry-After: 2 in the ${when} answer, is as docs/failover.md says`, async () => {
+      await using scene = await stage({ a, b }, retry(settings));
+      assertEquals([(await scene.ask()).text, scene.clock.sleeps], seen);
+    });
+  }
 
   it("grows with each try: a hint beyond the first cap may be within the second", async () => {
     await using scene = await stage({ a: [bad, hinted(900), ok({ text: "from a" })], b });

@@ -90,6 +90,33 @@ const cases: readonly (readonly [string, Partial<Failure>, Partial<RetryContext>
   ["backoff retry_after follows hints", { kind: "rate_limited", status: 429, retryAfterMs: 400 }, {
     settings: { ...unhinted, backoff: "retry_after" },
   }, retry(400, standby(400))],
+  [
+    "backoff retry_after waits for a hint up to max_delay, beside other models too",
+    {
+      kind: "rate_limited",
+      status: 429,
+      retryAfterMs: 10_000,
+    },
+    { settings: { ...settings, backoff: "retry_after" } },
+    retry(10_000, standby(10_000)),
+  ],
+  [
+    "backoff retry_after rotates at a hint beyond max_delay",
+    {
+      kind: "server",
+      status: 503,
+      retryAfterMs: 10_001,
+    },
+    { settings: { ...settings, backoff: "retry_after" } },
+    standby(10_001),
+  ],
+  ["backoff fixed waits for a hint within its delay", { kind: "rate_limited", status: 429, retryAfterMs: 400 }, {
+    settings: { ...settings, backoff: "fixed" },
+  }, retry(400, standby(400))],
+  ["backoff fixed rotates at a longer hint", { kind: "rate_limited", status: 429, retryAfterMs: 2000 }, {
+    retries: 1,
+    settings: { ...settings, backoff: "fixed" },
+  }, standby(2000)],
   ["backoff retry_after without one jitters", { kind: "rate_limited", status: 429 }, {
     settings: { ...settings, backoff: "retry_after" },
   }, retry(250)],

@@ -86,7 +86,7 @@ const retry = () =>
   object<RetryValues>({
     /** Number of retries on the same model before the request goes to the next one. */
     max_attempts: integer({ min: 0, max: 10, default: defaultRetry.maxAttempts }),
-    /** How the delay before a retry is computed. */
+    /** How the delay before a retry is computed; `retry_after`: the provider's `Retry-After`, up to `max_delay`. */
     backoff: oneOf(["fixed", "exponential_jitter", "retry_after"], defaultRetry.backoff),
     /** Delay before the first retry. */
     initial_delay: duration({ min: 0, default: defaultRetry.initialDelayMs }),
