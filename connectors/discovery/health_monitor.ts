@@ -48,6 +48,11 @@ class FailureCount implements HealthMonitoring {
     return health;
   }
 
+  clearFailures(provider: string): void {
+    const health = this.#latest.get(provider);
+    if (health !== undefined) this.#latest.set(provider, { ...health, status: "healthy", failures: 0 });
+  }
+
   getHealthReport(): readonly ProviderHealth[] {
     return [...this.#latest.values()];
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
-import type { Discovery } from "../contracts/discovery.ts";
+import type { Discovery, HealthMonitoring, RegistrySync } from "../contracts/discovery.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import { ConnectorError } from "../errors.ts";
@@ -16,6 +16,9 @@ interface ConnectorParts {
   readonly runtime: Runtime;
 }
 
+/** The methods of the connectors for synchronization and probes. */
+export type DiscoveryMethods = RegistrySync & HealthMonitoring;
+
 /** Creates discovery connectors, each once. */
 export class DiscoveryConnectors {
   readonly #made = new Map<string, Promise<Discovery>>();
@@ -25,7 +28,7 @@ export class DiscoveryConnectors {
    *
    * @throws {ConnectorError} When an import fails, or a method is missing.
    */
-  async load(parts: ConnectorParts): Promise<Required<Discovery>> {
+  async load(parts: ConnectorParts): Promise<DiscoveryMethods> {
     const { sync = defaultSync, health = defaultHealth } = parts.settings;
     const rules = { timeout: health.timeoutMs, failure_threshold: health.failureThreshold };
     const [syncing, monitoring] = await Promise.all([
@@ -37,6 +40,7 @@ export class DiscoveryConnectors {
       getSyncStatus: bound(syncing, "getSyncStatus", sync.connector),
       probe: bound(monitoring, "probe", health.connector),
       getHealthReport: bound(monitoring, "getHealthReport", health.connector),
+      clearFailures: (provider) => monitoring.clearFailures?.(provider),
     };
   }
 

@@ -1,6 +1,6 @@
 /**
  * Health monitor: active health checks. A provider that fails its probes enters standby, and recovers when a probe
- * succeeds.
+ * succeeds. Probes are evidence of reachability: a provider that answers them with a refusal of its list is reachable.
  * @module
  */
 import type { HealthMonitoring, ProviderHealth } from "../contracts/discovery.ts";
@@ -11,6 +11,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
+import type { Failure } from "../pipeline/failure.ts";
 import type { ProbeResult } from "./probe.ts";
 
 /** Dependencies of a health monitor. */
@@ -35,6 +36,12 @@ const disproved: ReadonlySet<StandbyReason> = new Set([
   "health_probe",
 ]);
 
+/** Statuses that refuse the list of models, and say nothing about other requests. */
+const refusals: ReadonlySet<number> = new Set([401, 403, 404, 405, 429, 501]);
+
+/** Statuses that refuse the API key. */
+const keyRefusals: ReadonlySet<number> = new Set([401, 403]);
+
 /** The trigger of `provider_deactivation` for each reason. */
 const triggers: Partial<Record<StandbyReason, ProviderDeactivation>> = {
   provider_auth_failure: "on_auth_failure",
@@ -47,6 +54,8 @@ export class HealthMonitor {
   /** Ids of providers in standby because of failed probes. */
   readonly #unhealthy: Set<string>;
   readonly #underWay = new Map<string, Promise<ProviderHealth | undefined>>();
+  /** Ids of providers whose latest probe refused the API key. */
+  readonly #refused = new Set<string>();
   readonly #cancels: Cancel[] = [];
 
   constructor(parts: HealthParts) {
@@ -67,7 +76,14 @@ export class HealthMonitor {
         const health = await this.check(instance);
         if (health?.status === "unhealthy") this.#fail(instance, health.failure ?? "probe");
       }));
-    this.#cancels.push(this.#parts.clock.every(intervalMs, probeAll));
+    const { clock, hub } = this.#parts;
+    const byId = new Map(instances.map((instance) => [instance.entry.id, instance]));
+    this.#cancels.push(
+      clock.every(intervalMs, probeAll),
+      hub.on("request_finished", ({ tries }) => {
+        for (const { provider, outcome } of tries) if (outcome === "ok" && byId.has(provider)) this.#serve(provider);
+      }),
+    );
   }
 
   /**
@@ -102,7 +118,7 @@ export class HealthMonitor {
   }
 
   /**
-   * Probes one provider. Success ends its standby; failure does not extend it.
+   * Probes one provider. An answer ends its standby; failure does not extend it.
    *
    * @param instance The opened provider.
    * @returns Its health; undefined when the connector has failed, which is traced.
@@ -123,7 +139,10 @@ export class HealthMonitor {
     const { monitoring, probe, hub } = this.#parts;
     const query = async (_id: string, timeoutMs: number) => {
       const result = await probe(instance, timeoutMs);
-      return "failure" in result ? result.failure.kind : undefined;
+      const { kind, status = 0 }: Partial<Failure> = "failure" in result ? result.failure : {};
+      if (keyRefusals.has(status)) this.#refused.add(instance.entry.id);
+      else this.#refused.delete(instance.entry.id);
+      return refusals.has(status) ? undefined : kind;
     };
     try {
       return await monitoring.probe(instance.entry.id, { ask: query });
@@ -143,6 +162,15 @@ export class HealthMonitor {
     state.report(override.open("health_probe", clock.monotonic(), Infinity));
   }
 
+  /** A served request proves that the provider is reachable. */
+  #serve(provider: string): void {
+    const { monitoring, state } = this.#parts;
+    monitoring.clearFailures?.(provider);
+    if (!this.#unhealthy.delete(provider)) return;
+    this.#emit(provider, "unhealthy", "healthy", "request");
+    state.report(state.overrides.get({ provider }, "health_probe").close(undefined, true));
+  }
+
   #succeed(instance: ProviderInstance): void {
     const { state } = this.#parts;
     const { entry } = instance;
@@ -152,12 +180,14 @@ export class HealthMonitor {
     }
   }
 
+  /** Whether the standby is over. One for a refused key is not while the answer to the probe refuses it, too. */
   #isOver({ owner, standby }: CircuitBreaker, instance: ProviderInstance): boolean {
-    return owner.provider === instance.entry.id && standby !== undefined &&
-      this.#ends(instance, standby.reason, standby.until);
+    if (owner.provider !== instance.entry.id || standby === undefined) return false;
+    const isRefusedAgain = standby.reason === "provider_auth_failure" && this.#refused.has(owner.provider);
+    return !isRefusedAgain && this.#ends(instance, standby.reason, standby.until);
   }
 
-  /** Whether a successful probe ends a standby. One that the pool requires to be ended manually is kept. */
+  /** Whether an answered probe can end a standby. One that the pool requires to be ended manually is kept. */
   #ends({ entry }: ProviderInstance, reason: StandbyReason, until: number): boolean {
     const trigger = triggers[reason];
     const isByHand = trigger !== undefined && until === Infinity &&

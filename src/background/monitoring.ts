@@ -3,9 +3,9 @@
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
-import type { Discovery, ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
+import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import { MeshError, ModelNotFoundError } from "../errors.ts";
-import type { DiscoveryConnectors } from "./discovery_connectors.ts";
+import type { DiscoveryConnectors, DiscoveryMethods } from "./discovery_connectors.ts";
 import type { MonitorParts, Monitors } from "./monitors.ts";
 
 /** Runs health probes, model synchronization and maintenance windows from the start of a mesh to its end. */
@@ -13,7 +13,7 @@ export class Monitoring {
   #parts: MonitorParts | undefined;
   #monitors: Monitors | undefined;
   #connectors: DiscoveryConnectors | undefined;
-  #discovery: Required<Discovery> | undefined;
+  #discovery: DiscoveryMethods | undefined;
 
   /**
    * Starts the configured background work, in place of earlier work. Its parts are imported on demand.

@@ -3,10 +3,11 @@
  * @module
  */
 import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
-import type { Discovery, ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
+import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
+import type { DiscoveryMethods } from "./discovery_connectors.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
 import { probe, type ProbeResult } from "./probe.ts";
@@ -20,7 +21,7 @@ export class Monitors {
   /** Settles when the work required before the first request is complete: models in standby have been probed. */
   readonly isBegun: Promise<void>;
   readonly #parts: MonitorParts;
-  readonly #connectors: Required<Discovery>;
+  readonly #connectors: DiscoveryMethods;
   readonly #health: HealthMonitor;
   readonly #maintenance: MaintenanceSchedule;
   readonly #cancels: Cancel[] = [];
@@ -34,7 +35,7 @@ export class Monitors {
    * @param parts Dependencies.
    * @param connectors The connector for synchronization and probes.
    */
-  constructor(parts: MonitorParts, connectors: Required<Discovery>) {
+  constructor(parts: MonitorParts, connectors: DiscoveryMethods) {
     const { registry, state, runtime: { clock } } = parts;
     this.#parts = parts;
     this.#connectors = connectors;

@@ -74,10 +74,11 @@ export interface RegistrySync {
 /** The view of a mesh that a health monitor uses. */
 export interface ProbeHost {
   /**
-   * Sends an inexpensive request to a provider.
+   * Sends an inexpensive request to a provider, to learn whether it is reachable.
    *
    * @param timeoutMs Timeout, ms.
-   * @returns The failure, such as `timeout`; undefined on success.
+   * @returns The failure, such as `timeout`; undefined on success, and when the provider answers but refuses the
+   * request (401, 403, 404, 405, 429, 501), which says nothing about other requests.
    */
   ask(provider: string, timeoutMs: number): Promise<string | undefined>;
 }
@@ -107,6 +108,11 @@ export interface HealthMonitoring {
    * @param host Sends the probe.
    */
   probe(provider: string, host: ProbeHost): Promise<ProviderHealth>;
+  /**
+   * Called when the provider has served a request, which proves that it is reachable: earlier failed probes no longer
+   * count.
+   */
+  clearFailures?(provider: string): void;
   /** The latest health of every probed provider. */
   getHealthReport(): readonly ProviderHealth[];
 }

@@ -5,7 +5,7 @@
  */
 import type { LogRecord, MeshEvent, NoticeRecord, Severity, TraceEntry } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
-import type { Clock } from "../contracts/runtime.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
 import { notifySafely } from "./notify.ts";
@@ -124,9 +124,15 @@ export class Hub {
    *
    * @param kind Kind of event.
    * @param listener Called synchronously by `publish`. It must not throw.
+   * @returns Removes the listener.
    */
-  on<Kind extends keyof HubEvents>(kind: Kind, listener: (event: HubEvents[Kind]) => void): void {
-    this.#listeners[kind].push(listener);
+  on<Kind extends keyof HubEvents>(kind: Kind, listener: (event: HubEvents[Kind]) => void): Cancel {
+    const listeners = this.#listeners[kind];
+    listeners.push(listener);
+    return () => {
+      const index = listeners.indexOf(listener);
+      if (index >= 0) listeners.splice(index, 1);
+    };
   }
 
   /** Publishes an event to listeners. Sinks do not receive it. */
