@@ -797,7 +797,7 @@ export interface PoolDocument {
   readonly retry?: {
     /** Number of retries on the same model before the request goes to the next one. */
     readonly max_attempts?: number;
-    /** How the delay before a retry is computed. */
+    /** How the delay before a retry is computed; `retry_after`: the provider's `Retry-After`, up to `max_delay`. */
     readonly backoff?: "fixed" | "exponential_jitter" | "retry_after";
     /** Delay before the first retry. */
     readonly initial_delay?: string;
