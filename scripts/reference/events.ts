@@ -17,7 +17,7 @@ export const eventKinds: Readonly<Record<EventKind, readonly [when: string, chan
   health: [
     "A provider starts to fail its probes, or passes them again.",
     "`healthy`, `unhealthy`",
-    "how the probe failed",
+    "how the probe failed; `probe`, `request`: what succeeded",
   ],
   budget: [
     "Spending has reached a share of `budget.alert_at`; once per window. `metadata` contains `scope`, `id`, `spent`, `limit`, " +

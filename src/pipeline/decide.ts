@@ -62,10 +62,10 @@ export function decide(failure: Failure, context: RetryContext): NextStep {
     : { step: "rotate", standby: { reason: "rate_limited", standbyMs: Math.min(hintMs, maxHintMs) } };
   if (!mayRetry(failure, context)) return rotate;
   const waitsForHints = alone || settings.backoff === "retry_after";
-  const longestMs = waitsForHints ? settings.maxDelayMs : backoffCapMs(context.retries, settings);
+  const maxMs = waitsForHints ? settings.maxDelayMs : backoffCapMs(context.retries, settings);
   const delayMs = hintMs === undefined
     ? backoffMs(context.retries, settings, context.random)
-    : hintMs <= longestMs
+    : hintMs <= maxMs
     ? hintMs
     : Infinity;
   return delayMs < context.remainingMs ? { step: "retry", delayMs, otherwise: rotate } : rotate;
