@@ -14,7 +14,7 @@ import type { RoutingConstraints } from "./routing_constraints.ts";
 export interface RequestClient {
   /** Name in records. */
   readonly name: string;
-  /** The only pools that exist for it. Undefined means all pools, and all models by name. */
+  /** The only pools that exist for it, with their models. Undefined means all pools and models. */
   readonly pools?: ReadonlySet<string> | undefined;
   /** Budget of the client, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;

@@ -3,7 +3,7 @@
  * @module
  */
 import { MeshError, ModelNotFoundError } from "../errors.ts";
-import type { Pool, Registry } from "../registry/registry.ts";
+import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
 import { resolveCapability, type Target } from "./resolve_capability.ts";
 
@@ -19,8 +19,8 @@ function selectPool(target: Target, registry: Registry): Pool {
 }
 
 /**
- * Returns the pool of a request for one of its names (steps 1 and 2). For a client with its own pools, other names do
- * not exist.
+ * Returns the pool of a request for one of its names (steps 1 and 2). For a client with its own pools, other pools and
+ * models do not exist.
  *
  * @param name The request's `model`, or one of its `models`.
  * @param request The request, whose client may have its own pools.
@@ -30,11 +30,45 @@ function selectPool(target: Target, registry: Registry): Pool {
 export function poolFor(name: string, { client }: Pick<RoutedRequest, "client">, registry: Registry): Pool {
   const pools = client?.pools;
   if (pools === undefined) return selectPool(resolveCapability(name, registry), registry);
+  const pool = findOwnPool(name, pools, registry);
+  if (pool !== undefined) return pool;
+  throw new ModelNotFoundError(`There is no such model or pool for the client "${client!.name}"`);
+}
+
+function findOwnPool(name: string, pools: ReadonlySet<string>, registry: Registry): Pool | undefined {
+  const target = findTarget(name, registry);
+  if (target?.kind === "models") return findPoolWithin(target, pools, registry);
+  const pool = target && selectPool(target, registry);
+  return pool !== undefined && pools.has(pool.name) ? pool : undefined;
+}
+
+function findPoolWithin(
+  { name, models }: Extract<Target, { kind: "models" }>,
+  pools: ReadonlySet<string>,
+  registry: Registry,
+): Pool | undefined {
+  const own = modelsOfPools(pools, registry);
+  const within = models.filter((model) => own.has(model));
+  return within.length === 0 ? undefined : registry.poolOf(name, models, within);
+}
+
+/** Returns the models of a client's pools, which it may use by name. */
+export function modelsOfPools(pools: ReadonlySet<string>, registry: Registry): ReadonlySet<ModelEntry> {
+  const models = new Set<ModelEntry>();
+  for (const name of pools) {
+    const target = findTarget(name, registry);
+    if (target === undefined || target.kind === "models") continue; // no longer a pool
+    for (const { model } of selectPool(target, registry).members) models.add(model);
+  }
+  return models;
+}
+
+/** Undefined for an unknown or ambiguous name: the error might name what a client does not have. */
+function findTarget(name: string, registry: Registry): Target | undefined {
   try {
-    const pool = selectPool(resolveCapability(name, registry), registry);
-    if (pools.has(pool.name)) return pool;
+    return resolveCapability(name, registry);
   } catch (error) {
     if (!MeshError.isInstance(error)) throw error;
+    return undefined;
   }
-  throw new ModelNotFoundError(`There is no such model or pool for the client "${client!.name}"`);
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { ModelNotFoundError } from "../errors.ts";
+import { modelsOfPools } from "../pipeline/select_pool.ts";
 import { type ListedEntry, type ModelList, modelList } from "../registry/model_list.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -10,10 +11,9 @@ import type { Exchange } from "./exchange.ts";
 export function listFor({ mesh, client }: Exchange): ModelList {
   const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
   const pools = client?.pools;
-  return {
-    object,
-    data: pools === undefined ? data : data.filter(({ id, mesh }) => mesh.type === "pool" && pools.has(id)),
-  };
+  if (pools === undefined) return { object, data };
+  const models = new Set([...modelsOfPools(pools, mesh.registry)].map(({ name }) => name));
+  return { object, data: data.filter(({ id, mesh: { type } }) => (type === "pool" ? pools : models).has(id)) };
 }
 
 /**

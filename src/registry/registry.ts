@@ -124,6 +124,8 @@ export class Registry {
   readonly #byUpstreamId = new Map<string, ModelEntry[]>();
   readonly #pools = new Map<string, Pool>();
   readonly #implicit = new Map<string, Pool>();
+  /** Implicit pools as far as a client may use them. */
+  readonly #narrowed = new Map<string, Pool>();
 
   /** @param instances Providers, in the order of the settings. */
   constructor(parts: RegistryParts, instances: readonly ProviderInstance[]) {
@@ -216,14 +218,36 @@ export class Registry {
       this.#onDemand(path, { name, capability: path, models: this.pooledAt(path), listed });
   }
 
-  /** Returns the pool of the models that a name stands for, created on first use. */
-  poolOf(name: string, models: readonly ModelEntry[]): Pool {
-    return this.#implicit.get(name) ?? this.#onDemand(name, {
+  /**
+   * Returns the pool of the models that a name stands for, created on first use.
+   *
+   * @param own Those that the caller may use. Their states are the same for all callers.
+   */
+  poolOf(name: string, models: readonly ModelEntry[], own: readonly ModelEntry[] = models): Pool {
+    const pool = this.#implicit.get(name) ?? this.#onDemand(name, {
       name,
       capability: this.tree.commonAncestor(models.flatMap(({ leaves }) => leaves)),
       models,
       listed: false,
     });
+    return own.length < models.length ? this.#poolWithin(pool, own) : pool;
+  }
+
+  /** Returns a pool of some of another pool's members, with a strategy of its own. */
+  #poolWithin(pool: Pool, models: readonly ModelEntry[]): Pool {
+    const key = JSON.stringify([pool.name, ...models.map(({ name }) => name)]);
+    const known = this.#narrowed.get(key);
+    if (known !== undefined) return known;
+    const narrowed: Pool = {
+      ...pool,
+      members: pool.members.filter(({ model }) => models.includes(model)),
+      ...this.#parts.makeStrategy(pool.routing),
+      rotations: new ReportedRotations(),
+      membersByDelivery: new Map(),
+    };
+    delete narrowed.current;
+    this.#narrowed.set(key, narrowed);
+    return narrowed;
   }
 
   /** Returns the models of a capability pool, in the order of the `models` option, else of the providers. */

@@ -78,7 +78,7 @@ describe("A client with pools of its own", () => {
   it("is served from them by name and alias, and 404 by everything else there is", async () => {
     await using site = await startSite(pools);
     for (const model of ["chat", "mine"]) assertEquals(await codeOf(await site.ask("app", { model })), [200]);
-    for (const model of ["other", "theirs", "a", "chat-completion", "othr"]) {
+    for (const model of ["other", "theirs", "chat-completion", "othr"]) {
       assertEquals(await codeOf(await site.ask("app", { model })), [404, "model_not_found"], model);
       assertEquals((await codeOf(await site.ask("batch", { model })))[0], model === "othr" ? 404 : 200, model);
     }
@@ -88,13 +88,52 @@ describe("A client with pools of its own", () => {
     await using site = await startSite(pools);
     const list = async (as: Name) =>
       (await (await site.get(as, "/v1/models")).json()).data.map(({ id }: { id: string }) => id);
-    assertEquals(await list("app"), ["chat"]);
+    assertEquals(await list("app"), ["chat", "a"]);
     assertEquals(await list("anyone"), ["chat", "other", "a"]);
     assertEquals(await codeOf(await site.get("app", "/v1/models/other")), [404, "model_not_found"]);
     const { error } = await (await site.ask("app", { model: "othr" })).json();
     assertEquals(error.message, 'There is no such model or pool for the client "app": it has "chat"');
     assertEquals(Object.keys((await (await site.get("app", "/health")).json()).pools), ["chat"]);
     assertEquals(Object.keys((await (await site.get("batch", "/health")).json()).pools), ["chat", "other"]);
+  });
+
+  it("may name their models, by name and by upstream id, and no others", async () => {
+    const elsewhere = { ...dollar, model: "same-id" };
+    await using site = await startSite(pools, answer(), {
+      models: { a: dollar, first: elsewhere, second: elsewhere, hidden: elsewhere },
+      pools: { chat: { models: ["a", "first", "second"] }, other: { models: ["hidden"] } },
+      aliases: { mine: "first", theirs: "hidden" },
+    });
+    const served = async (model: string, body: object = {}) => {
+      const response = await site.ask("app", { model, ...body });
+      const { headers } = response;
+      return [...await codeOf(response), headers.get("x-mesh-pool"), headers.get("x-mesh-model")];
+    };
+    assertEquals(await served("a"), [200, "a", "a"]);
+    assertEquals(await served("mine"), [200, "first", "first"]);
+    for (const model of ["hidden", "theirs"]) assertEquals((await served(model))[1], "model_not_found", model);
+    const asked = await Promise.all(Array.from({ length: 6 }, () => served("same-id")));
+    for (const [status, pool, model] of asked) {
+      assertEquals([status, pool], [200, "same-id"]);
+      assert(model === "first" || model === "second", `not ${model}`);
+    }
+    assertEquals((await served("same-id", { mesh: { only: ["hidden"] } }))[1], "invalid_value");
+    assertEquals((await served("same-id", { mesh: { only: ["second"] } }))[2], "second");
+    for (const [model, status] of [["a", 200], ["second", 200], ["hidden", 404], ["other", 404]] as const) {
+      assertEquals((await codeOf(await site.get("app", `/v1/models/${model}`)))[0], status, model);
+    }
+  });
+
+  it("rotates among those models of an id that it may use", async () => {
+    const elsewhere = { ...dollar, model: "same-id" };
+    await using site = await startSite(pools, [status(500), answer()], {
+      models: { hidden: elsewhere, first: elsewhere, second: elsewhere },
+      pools: { chat: { models: ["first", "second"], retry: { max_attempts: 0 } }, "*": { retry: { max_attempts: 0 } } },
+      aliases: {},
+    });
+    const response = await site.ask("app", { model: "same-id" });
+    assertEquals([response.headers.get("x-mesh-model"), response.headers.get("x-mesh-attempts")], ["second", "2"]);
+    await response.body?.cancel();
   });
 
   it("goes on with those of its `models` that it has", async () => {

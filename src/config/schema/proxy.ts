@@ -79,7 +79,7 @@ const client = () =>
     token: token(),
     /** Name of the client in records and metrics. */
     name: text({ isLiteral: true }),
-    /** Pools that the client may use. By default all pools, and models by name. */
+    /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
     pools: list(text({ isLiteral: true }), { min: 1 }),
     /** Maximum amount that the client may spend. */
     budget: budget(),
