@@ -59,6 +59,7 @@ export class Batches {
       throw invalid(`"endpoint" has to be "${facts.endpoint}", the "url" of the file's lines`, "endpoint");
     }
     const member = memberOf(facts, account, mesh);
+    await call.admit?.();
     const share = await reserve(facts.costNanoUsd, { member, call, mesh });
     const submitted = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
     const parts = await this.#submit(file.ids, submitted, { account, call, share, facts });
@@ -106,10 +107,12 @@ export class Batches {
     call: ObjectCall,
   ): Promise<ObjectPage> {
     const mesh = this.#mesh;
+    const last = after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref;
+    await call.admit?.();
     const { records, hasMore } = await objectRecordsOf(mesh).page({
       kind: "batch",
       owner: ownerOf(call),
-      after: after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref,
+      after: last,
       limit,
     });
     const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // on failure, the last known state

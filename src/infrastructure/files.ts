@@ -79,10 +79,12 @@ export class Files {
 
   /** Returns a page of the caller's files, with the metadata from their upload. */
   async list({ purpose, after, limit = defaultLimit, order }: FileQuery, call: ObjectCall): Promise<ObjectPage> {
+    const last = after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref;
+    await call.admit?.();
     const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "file",
       owner: ownerOf(call),
-      after: after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref,
+      after: last,
       limit,
       isAscending: order === "asc",
       matches: (object) => purpose === undefined || object.purpose === purpose,
@@ -94,6 +96,7 @@ export class Files {
   async content(id: string, call: ObjectCall): Promise<FileContent> {
     const mesh = this.#mesh;
     const { ref, account } = await locate(id, { kind: "file", call }, mesh);
+    await call.admit?.();
     return await openContent(ref.ids, { account, call, mesh });
   }
 

@@ -109,10 +109,13 @@ export class FineTuningJobs {
     { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
     call: ObjectCall,
   ): Promise<ObjectPage> {
+    const place = { kind: "fine-tuning job", call } as const;
+    const last = after === undefined ? undefined : (await locate(after, place, this.#mesh)).ref;
+    await call.admit?.();
     const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "fine-tuning job",
       owner: ownerOf(call),
-      after: after === undefined ? undefined : (await locate(after, { kind: "fine-tuning job", call }, this.#mesh)).ref,
+      after: last,
       limit,
     });
     const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // on failure, the last known state

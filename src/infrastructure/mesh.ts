@@ -6,7 +6,7 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
-import type { RequestClient } from "../pipeline/request.ts";
+import type { RequestClient, RoutedRequest } from "../pipeline/request.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ObjectRecords } from "./object_records.ts";
 
@@ -31,6 +31,8 @@ export interface ObjectCall {
   readonly requestId: string;
   /** Owner of created objects; undefined if clients have no names. */
   readonly client?: RequestClient | undefined;
+  /** Counts the call against the rate limit of its client: see `RoutedRequest.admit`. */
+  readonly admit?: RoutedRequest["admit"];
   /** Aborts the call. */
   readonly signal?: StopSignal | undefined;
   /** Timeout, ms. */

@@ -55,13 +55,18 @@ export async function callProvider<Result>(called: ProviderCall<Result>, mesh: I
   return end.value;
 }
 
-/** Calls a provider, and returns a failure instead of throwing it. */
+/**
+ * Calls a provider, and returns a failure instead of throwing it.
+ *
+ * @throws {RateLimitError} When it exceeds the rate limit of its client.
+ */
 export async function tryProvider<Result>(
   called: ProviderCall<Result>,
   mesh: InfrastructureMesh,
 ): Promise<{ readonly value: Result } | FailedCall> {
-  const { account, call: { signal, timeoutMs }, send } = called;
+  const { account, call: { signal, timeoutMs, admit }, send } = called;
   const { runtime } = mesh;
+  await admit?.();
   const connection = connectionOf(account, mesh);
   const late = new DeadlineError(`The request timed out after ${timeoutMs} ms`);
   const cancelDeadline = runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));

@@ -45,6 +45,11 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly session?: string;
   readonly routingConstraints?: RoutingConstraints | undefined;
   readonly client?: RequestClient | undefined;
+  /**
+   * Counts the request against the rate limit of its client. Called when it is about to be routed, since requests that
+   * are refused before do not count; further calls have no effect. Throws or rejects if the limit is exceeded.
+   */
+  readonly admit?: (() => Promise<void> | undefined) | undefined;
   /** Trace context of the caller (W3C Trace Context). */
   readonly traceparent?: string | undefined;
 }

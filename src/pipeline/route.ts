@@ -22,6 +22,8 @@ export async function route<T>(request: RoutedRequest, call: Call<T>, deps: Rout
   const pool = poolFor(request.model, request, registry); // 1 capability resolution, 2 pool selection
   const choice = request.routingConstraints && await choiceOf({ request, pool, registry });
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
+  const admission = request.admit?.();
+  if (admission !== undefined) await admission;
   return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 

@@ -81,13 +81,32 @@ export class Client implements RequestClient {
   }
 
   /**
-   * Counts a request.
-   *
-   * @returns A promise if the limit is shared by several processes.
-   * @throws {RateLimitError} If it exceeds the limit per minute; it is then not counted.
+   * Returns a function that counts one request, however often it is called; undefined without a limit per minute. It
+   * throws or rejects with a {@linkcode RateLimitError} if the limit is exceeded; the request is then not counted.
    */
-  admit(clock: Clock): Promise<void> | undefined {
-    const replication = this.#rpm === Infinity ? undefined : this.#replicator?.replication;
+  admission(clock: Clock): (() => Promise<void> | undefined) | undefined {
+    if (this.#rpm === Infinity) return undefined;
+    let isCounted = false;
+    let counting: Promise<void> | undefined;
+    return () => {
+      if (isCounted) return counting;
+      counting = this.#admit(clock);
+      isCounted = true;
+      return counting;
+    };
+  }
+
+  /**
+   * Rejects a request before it is parsed, without counting it, if this process knows that the limit is reached.
+   *
+   * @throws {RateLimitError} If it is.
+   */
+  checkRate(clock: Clock): void {
+    if (this.#rpm !== Infinity && this.#replicator?.replication === undefined) this.#checkHere(clock.monotonic());
+  }
+
+  #admit(clock: Clock): Promise<void> | undefined {
+    const replication = this.#replicator?.replication;
     if (replication !== undefined) return this.#admitShared(replication, clock);
     this.#admitHere(clock.monotonic());
   }
@@ -101,8 +120,12 @@ export class Client implements RequestClient {
   }
 
   #admitHere(now: number): void {
-    if (this.#requests.sum(now) >= this.#rpm) throw this.#tooMany(this.#requests.fallsTo(now, this.#rpm - 1) - now);
+    this.#checkHere(now);
     this.#requests.add(now, 1);
+  }
+
+  #checkHere(now: number): void {
+    if (this.#requests.sum(now) >= this.#rpm) throw this.#tooMany(this.#requests.fallsTo(now, this.#rpm - 1) - now);
   }
 
   #tooMany(retryAfterMs: number): RateLimitError {

@@ -25,8 +25,9 @@ export function countRoute(dialect: Dialect): RouteEntry {
       const { value } = await readWork(exchange);
       const body = counting.chatOf(value, exchange.request);
       if (body.model === undefined) throw missing("model");
-      const { client, mesh: { registry }, headers } = exchange;
+      const { client, mesh: { registry }, headers, admit } = exchange;
       poolFor(body.model, { client }, registry);
+      await admit?.();
       return json(counting.bodyOf(estimateTokens(body).input), { headers });
     },
   };

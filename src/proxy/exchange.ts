@@ -46,6 +46,8 @@ export interface Exchange {
   readonly body: (options: BodyOptions) => Uint8Array | Promise<Uint8Array>;
   /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
   readonly begin: () => Promise<void> | undefined;
+  /** Counts the request against the rate limit of its sender; undefined without a limit. See `RoutedRequest.admit`. */
+  readonly admit: (() => Promise<void> | undefined) | undefined;
   /** Must be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }

@@ -184,17 +184,17 @@ export class ProxyInstance {
     };
     const begin = () => {
       this.#checkSlots();
-      const admit = (isTaken: boolean) => {
+      const enter = (isTaken: boolean) => {
         if (!isTaken) throw this.#overloaded();
         hasSlot = true;
-        return incoming.client?.admit(this.#mesh.runtime.clock);
+        incoming.client?.checkRate(this.#mesh.runtime.clock);
       };
       const taken = slots.take(maxConcurrent);
-      return typeof taken === "boolean" ? admit(taken) : taken.then(admit);
+      return typeof taken === "boolean" ? void enter(taken) : taken.then(enter);
     };
     const admitted = (bytes: Uint8Array) => {
-      const admission = begin();
-      return admission === undefined ? bytes : admission.then(() => bytes);
+      const entered = begin();
+      return entered === undefined ? bytes : entered.then(() => bytes);
     };
     const body: Exchange["body"] = (options) => {
       const bytes = this.#read(incoming, options);
@@ -230,6 +230,7 @@ export class ProxyInstance {
       runtimeClients: this.#runtimeClients.clients,
       overview: this.#shared.overview,
       body: work?.body ?? ((time) => this.#read(incoming, time)),
+      admit: client?.admission(this.#mesh.runtime.clock),
       begin: work?.begin ?? (() => undefined),
       onEnd: work?.onEnd ?? (() => {}),
     };

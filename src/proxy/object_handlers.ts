@@ -146,13 +146,13 @@ function pageIn(query: URLSearchParams) {
 
 /** Takes a slot, for a request without a body. */
 async function opened({ mesh, request, begin }: Exchange) {
-  begin();
+  await begin();
   const { searchParams: query } = new URL(request.url);
   return { query, ...await mesh.infrastructure() };
 }
 
-function callOf({ requestId, client, request, mesh }: Exchange): ObjectCall {
-  return { requestId, client, signal: request.signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
+function callOf({ requestId, client, admit, request, mesh }: Exchange): ObjectCall {
+  return { requestId, client, admit, signal: request.signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
 }
 
 /** The id in a path. */

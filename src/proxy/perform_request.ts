@@ -31,7 +31,7 @@ interface CheckedRequest<Body extends RequestBody, Response>
  * @param checked Its operation and validated body, with a model unless the operation has a default.
  */
 export function performRequest<Body extends RequestBody, Response>(
-  { mesh, request, requestId, client }: Exchange,
+  { mesh, request, requestId, client, admit }: Exchange,
   { operation, body, text, files, original, defaultModel, session: named, signal, time }: CheckedRequest<
     Body,
     Response
@@ -54,6 +54,7 @@ export function performRequest<Body extends RequestBody, Response>(
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
     client,
+    admit,
     traceparent: traceOf(request),
     ...(session === undefined ? {} : { session }),
   });

@@ -80,7 +80,8 @@ describe("A client made at runtime", () => {
   it("is bound to its pools, its rate and its budget, and administrates nothing, limited or not", async () => {
     await withProxy(async (proxy) => {
       const bound = await made(proxy, { pools: ["chat"] });
-      assertEquals([await proxy.chat(bound.token), await proxy.chat(bound.token, "a")], [200, 404]);
+      const answers = ["chat", "a", "chat-completion"].map((model) => proxy.chat(bound.token, model));
+      assertEquals(await Promise.all(answers), [200, 200, 404], "its pool, its model, another pool");
       const slow = await made(proxy, { name: "slow", rpm: 1 });
       assertEquals([await proxy.chat(slow.token), await proxy.chat(slow.token)], [200, 429]);
       const poor = await made(proxy, { name: "poor", budget: { monthly_limit: 1 } });
