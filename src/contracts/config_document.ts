@@ -382,7 +382,7 @@ export interface ConfigDocument {
         readonly token: string;
         /** Name of the client in records and metrics. */
         readonly name: string;
-        /** Pools that the client may use. By default all pools, and models by name. */
+        /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
         readonly pools?: readonly string[];
         /** Maximum amount that the client may spend. */
         readonly budget?: {
