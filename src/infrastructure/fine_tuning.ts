@@ -109,8 +109,8 @@ export class FineTuningJobs {
     { after, limit = defaultLimit }: { readonly after?: string | undefined; readonly limit?: number | undefined },
     call: ObjectCall,
   ): Promise<ObjectPage> {
-    const place = { kind: "fine-tuning job", call } as const;
-    const last = after === undefined ? undefined : (await locate(after, place, this.#mesh)).ref;
+    const context = { kind: "fine-tuning job", call } as const;
+    const last = after === undefined ? undefined : (await locate(after, context, this.#mesh)).ref;
     await call.admit?.();
     const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
       kind: "fine-tuning job",
