@@ -16,6 +16,33 @@ Deno.test("loadDocument() reads by extension", async () => {
   assertEquals(await load("a.json", "\ufeff{}"), {});
 });
 
+Deno.test("a merge key of YAML stands for the members of the objects that it names", async () => {
+  const text = `
+base: &base { a: 1, b: { c: 2 } }
+more: &more
+  <<: *base
+  a: 3
+  d: 4
+one: { <<: *base, b: 5 }
+two:
+  e: 6
+  <<: [*base, *more]
+list: [{ <<: *more }]
+none: { <<: [] }
+`;
+  const base = { a: 1, b: { c: 2 } };
+  const more = { a: 3, b: { c: 2 }, d: 4 };
+  assertEquals(await load("a.yaml", text), {
+    base,
+    more,
+    one: { a: 1, b: 5 },
+    two: { e: 6, ...more, ...base },
+    list: [more],
+    none: {},
+  });
+  assertEquals(await load("a.json", '{"a": {"<<": {"b": 1}}}'), { a: { "<<": { b: 1 } } });
+});
+
 const disagree =
   'is a number spelled in a way that YAML readers disagree on (such as "017", "1_000", "0x1F" or ".5"): write it as ' +
   "a plain decimal, or put it in quotes if it is a string";
@@ -34,7 +61,21 @@ const refused: readonly (readonly [name: string, text: string, ...problems: stri
   ["a.json", `"${"é".repeat(600_000)}"`, "the file is larger than 1 MiB"],
   ["a.yaml", "a: 1\nb:\n\tc: 1\n", "line 3 is indented with a tab: use spaces"],
   ["a.yaml", "a:\n  \tb: 1\n", "line 2 is indented with a tab: use spaces"],
-  ["a.yaml", "a: 1\nb: 2\na: 3\n", "line 3: duplicate key"],
+  ["a.yaml", "a: 1\nb: 2\na: 3\n", 'line 3: duplicate key "a"'],
+  ["a.yaml", "x:\n  my key: sk-1\n  b: 1\n  my key: 2\nz: 1\n", 'line 4: duplicate key "my key"'],
+  ["a.yaml", "x: {a: 1, b.c: 'd: e', b.c: 2}\n", 'line 1: duplicate key "b.c"'],
+  ["a.yaml", "x:\n  a:\n    - 1\n    - 2\n  a:\n    b: 1\n", 'line 5: duplicate key "a"'],
+  ["a.yaml", "l:\n  - k: 1\n    k: 2\n", 'line 3: duplicate key "k"'],
+  ["a.yaml", `"a b": 1\n'a b': 2\n`, 'line 2: duplicate key "a b"'],
+  ["a.yaml", "? a\n: 1\n? a\n: 2\n", "line 4: duplicate key"],
+  ["a.yaml", "a: &a {c: 1}\nd:\n  <<: *a\n  <<: *a\n", 'line 4: duplicate key "<<"'],
+  ["a.yaml", `k${"x".repeat(40)}: 1\nk${"x".repeat(40)}: 2\n`, "line 2: duplicate key a string"],
+  ["a.yaml", "a: { <<: 5 }\n", "a.<<: expected an object to merge, or a list of objects, found a number"],
+  [
+    "a.yaml",
+    "a: &a [1]\nb: { <<: [{ c: 1 }, *a] }\n",
+    "b.<<: expected an object to merge, or a list of objects, found a list",
+  ],
   ["a.yaml", "a: 1\n---\nb: 1\n", "line 2: a second document starts, but the file may contain only one"],
   ["a.yaml", "- a\n", "expected an object, found a list"],
   ["a.yaml", "hello\n", "expected an object, found a string"],

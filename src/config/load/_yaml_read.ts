@@ -2,8 +2,9 @@
  * Parses YAML, and rejects ambiguous input that YAML parsers accept.
  * @module
  */
-import { type Report, under } from "../schema/report.ts";
+import { type Report, show, under } from "../schema/report.ts";
 import { inspectTree, isPlainObject } from "../schema/tree.ts";
+import { mergeKeys } from "./_yaml_merge.ts";
 
 /** The used part of `@std/yaml`. */
 export interface YamlModule {
@@ -14,7 +15,7 @@ const plainNumber = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /**
  * Parses a YAML document. Numbers must be spelled so that every parser reads the same number, and keys so that none
- * reads a number; tags are not supported.
+ * reads a number. Merge keys are expanded; tags are not supported.
  *
  * @param report Collects problems, with line numbers if the parser reports them, but never with an excerpt of the file.
  */
@@ -24,26 +25,44 @@ export function readYaml(text: string, yaml: YamlModule, report: Report): unknow
   try {
     const document = yaml.parse(text, { schema: "core" });
     if (document === null) return report.problem("", "the file is empty");
-    if (inspectTree(document, report)) {
-      compare(document, yaml.parse(text, { schema: "failsafe" }), { report, seen: new Set() }, "");
-    }
-    return document;
+    if (!inspectTree(document, report)) return document;
+    compare(document, yaml.parse(text, { schema: "failsafe" }), { report, seen: new Set() }, "");
+    return mergeKeys(document, report);
   } catch (error) {
-    return report.problem("", problemOf(error));
+    return report.problem("", problemOf(error, text));
   }
 }
 
 /** The parser's message without its excerpt of the file, which may contain an API key. */
-function problemOf(error: unknown): string {
+function problemOf(error: unknown, text: string): string {
   if (error instanceof RangeError) return "the file is nested too deeply";
   const message = error instanceof Error ? error.message : "";
-  const [, reason, line] = /^(.*?)(?: at line (\d+), column \d+)?(?::?\n|$)/s.exec(message) ?? [];
+  const [, reason, line, column] = /^(.*?)(?: at line (\d+), column (-?\d+))?(?::?\n|$)/s.exec(message) ?? [];
   const words = (reason ?? "").replace(/["'<].*["'>]/gs, "…");
   if (/more than 1 document/i.test(words)) {
     return `line ${line}: a second document starts, but the file may contain only one`;
   }
-  if (/duplicat/i.test(words)) return `line ${line}: duplicate key`;
+  if (/duplicat/i.test(words)) {
+    const key = findKey(text.split("\n")[Number(line) - 1] ?? "", Number(column));
+    return `line ${line}: duplicate key${key === undefined ? "" : ` ${show(key)}`}`;
+  }
   return line === undefined ? "the file is not valid YAML" : `line ${line} is not valid YAML: ${words}`;
+}
+
+/** A key, quoted or plain, before its colon. */
+const keyPattern =
+  /(?:"((?:[^"\\]|\\.){0,200})"|'((?:[^']|''){0,200})'|([^\s{}[\],"'#-][^{}[\],"'#]{0,200}?))[ \t]{0,20}:(?=\s|$)/g;
+
+/**
+ * The key of a line that the parser refuses.
+ *
+ * @param column Where the parser stopped, from 1: at the key of a block, after the value in braces, or anywhere below 1.
+ */
+function findKey(line: string, column: number): string | undefined {
+  const keys = [...line.slice(0, 1000).matchAll(keyPattern)];
+  const found = keys.find(({ index }) => index === column - 1) ??
+    (column < 1 ? keys[0] : keys.findLast(({ index }) => index < column));
+  return found?.slice(1).find((key) => key !== undefined);
 }
 
 /** Compares the document with a parse in which every scalar is its literal string. */
