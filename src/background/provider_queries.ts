@@ -3,15 +3,15 @@
  * @module
  */
 import { infoIn } from "../registry/model_facts.ts";
-import type { ProviderInstance, Registry } from "../registry/registry.ts";
+import type { Member, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { ModelInfo, Quota } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { failureOf } from "../pipeline/failure.ts";
+import { untilQuotaRecovery } from "../state/limits/quota_recovery.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { isAmount } from "../util/pricing.ts";
-import { untilQuotaReset } from "../util/windows.ts";
 
 /** Timeout of a query, ms. */
 const limitMs = 5_000;
@@ -71,12 +71,13 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
       report(instance, quota, parts);
       if (!isSpent(quota)) return;
       const { clock } = parts.runtime;
-      const state = allPools.flatMap(({ members }) => members)
-        .find(({ model }) => model.instance === instance)?.state;
+      const isOwn = ({ model }: Member) => model.instance === instance;
+      const pool = allPools.find(({ members }) => members.some(isOwn));
+      if (pool === undefined) return;
       const untilMs = isAmount(quota.resetsAt)
         ? Math.max(0, quota.resetsAt - clock.now())
-        : untilQuotaReset(entry.quotaReset, clock.now());
-      state?.openProviderBreaker("quota_exhausted", clock.monotonic(), untilMs);
+        : untilQuotaRecovery(pool.routing.recovery, entry, clock.now());
+      pool.members.find(isOwn)!.state.openProviderBreaker("quota_exhausted", clock.monotonic(), untilMs);
     }),
   );
 }

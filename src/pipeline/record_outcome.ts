@@ -5,8 +5,8 @@
  */
 import { DeadlineError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
+import { untilQuotaRecovery } from "../state/limits/quota_recovery.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/usage.ts";
-import { untilQuotaReset } from "../util/windows.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./current_model.ts";
 import { report } from "./report.ts";
@@ -117,8 +117,6 @@ function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { po
   const now = clock.monotonic();
   if (standby.reason === "rate_limited") return state.openModelBreaker(standby.reason, now, standby.standbyMs);
   if (standby.reason === "model_not_found") return state.openModelBreakerForCooldown(standby.reason, now);
-  const { cooldownMs, onQuotaReset, quotaReset } = pool.routing.recovery;
-  const untilReset = () =>
-    onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? instance.entry.quotaReset, clock.now());
+  const untilReset = () => untilQuotaRecovery(pool.routing.recovery, instance.entry, clock.now());
   state.openProviderBreaker(standby.reason, now, standby.standbyMs ?? untilReset());
 }

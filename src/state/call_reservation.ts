@@ -3,10 +3,10 @@
  * @module
  */
 import type { RateLimits } from "../contracts/provider.ts";
-import { untilQuotaReset } from "../util/windows.ts";
 import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
 import type { Budget, BudgetStep, Reservation } from "./limits/budget.ts";
 import type { Quota, QuotaReservation } from "./limits/quota.ts";
+import { untilQuotaRecovery } from "./limits/quota_recovery.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
 import type { CounterRequest } from "./replication/counter_replicator.ts";
 import type { SharedRate } from "./replication/shared_rate.ts";
@@ -96,11 +96,8 @@ export class CallReservation {
     const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#tracker;
     const { apiKey } = this.#parts.rate;
     if (apiKey === undefined) return undefined;
-    const { cooldownMs, onQuotaReset, quotaReset } = recovery;
-    const quotaMs = onQuotaReset === false
-      ? cooldownMs
-      : untilQuotaReset(quotaReset ?? provider.quotaReset, clock.now());
-    return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times: { cooldownMs, quotaMs } });
+    const times = { cooldownMs: recovery.cooldownMs, quotaMs: untilQuotaRecovery(recovery, provider, clock.now()) };
+    return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times });
   }
 
   /**

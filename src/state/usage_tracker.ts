@@ -35,7 +35,12 @@ export class UsageTracker {
     this.#parts = parts;
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
-    this.quota = new Quota(routing.deactivation, () => clock.now(), { name: `${pool} ${name}`, before });
+    const { onQuotaReset, cooldownMs } = routing.recovery;
+    this.quota = new Quota(routing.deactivation, () => clock.now(), {
+      name: `${pool} ${name}`,
+      before,
+      cooldownMs: onQuotaReset === false ? cooldownMs : undefined,
+    });
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.countsAlways = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);

@@ -168,6 +168,28 @@ describe("counts within a quota_window", () => {
     assertInStandby(scene, "quota_window", 86_400);
   });
 
+  it("end with the cooldown, not with the window, if resets are ignored", async () => {
+    const recovery = { on_quota_reset: false, cooldown: "10h" };
+    await using scene = await scenery({ a: fromA, b }, { pool: { ...pool, recovery } });
+    await scene.askTimes(3);
+    assertInStandby(scene, "quota_window", 36_000);
+    await scene.clock.advance(7 * 3600_000); // a new day, and a new window
+    assertEquals([stateOf(scene).reason, (await scene.ask()).text], ["quota_window", "from b"]);
+    await scene.clock.advance(3 * 3600_000);
+    assertEquals([stateOf(scene).status, (await scene.ask()).text], ["active", "from a"]);
+  });
+
+  it("are looked at again after each cooldown, if resets are ignored", async () => {
+    const recovery = { on_quota_reset: false, cooldown: "90s" };
+    await using scene = await scenery({ a: fromA, b }, { pool: { ...pool, recovery } });
+    await scene.askTimes(3);
+    assertInStandby(scene, "quota_window", 90);
+    await scene.clock.advance(100_000);
+    assertEquals([stateOf(scene).reason, (await scene.ask()).text], ["quota_window", "from b"]);
+    await scene.clock.advance(6 * 3600_000);
+    assertEquals([stateOf(scene).status, (await scene.ask()).text], ["active", "from a"]);
+  });
+
   it("go on through a standby for another reason", async () => {
     const both = { deactivation: { ...pool.deactivation, retry_limit: 1 } };
     await using scene = await scenery({ a: [fromA, bad, fromA], b }, { pool: both });

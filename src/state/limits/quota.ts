@@ -47,6 +47,16 @@ export interface QuotaReservation extends Readonly<Record<Amount, number>> {
   isConfirmed: boolean;
 }
 
+/** Options of a {@linkcode Quota}. */
+interface QuotaOptions {
+  /** Name of the shared counters. */
+  readonly name?: string;
+  /** The same quota under earlier settings; both share their counters. */
+  readonly before?: Quota | undefined;
+  /** How long the standby for a spent calendar window lasts, ms; undefined: until the window ends. */
+  readonly cooldownMs?: number | undefined;
+}
+
 /**
  * Counters of one model in one pool, with their limits. A request is admitted while used and reserved amounts are below
  * the limit, so concurrent requests exceed it by at most one request. When several processes share the quota, each
@@ -59,6 +69,7 @@ export class Quota implements CounterGroup {
   readonly #name: string;
   readonly #counters: Readonly<Record<Measure, WindowCounter>>;
   readonly #limited: readonly Measure[];
+  readonly #cooldownMs: number | undefined;
   /** Requests that are admitted and not sent yet. */
   readonly #admitted: { requests: number };
   #generation = 0;
@@ -70,17 +81,15 @@ export class Quota implements CounterGroup {
   /**
    * @param settings The limits.
    * @param wallTimeMs Wall clock, ms. Windows are UTC calendar windows.
-   * @param names The name of the shared counters, and the same quota under earlier settings; both share their counters.
+   * @param options The options.
    */
-  constructor(
-    settings: DeactivationSettings,
-    wallTimeMs: () => number,
-    { name = "", before }: { readonly name?: string; readonly before?: Quota | undefined } = {},
-  ) {
+  constructor(settings: DeactivationSettings, wallTimeMs: () => number, options: QuotaOptions = {}) {
+    const { name = "", before, cooldownMs } = options;
     const { requestLimit, tokenLimit, budgetLimitNanoUsd, quotaWindow } = settings;
     this.#settings = settings;
     this.#wallTimeMs = wallTimeMs;
     this.#name = name;
+    this.#cooldownMs = cooldownMs;
     const isSameWindow = before !== undefined && before.#settings.quotaWindow === quotaWindow;
     const counters = isSameWindow ? before.#counters : undefined;
     const windowAt = quotaWindow === undefined ? () => always : quotaWindow === "monthly" ? monthWindow : dayWindow;
@@ -244,7 +253,7 @@ export class Quota implements CounterGroup {
     if (measure === undefined) return undefined;
     const limit = limitNames[measure];
     if (this.#settings.quotaWindow === undefined) return { reason: limit, scope: "model" };
-    const standbyMs = Math.max(0, this.#window(measure).end - this.#wallTimeMs());
+    const standbyMs = this.#cooldownMs ?? Math.max(0, this.#window(measure).end - this.#wallTimeMs());
     return { reason: "quota_window", scope: "model", standbyMs, metadata: { limit } };
   }
 
