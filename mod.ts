@@ -22,6 +22,7 @@ import { persistenceOnDemand } from "./src/background/persistence_on_demand.ts";
 import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient } from "./src/client/mock.ts";
+import * as controls from "./src/client/mesh_controls.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
 import { ModelMeshBase } from "./src/client/model_mesh.ts";
 import type { MeshOptions } from "./src/client/options.ts";
@@ -46,6 +47,7 @@ const serverParts = (): CreateParts =>
     planOf: planOfNames,
     persistenceOf: (_options, engine) => persistenceOnDemand(engine),
     configure: configureByDocument,
+    controls,
   };
 
 /**

@@ -10,6 +10,7 @@ import { createClient, type CreateParts } from "../src/client/create.ts";
 import { createMockClient } from "../src/client/mock.ts";
 import type { CreateOptions } from "../src/client/options.ts";
 import { planOf } from "../src/client/planned_config.ts";
+import type { MeshConfigBase } from "../src/config/load/mesh_config.ts";
 import { explicitPlan } from "../src/config/build/explicit.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { CapabilityName } from "../src/contracts/names.ts";
@@ -35,7 +36,10 @@ const pageParts = (): CreateParts => ({
 function configureInPage(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
   const { config } = options;
   const plan = planOf(config);
-  if (plan !== undefined) return engine.configureBy(plan());
+  if (plan !== undefined) {
+    engine.config = config as MeshConfigBase;
+    return engine.configureBy(plan());
+  }
   if (typeof config !== "object") {
     throw new ConfigError([{
       path: "config",

@@ -52,6 +52,7 @@ export type {
 export type { DescribedPool, DescribedProvider, Description } from "./client/describe.ts";
 export type * from "./client/options.ts";
 export { ChatStream } from "./client/stream.ts";
+export type { ClientMesh } from "./client/client_mesh.ts";
 export type { ListedPool, Mesh } from "./engine/mesh.ts";
 export { routingOf } from "./observe/routing_of.ts";
 export type { ListedEntry, ModelFacts, ModelList, PoolFacts } from "./registry/model_list.ts";

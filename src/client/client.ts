@@ -8,7 +8,6 @@ import type { Batch, FileObject, FineTuneRequest, FineTuningJob } from "../contr
 import type { RequestBody } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Mesh } from "../engine/mesh.ts";
 import type { Operation } from "../pipeline/operation.ts";
 import type { Explanation } from "../pipeline/explain.ts";
 import type { Pool } from "../registry/registry.ts";
@@ -17,6 +16,7 @@ import { onceResolved } from "../util/once.ts";
 import type { CallContext } from "./call_context.ts";
 import { type Audio, audioOf } from "./audio.ts";
 import { Chat } from "./chat.ts";
+import { ClientMesh, type MeshControls } from "./client_mesh.ts";
 import { describe, type Description } from "./describe.ts";
 import type { Documents } from "./documents.ts";
 import type { Embeddings } from "./embeddings.ts";
@@ -45,6 +45,8 @@ export interface ClientParts {
    * to be read.
    */
   readonly load?: () => Promise<void>;
+  /** Controls of its mesh; undefined in pages, which import them on demand. */
+  readonly controls?: MeshControls | undefined;
 }
 
 /**
@@ -88,6 +90,7 @@ export class MeshClient {
   /** The pools and models that can be named in `model`. */
   readonly models: { list: () => Promise<ModelList> };
   readonly #parts: ClientParts;
+  #mesh: ClientMesh | undefined;
   readonly #ready: () => Promise<void> = onceResolved(async () => {
     await this.#parts.load?.();
     await this.#parts.engine.ready();
@@ -124,9 +127,10 @@ export class MeshClient {
     };
   }
 
-  /** The engine behind the client: its pools, models and sinks. */
-  get mesh(): Mesh {
-    return this.#parts.engine;
+  /** The engine behind the client: its pools, models, providers and state. */
+  get mesh(): ClientMesh {
+    const { engine, controls } = this.#parts;
+    return this.#mesh ??= new ClientMesh({ engine, ready: () => this.ready(), controls });
   }
 
   /**

@@ -3,6 +3,7 @@
  * @module
  */
 import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/load/config_source.ts";
+import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import type { Engine } from "../engine/engine.ts";
 import { configContextOf } from "../registry/catalogue.ts";
@@ -28,9 +29,20 @@ export function configureByDocument(engine: Engine, options: CreateOptions): (()
   };
 }
 
-function configureWith(engine: Engine, { document, source }: SourcedDocument, { apiKeys }: CreateOptions): undefined {
-  engine.configure(settingsOf(document, configContextOf(engine), {
+/**
+ * Configures an engine from a document.
+ *
+ * @throws {ConfigError} When the document is invalid; lists every problem.
+ */
+export function configureWith(
+  engine: Engine,
+  { document, source }: SourcedDocument,
+  { apiKeys }: Pick<CreateOptions, "apiKeys"> = {},
+): undefined {
+  const settings = settingsOf(document, configContextOf(engine), {
     ...(source === undefined ? {} : { source }),
     ...(apiKeys === undefined ? {} : { apiKeys }),
-  }));
+  });
+  engine.configure(settings);
+  engine.config = new MeshConfigBase(checkedDocument(document, settings));
 }

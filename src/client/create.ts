@@ -10,6 +10,7 @@ import { type StatePersistence, storeMakerOf } from "../state/persistence/state_
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { type ClientParts, MeshClient } from "./client.ts";
+import type { MeshControls } from "./client_mesh.ts";
 import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
@@ -24,6 +25,8 @@ export interface CreateParts extends ConnectedRuntime {
   readonly persistenceOf: (options: CreateOptions, engine: () => Engine) => StatePersistence | undefined;
   /** Configures the engine from `config`: synchronously, or in the function it returns. */
   readonly configure: (engine: Engine, options: CreateOptions) => (() => Promise<void>) | undefined;
+  /** Controls of the client's mesh; undefined in pages, which import them on demand. */
+  readonly controls?: MeshControls;
 }
 
 /** The name of every option. The type makes the list exhaustive. */
@@ -77,7 +80,15 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     await later();
     checkTarget(engine, options);
   });
-  return newClient({ engine, capability: capability ?? null, middleware: [middleware ?? []].flat(), pool, load });
+  const { controls } = parts;
+  return newClient({
+    engine,
+    capability: capability ?? null,
+    middleware: [middleware ?? []].flat(),
+    pool,
+    load,
+    controls,
+  });
 }
 
 /** Calls the constructor, which is private so that the published declarations omit its parameter. */

@@ -3,6 +3,7 @@
  * @module
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";
+import type { MeshConfigBase } from "../config/load/mesh_config.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatsRecord } from "../contracts/events.ts";
@@ -51,6 +52,8 @@ export class Engine implements Mesh {
   readonly redact = (text: string): string => this.redactor.redact(text);
   /** Creation time, monotonic ms. */
   readonly startedAt: number;
+  /** The configuration document, including added providers; undefined without one. */
+  config: MeshConfigBase | undefined;
   /** Records of files, batches and fine-tuning jobs, once any was requested. */
   readonly objects: { records?: ObjectRecords };
   /** Undefined before it is configured. */

@@ -47,6 +47,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/connector_packages_refused_test.ts`]: files,
   [`${b}/connector_packages_test.ts`]: files,
+  [`${b}/client_mesh_config_test.ts`]: environment,
   [`${b}/create_config_test.ts`]: {
     "create() with a configuration > reads mesh.yaml, secrets and all, in ready()": files,
     "create() with a configuration > reads mesh.yml, secrets and all, in ready()": files,

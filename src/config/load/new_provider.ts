@@ -4,7 +4,8 @@
  */
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
 import { show, under } from "../schema/report.ts";
-import { defaultSecretStore } from "../settings/defaults.ts";
+import { everyPool } from "../schema/pools.ts";
+import { defaultSecretStore, defaultStrategy } from "../settings/defaults.ts";
 import type { ConfigContext } from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
@@ -41,20 +42,46 @@ export function withProvider(
     const { provider = id } = model ?? {};
     if (provider !== id) problems.push({ path: `${path}.provider`, message: `expected ${show(id)}, or nothing` });
   }
-  const detected = [...settings.providers.values()].filter(({ source }) => source !== "config");
-  const written = detected.map((one) => [one.id, writtenOf(one, settings, context, problems)] as const);
+  const written = writtenDetected(settings, context, problems);
   if (problems.length > 0) throw new ConfigError(problems, settings.source);
   const own = Object.entries(models).map(([name, model]) => [name, { ...model, provider: id }] as const);
   return {
     ...document,
-    providers: { ...document.providers as object | undefined, ...Object.fromEntries(written), [id]: entry },
+    providers: { ...document.providers as object | undefined, ...written, [id]: entry },
     ...(own.length === 0 ? {} : { models: { ...document.models as object | undefined, ...Object.fromEntries(own) } }),
   };
 }
 
+/**
+ * A document with detected providers and the pools that exist.
+ *
+ * @throws {ConfigError} If a provider cannot be expressed in a document.
+ */
+export function detectedDocument(
+  { settings, pools, context }: {
+    readonly settings: Settings;
+    readonly pools: readonly { readonly name: string; readonly capability: string | null }[];
+    readonly context: ConfigContext;
+  },
+): Document {
+  const problems: ConfigProblem[] = [];
+  const providers = writtenDetected(settings, context, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { only, defaultRouting: { strategy } } = settings;
+  const own = pools.map(({ name, capability }) => [name, only === undefined ? { capability } : { models: only }]);
+  const common = strategy === defaultStrategy ? {} : { [everyPool]: { strategy } };
+  return { providers, pools: { ...common, ...Object.fromEntries(own) } };
+}
+
+/** Entries of providers that no document lists. */
+function writtenDetected(settings: Settings, context: ConfigContext, problems: ConfigProblem[]): Document {
+  const detected = [...settings.providers.values()].filter(({ source }) => source !== "config");
+  return Object.fromEntries(detected.map((one) => [one.id, writtenOf(one, settings, context, problems)]));
+}
+
 /** The entry of a detected provider, with a reference to the variable of its API key. */
 function writtenOf(
-  { id, connector: connectorId, apiKeys, baseUrl, config }: ProviderEntry,
+  { id, connector: connectorId, apiKeys, baseUrl, config, source }: ProviderEntry,
   { secrets }: Settings,
   { providers, env }: ConfigContext,
   problems: ConfigProblem[],
@@ -63,7 +90,10 @@ function writtenOf(
   const connector = providers.find((one) => one.id === connectorId);
   const variable = connector?.detection?.keys.find((name) => env(name)?.trim() === key);
   const isReadable = key === undefined || variable !== undefined && secrets?.store === defaultSecretStore;
-  if (!isReadable) {
+  if (source === "create") {
+    const message = "is an object of the program, which a configuration cannot contain: pass one as `config`";
+    problems.push({ path: under("providers", id), message });
+  } else if (!isReadable) {
     problems.push({
       path: under("providers", id),
       message: 'was detected, and its key cannot be expressed as a reference: list it in "providers"',
