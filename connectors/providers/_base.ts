@@ -84,6 +84,11 @@ export abstract class BaseProvider implements Provider {
   /** Requests the provider's model list. */
   abstract listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
 
+  /** Requests the provider's model list: vendors have no other way to discover models. */
+  discoverModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    return this.listModels(options);
+  }
+
   /** The catalogue entry of a model. */
   protected known(model: string): ModelInfo | undefined {
     return this.#models.find(({ id }) => id === model);

@@ -62,6 +62,16 @@ export class AuthorizedProvider implements Provider {
     return this.#inner.listModels(this.#authorized(options));
   }
 
+  discoverModels(options: CallOptions): Promise<readonly ModelInfo[]> {
+    const inner = this.#inner;
+    const authorized = this.#authorized(options);
+    return inner.discoverModels?.(authorized) ?? inner.listModels(authorized);
+  }
+
+  async describeModels(options: CallOptions): Promise<readonly ModelInfo[] | undefined> {
+    return await this.#inner.describeModels?.(this.#authorized(options));
+  }
+
   checkQuota(options: CallOptions): Promise<Quota | undefined> {
     return this.#inner.checkQuota(this.#authorized(options));
   }

@@ -13,7 +13,8 @@ import type { QueryParts } from "./provider_queries.ts";
 const limitMs = 5_000;
 
 /**
- * Queries every provider about each of its models: `getCapabilities`, `getModelInfo`, `getPricing`, `getRateLimits`.
+ * Queries every provider about each of its models that it has not been asked about yet: `getCapabilities`,
+ * `getModelInfo`, `getPricing`, `getRateLimits`.
  *
  * @param instances Opened providers, which receive their responses.
  * @param registry Their models.
@@ -53,8 +54,11 @@ class ModelQueries {
       const { describedModels } = await import("./provider_queries.ts"); // imported on demand
       this.#described = await describedModels(this.#instance, this.#parts);
     }
+    const { answers: earlier = new Map<string, ModelAnswers>() } = this.#instance;
     const ids = new Set(
-      this.#registry.models.flatMap(({ instance, info }) => instance === this.#instance ? info.id : []),
+      this.#registry.models.flatMap(({ instance, info: { id } }) =>
+        instance === this.#instance && !earlier.has(id) ? id : []
+      ),
     );
     let cancel = () => {};
     const late = new Promise<undefined>((resolve) => {
@@ -65,7 +69,7 @@ class ModelQueries {
     });
     const answers = await Promise.all([...ids].map(async (id) => [id, await this.#about(id, late)] as const));
     cancel();
-    this.#instance.answers = new Map(answers);
+    this.#instance.answers = new Map([...earlier, ...answers]);
   }
 
   async #about(id: string, late: Promise<undefined>): Promise<ModelAnswers> {

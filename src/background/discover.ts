@@ -1,9 +1,10 @@
 /**
- * Lists the models of providers that are configured for it, and of those without a catalogue, such as local servers.
+ * Lists the models of providers that are configured for it, and of those without a catalogue, such as local servers
+ * and instances passed by a program.
  * @module
  */
 import { offerOf } from "../config/settings/offers.ts";
-import type { ModelListing } from "../contracts/provider.ts";
+import type { ModelListing, Provider } from "../contracts/provider.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { DiscoveryParts } from "./listings.ts";
 
@@ -20,10 +21,15 @@ export async function discoverModels(
   parts: DiscoveryParts,
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
-  const discoverable = instances.filter(({ entry, connector }) =>
-    offerOf(entry, connector, configured.has(entry.id)) === "list"
+  const discoverable = instances.filter(({ entry, connector, provider }) =>
+    offerOf(entry, connector, configured.has(entry.id)) === "list" && (canList(provider) || entry.enumerateModels)
   );
   if (discoverable.length === 0) return new Map();
   const { listingsOf } = await import("./listings.ts"); // imported on demand
   return await listingsOf(discoverable, parts);
+}
+
+/** Whether a provider implements its list; one that a program passes as an instance may have its calls alone. */
+function canList({ discoverModels, listModels }: Partial<Provider> = {}): boolean {
+  return [discoverModels, listModels].some((method) => typeof method === "function");
 }

@@ -3,11 +3,12 @@
  * @module
  */
 import type { Settings } from "../config/settings/settings.ts";
-import type { ModelListing } from "../contracts/provider.ts";
+import type { CallOptions, ModelInfo, ModelListing, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { failureOf } from "../pipeline/failure.ts";
+import { modelsIn } from "../registry/model_facts.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
@@ -52,12 +53,18 @@ async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Pro
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
-    const models = await untilAborted(instance.provider!.listModels(connection), connection.stop);
-    return models.length > 0 ? { models } : failed("listed no model");
+    const models = await untilAborted(requestModels(instance.provider!, connection), connection.stop);
+    const mayBeEmpty = entry.instance !== undefined && entry.enumerateModels === undefined; // its models are configured
+    return models.length > 0 || mayBeEmpty ? { models } : failed("listed no model");
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
     return failed(`did not list its models: ${message}`);
   } finally {
     connection.close();
   }
+}
+
+/** Requests the models that a provider has to register. */
+export async function requestModels(provider: Provider, options: CallOptions): Promise<readonly ModelInfo[]> {
+  return modelsIn(await (provider.discoverModels?.(options) ?? provider.listModels(options)));
 }

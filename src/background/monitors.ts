@@ -10,7 +10,7 @@ import type { MeshState } from "../state/mesh_state.ts";
 import type { DiscoveryMethods } from "./discovery_connectors.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
-import { probe, type ProbeResult } from "./probe.ts";
+import { probe } from "./probe.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
 /** Dependencies of monitors. */
@@ -81,9 +81,9 @@ export class Monitors {
     return this.#health.check(instance);
   }
 
-  readonly #probe = (instance: ProviderInstance, timeoutMs: number): Promise<ProbeResult> => {
+  readonly #probe: SyncParts["probe"] = (instance, timeoutMs, request) => {
     const { state, runtime, redact } = this.#parts;
-    return probe(withUsableKey(instance, state, runtime.clock), { runtime, redact, timeoutMs });
+    return probe(withUsableKey(instance, state, runtime.clock), { runtime, redact, timeoutMs, request });
   };
 
   #monitorHealth(): void {

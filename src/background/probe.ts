@@ -2,7 +2,7 @@
  * Probes a provider with its cheapest call: its list of models.
  * @module
  */
-import type { ModelInfo } from "../contracts/provider.ts";
+import type { CallOptions, ModelInfo, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { type Failure, failureOf } from "../pipeline/failure.ts";
@@ -16,7 +16,12 @@ interface ProbeParts {
   readonly redact: (text: string) => string;
   /** Timeout, ms. */
   readonly timeoutMs: number;
+  /** The call. @default `listModels` */
+  readonly request?: ProbeRequest;
 }
+
+/** A call that lists models. */
+export type ProbeRequest = (provider: Provider, options: CallOptions) => Promise<readonly ModelInfo[]>;
 
 /** Result of a probe. */
 export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly failure: Failure };
@@ -29,13 +34,13 @@ export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly
  */
 export async function probe(
   instance: ProviderInstance,
-  { runtime, redact, timeoutMs }: ProbeParts,
+  { runtime, redact, timeoutMs, request = (provider, options) => provider.listModels(options) }: ProbeParts,
 ): Promise<ProbeResult> {
   const { entry } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
-    return { models: await untilAborted(instance.provider!.listModels(connection), connection.stop) };
+    return { models: await untilAborted(request(instance.provider!, connection), connection.stop) };
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // releases the socket of an unfinished response

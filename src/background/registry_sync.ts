@@ -12,7 +12,8 @@ import { draft, extendBy } from "../registry/extend.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import { queryProviders } from "./ask_providers.ts";
-import type { ProbeResult } from "./probe.ts";
+import { requestModels } from "./listings.ts";
+import type { ProbeRequest, ProbeResult } from "./probe.ts";
 
 /** Timeout of a list, ms. */
 const listLimitMs = 30_000;
@@ -28,7 +29,7 @@ export interface SyncParts {
   /** Redacts secrets in a string. */
   readonly redact: (text: string) => string;
   /** Lists the models of a provider, with a timeout in ms. */
-  readonly probe: (instance: ProviderInstance, timeoutMs: number) => Promise<ProbeResult>;
+  readonly probe: (instance: ProviderInstance, timeoutMs: number, request?: ProbeRequest) => Promise<ProbeResult>;
 }
 
 /** A mesh to be synchronized. */
@@ -51,7 +52,7 @@ export class MeshSync implements SyncHost {
   }
 
   async listModels(provider: string): Promise<readonly ModelInfo[]> {
-    const result = await this.#parts.probe(this.#instance(provider), listLimitMs);
+    const result = await this.#parts.probe(this.#instance(provider), listLimitMs, requestModels);
     if ("failure" in result) throw new Error(result.failure.message);
     return result.models;
   }
@@ -59,10 +60,14 @@ export class MeshSync implements SyncHost {
   async register(provider: string, models: readonly ModelInfo[]): Promise<void> {
     const { runtime, hub, registry, redact } = this.#parts;
     const instance = this.#instance(provider);
-    const discovered = new Map([[provider, { models }]]);
+    // whether a pool includes a model depends on what else the provider offers
+    const discovered = new Map([[provider, {
+      models: [...this.#models(provider).map(({ info }) => info), ...models],
+    }]]);
     const first = draft(provider, { ...this.#parts, discovered });
     if (first.instance === undefined) return;
-    Object.assign(first.instance, { provider: instance.provider, credential: instance.credential });
+    const { credential, answers: earlier } = instance;
+    Object.assign(first.instance, { provider: instance.provider, credential, answers: earlier });
     const answers = await queryProviders([first.instance], first.registry, { runtime, hub, redact });
     const drafted = answers === undefined ? first : draft(provider, { ...this.#parts, discovered, answers });
     instance.answers = new Map([...answers?.get(provider) ?? [], ...instance.answers ?? []]);

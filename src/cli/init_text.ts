@@ -87,15 +87,15 @@ function providerText({ connector, entry, source }: Detected, env: Environment):
   return `${lines.join("\n")}\n`;
 }
 
-/** Returns a pool for each capability that a detected provider has a default model for, and always one for chat. */
+/** Returns a pool for each capability that a detected provider has a default model for; else one for chat. */
 function poolsText(providers: readonly Detected[]): string {
   const isServed = (capability: string) =>
-    providers.some(({ connector: { models, local } }) =>
-      (local && capability === "chat-completion") ||
+    providers.some(({ connector: { models } }) =>
+      (models.length === 0 && capability === "chat-completion") ||
       models.some(({ defaultFor = [] }) => defaultFor.includes(capability))
     );
-  const served = pools.filter(([, capability], index) => index === 0 || isServed(capability));
-  return served.map(([name, capability, purpose], index) =>
+  const served = pools.filter(([, capability]) => isServed(capability));
+  return (served.length === 0 ? pools.slice(0, 1) : served).map(([name, capability, purpose], index) =>
     `  ${name}: # ${purpose}
     capability: ${capability}
     strategy: stick-until-failure

@@ -179,8 +179,13 @@ export interface ModelListing {
 
 /** Spec: Model Catalogue. */
 export interface ModelCatalogue {
-  /** Requests the provider's model list. */
+  /** Requests the provider's model list. Health probes use it too: it should be the cheapest call. */
   listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
+  /**
+   * Requests the models to register, at startup and by registry syncs (spec: Infrastructure, `discover_models`).
+   * `listModels` is used when omitted.
+   */
+  discoverModels?(options: CallOptions): Promise<readonly ModelInfo[]>;
   /** Facts about one model; undefined if it is unknown. */
   getModelInfo(model: string): Promise<ModelInfo | undefined>;
   /**

@@ -18,6 +18,7 @@ import type { ReportedMesh, StatisticsReports } from "../observe/statistics_repo
 import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
+import type { Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, type Known } from "./assembly.ts";
@@ -93,11 +94,13 @@ export class EngineRun {
   }
 
   /** Traces that the engine is ready, with its numbers of providers and pools, and warnings. */
-  async report({ settings, registry: { instances, pools } }: Assembly): Promise<void> {
+  async report({ settings, registry }: Assembly): Promise<void> {
+    const { instances, pools } = registry;
     const message = `Ready with ${instances.length} providers and ${pools.length} pools`;
     this.#engine.hub.trace({ severity: "debug", component: "mesh", message });
     const retirements = await this.#retirements(settings);
-    this.#engine.warn([...warningsOf(settings), ...retirements, ...spaceWarnings(pools)]);
+    const unserved = await unservedLines(registry, settings);
+    this.#engine.warn([...warningsOf(settings), ...retirements, ...spaceWarnings(pools), ...unserved]);
   }
 
   /** Handles a model or provider that has entered standby or become active. */
@@ -161,4 +164,13 @@ function withProvidersOf(before: Assembly, made: Assembly): Assembly {
     Object.assign(instance, { provider, credential });
   });
   return made;
+}
+
+/** Warns of pools and endpoints without a model. Imported only when there may be one. */
+async function unservedLines(registry: Registry, settings: Settings): Promise<string[]> {
+  const mayBeUnserved = registry.pools.some(({ members }) => members.length === 0) ||
+    settings.proxy?.endpoints !== undefined;
+  if (!mayBeUnserved) return [];
+  const { unservedWarnings } = await import("../registry/unserved.ts");
+  return warningsOf({ warnings: unservedWarnings(registry, settings) });
 }

@@ -3,8 +3,8 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
+import { findCatalogued } from "../config/settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
-import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { DatedPricing, Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -93,7 +93,8 @@ function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
 function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tree: CapabilityTree): ModelEntry {
   const { id } = model;
   const answers = instance.answers?.get(id);
-  const known = withAnswers(catalogued(id, instance.connector), answers);
+  const { models: catalogue = [] } = instance.connector ?? {};
+  const known = withAnswers(findCatalogued(id, (own) => catalogue.find((info) => info.id === own)), answers);
   const info: ModelInfo = {
     ...known,
     id,
@@ -120,15 +121,6 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     limits: answers?.limits === undefined ? model.limits : { ...answers.limits, ...model.limits },
     instance,
   };
-}
-
-/**
- * Returns the catalogue entry of a model id. A dated id (`model-20251001`, `model-2025-10-01`) is a release of the
- * undated one.
- */
-function catalogued(id: string, connector: ProviderDeclaration | undefined): ModelInfo | undefined {
-  const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
-  return connector?.models.find((info) => info.id === id) ?? connector?.models.find((info) => info.id === undated);
 }
 
 function pricingOf(

@@ -10,7 +10,7 @@ import { isAmount, pricingIn } from "../util/pricing.ts";
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
   const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;
-  const { embedding_space: space } = value;
+  const { embedding_space: space, defaultFor, dimensions, retires } = value;
   return {
     id: typeof id === "string" ? id : "",
     ...(isObject(features) && { features }),
@@ -25,8 +25,16 @@ export function infoIn(value: unknown): ModelInfo | undefined {
     ...(Array.isArray(response_formats) && { response_formats: stringsIn(response_formats) }),
     ...(Array.isArray(lacks) && { lacks: stringsIn(lacks) as OperationName[] }),
     ...(typeof space === "string" && { embedding_space: space }),
+    ...(Array.isArray(defaultFor) && { defaultFor: stringsIn(defaultFor) }),
+    ...(isAmount(dimensions) && { dimensions }),
+    ...(typeof retires === "string" && { retires }),
     ...(pricingIn(pricing) && { pricing: pricingIn(pricing) }),
   };
+}
+
+/** Returns the models of a list; entries without an id are omitted, and so are invalid members. */
+export function modelsIn(list: unknown): readonly ModelInfo[] {
+  return Array.isArray(list) ? list.flatMap((entry) => infoIn(entry) ?? []).filter(({ id }) => id !== "") : [];
 }
 
 function stringsIn(list: readonly unknown[]): string[] {

@@ -3,6 +3,8 @@
  * @module
  */
 import type { CapabilityTree } from "../capability/tree.ts";
+import { findCatalogued, poolFilter } from "../config/settings/offers.ts";
+import type { ProviderEntry } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
 import { mergeRules } from "./parameter_rules.ts";
@@ -10,29 +12,44 @@ import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
 
 /**
- * Returns the models that a provider offers: those of the catalogue, or those it lists itself. Capability pools include
- * the catalogue's default models, or all models if there is no default.
+ * Returns the models that a provider offers: those of the catalogue, or those it lists itself.
  *
- * @param discovered Models listed by servers, by provider id.
+ * @param discovered Models listed by providers, by provider id.
  */
 export function catalogueModels(
   instance: ProviderInstance,
   { tree }: Registry,
   discovered: ReadonlyMap<string, ModelListing> | undefined,
 ): ModelEntry[] {
-  const known = instance.connector?.models ?? [];
-  const listed = discovered?.get(instance.entry.id)?.models;
-  const offered = instance.entry.enumerateModels === false ? [] : listed ?? known;
-  return offered.map((model) => withAnswers(model, instance.answers?.get(model.id))).map((info) => ({
-    name: `${instance.vendor}.${info.id}`,
-    info: withConnectorFacts(info, instance.connector),
+  const { entry, connector, vendor, answers } = instance;
+  const { models: catalogue = [] } = connector ?? {};
+  const listed = discovered?.get(entry.id)?.models;
+  const infos = offeredInfos(entry, catalogue, listed).map((info) => withAnswers(info, answers?.get(info.id)));
+  // an instance is queried in place of a catalogue, unless its list is asked for explicitly
+  const isListed = listed !== undefined && (entry.instance === undefined || entry.enumerateModels === true);
+  const isPooled = poolFilter(infos, { catalogue, isListed });
+  return infos.map((info) => ({
+    name: `${vendor}.${info.id}`,
+    info: withConnectorFacts(info, connector),
     leaves: leavesOf(info, tree),
-    pooled: known.length === 0 || (info.defaultFor?.length ?? 0) > 0,
+    pooled: isPooled(info),
     delivers: () => true,
     weight: 1,
-    limits: instance.answers?.get(info.id)?.limits,
+    limits: answers?.get(info.id)?.limits,
     instance,
   }));
+}
+
+/** Completes a provider's list by what its catalogue knows about the models. */
+function offeredInfos(
+  { enumerateModels }: ProviderEntry,
+  catalogue: readonly ModelInfo[],
+  listed: readonly ModelInfo[] | undefined,
+): readonly ModelInfo[] {
+  if (enumerateModels === false) return [];
+  if (listed === undefined) return catalogue;
+  const known = new Map(catalogue.map((info) => [info.id, info]));
+  return listed.map((info) => ({ ...findCatalogued(info.id, (id) => known.get(id)), ...info }));
 }
 
 /**

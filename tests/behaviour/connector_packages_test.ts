@@ -35,6 +35,15 @@ describe("A connector package", () => {
     assertEquals(second.describe().pools[0]?.models[0]?.name, "acme.echo-1");
   });
 
+  it("brings models that are in pools also where it marks none as a default", async () => {
+    await using folder = await makeFolder();
+    const main = String(echo["main.js"]).replace(/,?\s*defaultFor: \[[^\]]*\]/, "");
+    assert(main !== echo["main.js"]);
+    await using client = create({ config: withEcho([await packed(folder, { ...echo, "main.js": main })]) });
+    await client.ready();
+    assertEquals(client.describe().pools[0]?.models.map(({ name }) => name), ["acme.echo-1"]);
+  });
+
   it("brings connectors of other kinds, and several at once", async () => {
     await using folder = await makeFolder();
     await using upstream = await startUpstream(answer());

@@ -69,6 +69,21 @@ describe("modelmesh check", () => {
     assertEquals(problems.every(({ message }) => message !== ""), true);
   });
 
+  it("warns of a pool that no model can be in, and of an exposed endpoint that no model serves", async () => {
+    const config = `
+providers: { anthropic.claude.v1: { api_key: k-0123456789 } }
+pools: { chat-completion: {}, voice: { capability: text-to-speech } }
+proxy: { endpoints: [messages, audio/speech] }
+`;
+    const { code, out } = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": config } });
+    const { warnings } = JSON.parse(out) as { warnings: { path: string }[] };
+    assertEquals([code, warnings.map(({ path }) => path)], [0, ["pools.voice", "proxy.endpoints[1]"]]);
+    // without providers in the file, those of the environment serve, which may be another one here
+    const bare = config.split("\n").filter((line) => !line.startsWith("providers")).join("\n");
+    const other = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": bare } });
+    assertEquals(JSON.parse(other.out).warnings, []);
+  });
+
   it("prints warnings of a file that holds, and still exits 0", async () => {
     const remote = valid.replace("http://127.0.0.1:9", "http://gpu.example");
     const files = { "mesh.yaml": remote };

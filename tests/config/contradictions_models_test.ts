@@ -150,3 +150,55 @@ Deno.test("what is said of many models in many pools takes a time in proportion 
   await assertLinear("models", 2000, (count) => warningsOf(crowd(count, 10)));
   await assertLinear("pools", 100, (count) => warningsOf(crowd(60, count)));
 });
+
+/** Pools that no model can be in, and endpoints that nothing serves. */
+const unserved: readonly Case[] = [
+  [
+    { providers: { "acme.llm.v1": {} }, pools: { voice: { capability: "text-to-speech" } } },
+    'pools.voice: has no model: no enabled provider offers one for "text-to-speech"',
+  ],
+  [
+    { providers: { "acme.llm.v1": { discovery: { enumerate_models: false } } }, pools: { "chat-completion": {} } },
+    'pools.chat-completion: has no model: no enabled provider offers one for "chat-completion"',
+  ],
+  [
+    {
+      providers: { "acme.llm.v1": {}, "zeta.api.v1": { enabled: false } },
+      models,
+      pools: { mine: { models: ["slow"] } },
+    },
+    "pools.mine: has no model: no enabled provider serves those it lists",
+    "models.fast: is in none of the pools",
+  ],
+  [
+    { providers, models, pools: { mine: { models: ["slow", "fast"], providers: ["home"] } } },
+    "pools.mine: has no model: no enabled provider serves those it lists",
+    "models.fast: is in none of the pools",
+    "models.slow: is in none of the pools",
+  ],
+  // a list that is asked for may have any model, and a server's own is known only after the start
+  [{ providers: { "acme.llm.v1": { discovery: { enumerate_models: true } } }, pools: { "text-to-speech": {} } }],
+  [{ providers: { "home.local.v1": {} }, pools: { "text-to-speech": {} }, proxy: { endpoints: ["audio/speech"] } }],
+  // zeta marks no default, so that it offers all of its catalogue
+  [{
+    providers: { "zeta.api.v1": {} },
+    pools: { "chat-completion": { models: ["zeta.small"] }, all: { capability: "chat-completion" } },
+  }],
+  [
+    {
+      providers: { "acme.llm.v1": {} },
+      proxy: { endpoints: ["chat/completions", "rerank", "models", "files", "embeddings"] },
+    },
+    'proxy.endpoints[1]: "rerank" is exposed, but no model serves it',
+    'proxy.endpoints[3]: "files" is exposed, but no provider supports it',
+  ],
+  [{ providers: { "acme.llm.v1": {} } }],
+  [
+    { providers: {}, pools: { "chat-completion": {} } },
+    'pools.chat-completion: has no model: no enabled provider offers one for "chat-completion"',
+  ],
+];
+
+Deno.test("a pool that no model can be in, and an exposed endpoint that nothing serves, are named", () => {
+  for (const [document, ...lines] of unserved) assertEquals(warningsOf(document).sort(), lines.toSorted());
+});

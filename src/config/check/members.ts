@@ -1,8 +1,11 @@
 /**
  * Checks settings against the models of a pool: settings for models that are not members, models without a pool, limits
- * that cannot be reached. All findings are warnings, since the mesh works nevertheless.
+ * that cannot be reached, pools and endpoints without models. All findings are warnings, since the mesh works
+ * nevertheless.
  * @module
  */
+import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
+import type { OperationName } from "../../contracts/provider.ts";
 import { everyPool, type First, firstOf } from "../schema/pools.ts";
 import { expandProviders, type ProviderParts } from "./provider_names.ts";
 import type { Members } from "./pool_members.ts";
@@ -10,7 +13,7 @@ import { quoted, type Report, show, under } from "../schema/report.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import type { PoolValues } from "../schema/pools.ts";
-import type { HealthSettings, PoolSettings } from "../settings/settings.ts";
+import type { HealthSettings, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
 interface PoolFacts extends ProviderParts {
   readonly members: Members;
@@ -19,7 +22,7 @@ interface PoolFacts extends ProviderParts {
   readonly report: Report;
 }
 
-/** Warns about pools without possible members, and settings for models that are not in their pool. */
+/** Warns about pools and endpoints without possible models, and settings for models that are not in their pool. */
 export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
   const common = values.pools?.get(everyPool) ?? {};
   for (const [name, value] of values.pools ?? []) {
@@ -33,6 +36,7 @@ export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
     checkProbes(pool, facts);
   }
   checkUnused(values, facts);
+  checkUnserved(values, facts);
 }
 
 function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: PoolFacts): void {
@@ -89,4 +93,72 @@ function checkUnused(values: DocumentValues, { members, pools, report }: PoolFac
     if (pooled.has(model) || aliased.has(model.name)) continue;
     report.warn(under("models", model.name), "is in none of the pools");
   }
+}
+
+/** The operations of each endpoint of `proxy.endpoints`. The list of models needs none. */
+export const endpointOperations: Readonly<Record<string, readonly OperationName[]>> = {
+  "chat/completions": ["chat"],
+  "completions": ["chat"],
+  "responses": ["chat"],
+  "messages": ["chat"],
+  "messages/count_tokens": ["chat"],
+  "v1beta/models": ["chat", "embeddings"],
+  "embeddings": ["embeddings"],
+  "audio/speech": ["speech"],
+  "audio/transcriptions": ["transcription"],
+  "audio/translations": ["audio-translation"],
+  "images/generations": ["image"],
+  "images/edits": ["image-edit"],
+  "moderations": ["moderation"],
+  "rerank": ["rerank"],
+  "search": ["search"],
+  "documents/parse": ["documents"],
+};
+
+/** The feature of providers that an endpoint for stored objects needs. */
+const endpointFeatures: Readonly<Record<string, keyof InfrastructureFacts>> = {
+  "files": "files",
+  "batches": "batch",
+  "fine_tuning/jobs": "fineTuning",
+};
+
+/** Warns about pools that no model can be in, and about endpoints that are exposed explicitly and that nothing serves. */
+function checkUnserved(values: DocumentValues, parts: PoolFacts): void {
+  const { entries, members, pools, report } = parts;
+  if (values.providers === undefined && entries.size === 0) return; // providers are detected where the mesh starts
+  for (const [name, pool] of pools) {
+    if (!members.mayHaveAny(pool)) report.warn(under("pools", name), emptyPoolMessage(pool));
+  }
+  values.proxy?.endpoints?.forEach((endpoint, index) => {
+    if (mayServe(endpoint, parts)) return;
+    report.warn(`proxy.endpoints[${index}]`, unservedMessage(endpoint));
+  });
+}
+
+/** The warning about a pool without models. */
+export function emptyPoolMessage({ capability }: Pick<PoolSettings, "capability">): string {
+  return `has no model: no enabled provider ${
+    capability === undefined ? "serves those it lists" : `offers one for ${show(capability)}`
+  }`;
+}
+
+/** The warning about an endpoint that nothing serves. */
+export function unservedMessage(endpoint: string): string {
+  const server = endpoint in endpointFeatures ? "no provider supports it" : "no model serves it";
+  return `${show(endpoint)} is exposed, but ${server}`;
+}
+
+function mayServe(endpoint: string, parts: PoolFacts): boolean {
+  const feature = endpointFeatures[endpoint];
+  if (feature !== undefined) return [...parts.entries.values()].some((entry) => maySupport(entry, feature, parts));
+  const operations = endpointOperations[endpoint];
+  return operations === undefined || operations.some((operation) => parts.members.mayServe(operation));
+}
+
+function maySupport(entry: ProviderEntry, feature: keyof InfrastructureFacts, { connectorOf }: ProviderParts): boolean {
+  const { enabled, instance, infrastructure } = entry;
+  if (!enabled) return false;
+  if (instance !== undefined) return true; // known after the start
+  const { infrastructure: facts } = connectorOf(entry) ?? {};
+  return facts !== undefined && (infrastructure?.[feature] ?? facts[feature] !== undefined);
 }

@@ -4,9 +4,11 @@
  * @module
  */
 import type { ProviderParts } from "./provider_names.ts";
+import { servesOperation } from "../../capability/operations.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
+import type { OperationName } from "../../contracts/provider.ts";
 import type { KnownModel, KnownProvider } from "../settings/known.ts";
-import { offerOf } from "../settings/offers.ts";
+import { findCatalogued, offerOf, poolFilter } from "../settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
 interface MemberParts extends ProviderParts {
@@ -65,6 +67,20 @@ export class Members {
       this.#offers(entry, pool, () => true);
   }
 
+  /** Whether a pool has, or may get, any model. */
+  mayHaveAny(pool: PoolSettings): boolean {
+    return [...this.#parts.entries.keys()].some((id) => this.mayList(pool, id));
+  }
+
+  /** Whether any model serves, or may serve, an operation. It need not be in a pool. */
+  mayServe(operation: OperationName): boolean {
+    const serves = (leaves: readonly string[]) => leaves.some((leaf) => servesOperation(leaf, operation));
+    return this.usable.some((model) => serves(this.leavesOf(model))) ||
+      [...this.#parts.entries.values()].some((entry) =>
+        entry.enabled && this.#offered(entry, () => true)?.some(serves) !== false
+      );
+  }
+
   /** Whether a pool may get more than one model. */
   mayHaveSeveral(pool: PoolSettings): boolean {
     const names = new Set([...this.configuredIn(pool).map(({ name }) => name), ...pool.models]);
@@ -76,8 +92,7 @@ export class Members {
   /** The catalogue entry of a model; a dated id takes that of the model it is a release of. */
   catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
     const models = this.#connectorOf(provider)?.models;
-    const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
-    return models?.find((known) => known.id === id) ?? models?.find((known) => known.id === undated);
+    return findCatalogued(id, (own) => models?.find((known) => known.id === own));
   }
 
   /** Whether a model is served by a local server, so that calls are free. */
@@ -98,14 +113,21 @@ export class Members {
   /** Whether a provider adds models of its own to a pool, with at least one matching id. */
   #offers(entry: ProviderEntry, pool: PoolSettings, matches: (id: string) => boolean): boolean {
     if (!entry.enabled || pool.capability === undefined) return false;
+    const { models = [] } = this.#connectorOf(entry.id) ?? {};
+    const isPooled = poolFilter(models, { catalogue: models, isListed: false });
+    const offered = this.#offered(entry, (model) => isPooled(model) && matches(model.id));
+    return offered === undefined || offered.some((leaves) => this.#isAt(pool, leaves));
+  }
+
+  /** The leaves of each model that a provider offers of its own; undefined if they are known only after the start. */
+  #offered(entry: ProviderEntry, matches: (model: KnownModel) => boolean): readonly (readonly string[])[] | undefined {
     const connector = this.#connectorOf(entry.id);
     const own = this.#ownIds.get(entry.id);
     const offer = offerOf(entry, connector, own !== undefined);
-    // A listed catalogue is known only after the start; an instance's models are known now.
-    if (offer === "list" || connector === undefined && own === undefined) return true;
-    if (offer === "none" || connector === undefined) return false;
-    const defaults = connector.models.filter(({ id, defaultFor }) => defaultFor?.length && !own?.has(id));
-    return defaults.some((model) => matches(model.id) && this.#isAt(pool, leavesOf(model, this.#parts.tree)));
+    if (offer === "list") return undefined;
+    const models = offer === "none" ? [] : connector?.models ?? [];
+    return models.filter((model) => matches(model) && !own?.has(model.id))
+      .map((model) => leavesOf(model, this.#parts.tree));
   }
 
   #isAt({ capability }: PoolSettings, leaves: readonly string[]): boolean {

@@ -174,7 +174,8 @@ const discovery = () =>
     /**
      * Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or
      * none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted
-     * server, offers those that it lists, unless models are configured for it.
+     * server, offers those that it lists, unless models are configured for it; an instance always does. Pools include
+     * the defaults of a catalogue, and every model of a list whose capabilities are known.
      */
     enumerate_models: flag(),
     /**

@@ -2,6 +2,7 @@
  * Determines which models a provider offers in addition to its configured ones.
  * @module
  */
+import type { ModelInfo } from "../../contracts/provider.ts";
 import type { KnownProvider } from "./known.ts";
 import type { ProviderEntry } from "./settings.ts";
 
@@ -9,16 +10,49 @@ import type { ProviderEntry } from "./settings.ts";
 type Offer = "catalogue" | "list" | "none";
 
 /**
- * The source of a provider's models. Without a catalogue, the provider is queried unless models are configured.
+ * The source of a provider's models. An instance passed by a program is always queried: it has no catalogue, and its
+ * list costs no request to a vendor. A connector without a catalogue is queried unless models are configured.
  *
- * @param connector Its connector; undefined for an instance passed by a program.
+ * @param connector Its connector; undefined for an instance.
  * @param hasOwn Whether models are configured for it.
  */
 export function offerOf(
-  { enumerateModels }: Pick<ProviderEntry, "enumerateModels">,
+  { enumerateModels, instance }: Pick<ProviderEntry, "enumerateModels" | "instance">,
   connector: Pick<KnownProvider, "models"> | undefined,
   hasOwn: boolean,
 ): Offer {
   if (enumerateModels !== undefined) return enumerateModels ? "list" : "none";
+  if (instance !== undefined) return "list";
   return connector?.models.length === 0 && !hasOwn ? "list" : "catalogue";
+}
+
+/**
+ * Whether capability pools include a model that a provider offers: one marked as a default, and one of the provider's
+ * own list whose capabilities are known. A provider that marks no default, or none of whose models qualifies, offers
+ * all of them.
+ *
+ * @param offered The models that the provider offers.
+ * @param parts Its catalogue, and whether `offered` is its own list.
+ */
+export function poolFilter<Model extends Pick<ModelInfo, "capabilities" | "defaultFor">>(
+  offered: readonly Model[],
+  { catalogue, isListed }: { readonly catalogue: readonly Pick<ModelInfo, "defaultFor">[]; readonly isListed: boolean },
+): (model: Model) => boolean {
+  const qualifies = (model: Model) => isDefault(model) || isListed && model.capabilities !== undefined;
+  const hasDefaults = catalogue.some(isDefault) || offered.some(isDefault);
+  return hasDefaults && offered.some(qualifies) ? qualifies : () => true;
+}
+
+function isDefault({ defaultFor = [] }: Pick<ModelInfo, "defaultFor">): boolean {
+  return defaultFor.length > 0;
+}
+
+/**
+ * Returns the catalogue entry of a model id. A dated id (`model-20251001`, `model-2025-10-01`) is a release of the
+ * undated one.
+ *
+ * @param find Finds an entry by its exact id.
+ */
+export function findCatalogued<Model>(id: string, find: (id: string) => Model | undefined): Model | undefined {
+  return find(id) ?? find(id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, ""));
 }

@@ -1,0 +1,30 @@
+/**
+ * Warnings about pools without models and exposed endpoints without a model, once providers have listed theirs.
+ * @module
+ */
+import { servesOperation } from "../capability/operations.ts";
+import { emptyPoolMessage, endpointOperations, unservedMessage } from "../config/check/members.ts";
+import { under } from "../config/schema/report.ts";
+import type { Settings } from "../config/settings/settings.ts";
+import type { ConfigProblem } from "../errors.ts";
+import type { Registry } from "./registry.ts";
+
+/**
+ * Returns the warnings that the configuration alone could not give.
+ *
+ * @param settings Their warnings are not repeated.
+ */
+export function unservedWarnings(registry: Registry, settings: Settings): ConfigProblem[] {
+  const reported = new Set(settings.warnings.map(({ path }) => path));
+  const leaves = new Set(registry.models.flatMap((model) => model.leaves));
+  const empty = registry.pools.filter(({ members }) => members.length === 0).map(({ name }) => ({
+    path: under("pools", name),
+    message: emptyPoolMessage(settings.pools.get(name) ?? { capability: name }),
+  }));
+  const unserved = (settings.proxy?.endpoints ?? []).flatMap((endpoint, index) => {
+    const operations = endpointOperations[endpoint];
+    const isServed = operations?.some((operation) => [...leaves].some((leaf) => servesOperation(leaf, operation)));
+    return isServed === false ? [{ path: `proxy.endpoints[${index}]`, message: unservedMessage(endpoint) }] : [];
+  });
+  return [...empty, ...unserved].filter(({ path }) => !reported.has(path));
+}
