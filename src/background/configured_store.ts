@@ -4,7 +4,9 @@
  */
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
-import { MeshError } from "../errors.ts";
+import { ConnectorError, MeshError } from "../errors.ts";
+import { RetryTimer } from "../util/retry_timer.ts";
+import { writeRetry } from "../state/persistence/_failure.ts";
 import type { CodedStorage } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
@@ -21,6 +23,9 @@ export class ConfiguredStore implements StateStore {
   #settings: StorageSettings | undefined;
   #storage: CodedStorage | undefined;
   #store: StateStore | undefined;
+  /** Retries to store the configuration. */
+  #retries: RetryTimer | undefined;
+  #warning: string | undefined;
 
   /**
    * @param mesh The mesh, which must be configured before its state is loaded.
@@ -54,6 +59,7 @@ export class ConfiguredStore implements StateStore {
   }
 
   async close(): Promise<void> {
+    this.#retries?.reset();
     if (this.#before !== undefined && !this.isShared) return await this.#storage?.close();
     try {
       await this.#store?.close();
@@ -87,7 +93,9 @@ export class ConfiguredStore implements StateStore {
   async takeOver(state: MeshState): Promise<void> {
     const before = this.#before;
     this.#before = undefined;
-    if (before === undefined || before.isSharedWith(this.#settings)) return;
+    if (before === undefined) return;
+    before.#retries?.reset(); // its configuration has been replaced
+    if (before.isSharedWith(this.#settings)) return;
     const { hub } = this.#mesh();
     try {
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
@@ -101,16 +109,21 @@ export class ConfiguredStore implements StateStore {
     }
   }
 
-  /** The mesh starts without this record if it cannot be written. */
+  /** The mesh starts without this record if it cannot be written. It is then written later. */
   async #keepConfig(): Promise<void> {
-    const { settings: { document }, redactor, hub } = this.#mesh();
+    const { settings: { document }, redactor, hub, runtime: { clock } } = this.#mesh();
+    const retries = this.#retries ??= new RetryTimer(clock, { ...writeRetry, retry: () => void this.#keepConfig() });
     try {
       const { keepConfig } = await import("../config/load/kept_config.ts");
       await keepConfig(document, this.#storage!, (text) => redactor.redact(text));
+      this.#warning = undefined;
+      retries.reset();
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
       const message = `Cannot store the configuration in the storage: ${reason}`;
-      hub.trace({ severity: "warning", component: "storage", message });
+      if (message !== this.#warning) hub.trace({ severity: "warning", component: "storage", message });
+      this.#warning = message;
+      if (ConnectorError.isInstance(error) && error.problem !== "unreadable") retries.schedule();
     }
   }
 

@@ -1,13 +1,15 @@
 /** The record `config` of a storage: what is in it, what is not, and when it is written. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rmdir } from "node:fs/promises";
 import { serve } from "../../proxy.ts";
 import { create, memoryStorage, ModelMesh, openStorage } from "../../mod.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import type { Field } from "../../src/config/schema/field.ts";
 import { keepConfig, withoutSecrets } from "../../src/config/load/kept_config.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { makeFolder } from "../support/_library.ts";
+import { until } from "../support/patience.ts";
 
 const nowhere = "http://127.0.0.1:9/v1";
 const env = { ACME_KEY: "key-of-acme-0123456789" };
@@ -101,6 +103,27 @@ describe("The record of the configuration", () => {
     await mesh.initialize({ ...document, storage: { path: `${folder.path}/state.json` } });
     await mesh.close();
     assertStringIncludes(traces.join("\n"), "Cannot store the configuration in the storage: ");
+  });
+
+  it("that could not be written is written as soon as it can be, with one warning", async () => {
+    await using folder = await makeFolder();
+    const path = `${folder.path}/state.json.config`;
+    await mkdir(path);
+    const clock = fakeClock();
+    const mesh = new ModelMesh({ env, clock });
+    const traces: string[] = [];
+    mesh.addSink({ emit: () => {}, trace: ({ message }) => void traces.push(message), flush: () => Promise.resolve() });
+    await mesh.initialize({ ...document, storage: { path: `${folder.path}/state.json` } });
+    await clock.advance(500);
+    await rmdir(path);
+    const isWritten = () =>
+      readFile(path, "utf8").then((text) => JSON.parse(text).pools.chat !== undefined, () => false);
+    await until(async () => {
+      await clock.advance(500);
+      return await isWritten();
+    });
+    await mesh.close();
+    assertEquals(traces.filter((trace) => trace.startsWith("Cannot store the configuration")).length, 1);
   });
 
   it("has addresses without the password in them, no value of a header, and no object of the program", () => {

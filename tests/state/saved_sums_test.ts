@@ -128,4 +128,52 @@ describe("Counts of several processes", () => {
     await after.process(1);
     assertEquals(after.spent(), 5);
   });
+
+  it("that could not be saved are tried again, later and later, until they are", async () => {
+    const { clock, storage, next } = scene();
+    const proxy = next();
+    const store = await proxy.process(2); // which does not save from time to time
+    proxy.spend(5);
+    const save = storage.save.bind(storage);
+    const tries: number[] = [];
+    storage.save = () => {
+      tries.push(clock.monotonic());
+      return Promise.reject(new ConnectorError("The disk is full", undefined, "full"));
+    };
+    const closing = store.close();
+    await closing;
+    assertEquals(tries.length, 1); // a process that ends does not stay for it
+    await clock.advance(100_000);
+    assertEquals(tries.length, 1);
+    const first = await proxy.process(1);
+    proxy.spend(1);
+    await clock.advance(1_400);
+    storage.save = save;
+    await clock.advance(100); // 500 ms after the failure, not with the next turn
+    const after = next();
+    await after.process(1);
+    assertEquals(after.spent(), 6);
+    await first.close();
+  });
+
+  it("are not written over while they cannot be read, and add to what is counted meanwhile", async () => {
+    const { clock, storage, next } = scene();
+    const before = next();
+    before.spend(5);
+    await (await before.process(1)).close();
+    const load = storage.load.bind(storage);
+    storage.load = () => Promise.reject(new ConnectorError("The bucket is away", undefined, "unavailable"));
+    const proxy = next();
+    const first = await proxy.process(1);
+    proxy.spend(2);
+    await clock.advance(10_000);
+    assertEquals(proxy.traces, ["Cannot read the counters of the worker processes: The bucket is away"]);
+    storage.load = load;
+    await clock.advance(30_000);
+    assertEquals(proxy.spent(), 7);
+    await first.close();
+    const after = next();
+    await after.process(1);
+    assertEquals(after.spent(), 7);
+  });
 });

@@ -325,6 +325,43 @@ describe("a storage that cannot be written", () => {
     assertEquals(next.process.look("chat/a@one"), "retry_limit for 60s");
   });
 
+  for (const policy of ["sync-on-boundary", "immediate", "periodic"] as const) {
+    it(`and can be again has the state soon, without another change: ${policy}`, async () => {
+      const settings = { ...defaultStorage, policy, intervalMs: 3_600_000 };
+      const it = scene(undefined, { settings });
+      const { clock } = it.process;
+      await it.sync.load(it.process.state);
+      it.storage.saveError = full();
+      tire(it);
+      await clock.advance(policy === "periodic" ? 3_600_000 : 0);
+      const failed = it.storage.saves.length;
+      await clock.advance(3_500);
+      assertEquals(it.storage.saves.length - failed, 3); // after 0.5, 1 and 2 s
+      await clock.advance(600_000);
+      const often = it.storage.saves.length - failed;
+      assertEquals(often <= 26, true, `${often} tries in ten minutes`);
+      it.storage.saveError = undefined;
+      await clock.advance(30_000);
+      const next = await loaded(it.storage);
+      assertEquals(next.process.look("chat/a@one").split(" ")[0], "trial"); // its standby is over by now
+      const writes = it.storage.saves.length;
+      await clock.advance(60_000);
+      assertEquals([it.storage.saves.length - writes, it.traces], [0, [`error ${full().message}`]]);
+      await it.sync.close();
+    });
+  }
+
+  it("is not tried again by a process that has ended", async () => {
+    const it = await loaded();
+    it.storage.saveError = full();
+    tire(it);
+    await settle();
+    await assertRejects(() => it.sync.close());
+    const { length } = it.storage.saves;
+    await it.process.clock.advance(600_000);
+    assertEquals([it.storage.saves.length, it.process.clock.pending], [length, 0]);
+  });
+
   it("at the end rejects with the error, each time one asks: the state is lost", async () => {
     const it = await loaded();
     it.storage.saveError = full();

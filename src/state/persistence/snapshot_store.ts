@@ -4,12 +4,14 @@
  */
 import type { StorageSettings } from "../../config/settings/storage.ts";
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
-import { ConnectorError, type ConnectorProblem, MeshError } from "../../errors.ts";
+import type { MeshError } from "../../errors.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshSnapshot } from "./snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { leftOutOf } from "./snapshot_codec.ts";
+import { RetryTimer } from "../../util/retry_timer.ts";
+import { errorOf, problemOf, writeRetry } from "./_failure.ts";
 import { copyUnreadable, unreadableReason } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
@@ -39,7 +41,8 @@ const laterMessage = "Another process holds the lock of the saved state: it is s
 /**
  * Persists the state of one process in a record. Before each write it merges what other processes have written; under a
  * lock, no process writes in between and nothing is lost. At most one write is in flight, and no request waits for it.
- * A failure is traced once and retried with the next write; {@linkcode SnapshotStore.close} throws it.
+ * A failed write is traced once, and retried with the next change or after a backoff, whichever comes first;
+ * {@linkcode SnapshotStore.close} throws the failure of the last one.
  */
 export class SnapshotStore implements StateStore {
   readonly #parts: SnapshotStoreParts;
@@ -51,6 +54,7 @@ export class SnapshotStore implements StateStore {
   #isRead = false;
   #stop: Cancel | undefined;
   #failure: MeshError | undefined;
+  readonly #retries: RetryTimer;
   /** The record that this process wrote last, or tried to write. */
   #written: string | undefined;
   /** Whether an unreadable record has been copied, and not been replaced yet. */
@@ -61,6 +65,7 @@ export class SnapshotStore implements StateStore {
   constructor(parts: SnapshotStoreParts) {
     this.#parts = parts;
     const { storage, clock, settings: { locking } } = parts;
+    this.#retries = new RetryTimer(clock, { ...writeRetry, retry: () => void (this.#syncing ??= this.#syncAll()) });
     if (locking !== undefined) this.#lock = new RecordLock({ storage, key: stateKey, clock, locking });
   }
 
@@ -77,6 +82,7 @@ export class SnapshotStore implements StateStore {
    */
   async load(state: MeshState): Promise<void> {
     this.#stop?.();
+    this.#retries.reset();
     this.#isRead = false;
     if (this.#mapper !== undefined) await this.write(); // the state before the mesh was reconfigured
     const { clock, replicated } = this.#parts;
@@ -132,6 +138,7 @@ export class SnapshotStore implements StateStore {
     const isFirst = this.#mapper !== undefined && !this.#isClosed;
     this.#isClosed = true;
     if (isFirst) await this.write();
+    this.#retries.reset();
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -164,6 +171,7 @@ export class SnapshotStore implements StateStore {
     const failure = this.#failure;
     if (problemOf(failure) === "locked") void this.write();
     if (problemOf(failure) !== "forbidden") return; // a retry may succeed
+    this.#retries.reset();
     this.#mapper = this.#failure = undefined; // nothing is persisted, and `close` has nothing to report
     throw failure;
   }
@@ -274,26 +282,18 @@ export class SnapshotStore implements StateStore {
     try {
       await work();
       this.#failure = undefined;
+      this.#retries.reset();
     } catch (error) {
       const failure = errorOf(error, "save");
       if (problemOf(failure) === "locked" && this.#lock?.waitsForOwner === false) this.#trace("info", laterMessage);
       else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;
+      this.#retries.schedule();
     }
   }
 
   #trace(severity: "info" | "warning" | "error", message: string): void {
     this.#parts.hub.trace({ severity, component: "storage", message });
   }
-}
-
-function problemOf(error: MeshError | undefined): ConnectorProblem | undefined {
-  return ConnectorError.isInstance(error) ? error.problem : undefined;
-}
-
-/** Returns the error of a built-in connector. Messages of other connectors may quote secrets and are not passed on. */
-function errorOf(error: unknown, action: string): MeshError {
-  if (MeshError.isInstance(error)) return error;
-  return new ConnectorError(`Cannot ${action} the state: the storage failed (see the error's cause)`, error);
 }

@@ -6,6 +6,8 @@ import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { MeshError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
+import { RetryTimer } from "../../util/retry_timer.ts";
+import { problemOf, writeRetry } from "../persistence/_failure.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 import { RecordLock } from "../persistence/record_lock.ts";
 import type { LocalShared, SavedSum } from "./shared_sums.ts";
@@ -29,7 +31,8 @@ interface SavedSumsParts {
 
 /**
  * Restores the persisted counters before any process counts. The first process writes them periodically, and each
- * process at its end, so that the last write has the final totals.
+ * process at its end, so that the last write has the final totals. A failed read or write is retried after a backoff,
+ * and nothing is written before the record has been read.
  */
 export class SavedSums {
   readonly #parts: SavedSumsParts;
@@ -37,10 +40,14 @@ export class SavedSums {
   #cancel: Cancel = () => {};
   #written = "[]";
   #failure: string | undefined;
+  #isRead = false;
+  #last: Promise<void> = Promise.resolve();
+  readonly #retries: RetryTimer;
 
   constructor(parts: SavedSumsParts) {
     this.#parts = parts;
     this.#lock = new RecordLock({ storage: parts.storage, key, clock: parts.clock, locking });
+    this.#retries = new RetryTimer(parts.clock, { ...writeRetry, retry: () => void this.#save() });
   }
 
   /** Wraps a store: restores the counters before it loads, and persists them after it closes. */
@@ -60,44 +67,63 @@ export class SavedSums {
           await store.close(); // reports the counters of this process
         } finally {
           await this.#save();
+          this.#retries.reset();
         }
       },
     };
   }
 
   async #load(): Promise<void> {
-    const { storage, shared, clock, intervalMs } = this.#parts;
+    const { shared, clock, intervalMs } = this.#parts;
     this.#cancel();
-    await this.#reportingFailure("read", async () => {
-      const bytes = await storage.load(key);
-      if (bytes !== undefined) await shared.seed(sumsIn(JSON.parse(new TextDecoder().decode(bytes))));
-    });
+    this.#isRead = false;
+    await this.#reportingFailure("read", () => this.#read());
     if (shared.isFirst) this.#cancel = clock.every(intervalMs, () => this.#save());
   }
 
-  #save(): Promise<void> {
+  /** Restores the counters. They add to what has been counted if the record could not be read earlier. */
+  async #read(): Promise<void> {
     const { storage, shared } = this.#parts;
-    return this.#reportingFailure("save", () =>
-      this.#lock.run(async (isOurs) => {
-        const json = JSON.stringify(await shared.sums());
-        if (json === this.#written) return true;
-        if (!isOurs()) return false;
-        await storage.save(key, new TextEncoder().encode(json));
-        this.#written = json;
-        return true;
-      }));
+    const bytes = await storage.load(key).catch((error) => {
+      this.#isRead = problemOf(error) === "unreadable"; // a damaged record is replaced
+      throw error;
+    });
+    this.#isRead = true;
+    if (bytes !== undefined) await shared.seed(sumsIn(JSON.parse(new TextDecoder().decode(bytes))));
   }
 
-  /** Runs a task and traces its failure, once. The next write retries. */
+  /** Saves run one after the other, since both would hold the lock of this process. */
+  #save(): Promise<void> {
+    return this.#last = this.#last.then(() => this.#saveNow());
+  }
+
+  async #saveNow(): Promise<void> {
+    if (!this.#isRead) await this.#reportingFailure("read", () => this.#read());
+    if (this.#isRead) await this.#reportingFailure("save", () => this.#lock.run((isOurs) => this.#write(isOurs)));
+  }
+
+  async #write(isOurs: () => boolean): Promise<boolean> {
+    const { storage, shared } = this.#parts;
+    const json = JSON.stringify(await shared.sums());
+    if (json === this.#written) return true;
+    if (!isOurs()) return false;
+    await storage.save(key, new TextEncoder().encode(json));
+    this.#written = json;
+    return true;
+  }
+
+  /** Runs a task, traces its failure once, and schedules a retry. */
   async #reportingFailure(action: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#failure = undefined;
+      this.#retries.reset();
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the record is damaged, or the storage failed";
       const message = `Cannot ${action} the counters of the worker processes: ${reason}`;
       if (message !== this.#failure) this.#parts.hub.trace({ severity: "error", component: "storage", message });
       this.#failure = message;
+      this.#retries.schedule();
     }
   }
 }

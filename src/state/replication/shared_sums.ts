@@ -83,7 +83,9 @@ export class SharedSums {
     if (this.#isSeeded) return;
     this.#isSeeded = true;
     for (const { key, value, expiresAt } of sums) {
-      if (expiresAt > this.#clock.now()) this.#sums.set(key, { value, expiresAt });
+      if (expiresAt <= this.#clock.now()) continue;
+      const counted = this.#sums.get(key)?.value ?? 0; // before the record could be read
+      this.#sums.set(key, { value: value + counted, expiresAt });
     }
   }
 

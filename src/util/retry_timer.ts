@@ -1,0 +1,46 @@
+/**
+ * Retries of background work, with exponential backoff.
+ * @module
+ */
+import type { Cancel, Clock } from "../contracts/runtime.ts";
+
+/** Options of a {@linkcode RetryTimer}. */
+interface RetryTimerOptions {
+  /** Delay of the first retry, ms; it doubles with each further one. */
+  readonly firstMs: number;
+  /** Maximum delay, ms. */
+  readonly maxMs: number;
+  /** The work to retry. It schedules the next retry when it fails. */
+  readonly retry: () => void;
+}
+
+/** Schedules one retry at a time. It does not keep the process alive. */
+export class RetryTimer {
+  readonly #clock: Pick<Clock, "after">;
+  readonly #options: RetryTimerOptions;
+  #delayMs: number;
+  #cancel: Cancel | undefined;
+
+  constructor(clock: Pick<Clock, "after">, options: RetryTimerOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#delayMs = options.firstMs;
+  }
+
+  /** Schedules a retry after a failure, unless one is scheduled. */
+  schedule(): void {
+    if (this.#cancel !== undefined) return;
+    this.#cancel = this.#clock.after(this.#delayMs, () => {
+      this.#cancel = undefined;
+      this.#options.retry();
+    });
+    this.#delayMs = Math.min(2 * this.#delayMs, this.#options.maxMs);
+  }
+
+  /** Cancels the retry after a success, or at the end. The next delay is the first one again. */
+  reset(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#delayMs = this.#options.firstMs;
+  }
+}
