@@ -6,7 +6,7 @@ import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 
 /** Timeout of a complete response, ms. */
-const timeoutMs = 30_000;
+const timeoutMs = 15_000;
 
 /** The used part of a runtime. */
 export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;

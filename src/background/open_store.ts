@@ -2,6 +2,8 @@
  * Opens storages, and creates the stores of states.
  * @module
  */
+import { SecretResolver } from "../config/secrets/resolver.ts";
+import { withTimeouts } from "../config/secrets/timed_store.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -17,6 +19,7 @@ import { replicatedStore } from "../state/persistence/store_in.ts";
 import { SavedSums } from "../state/replication/saved_sums.ts";
 import type { LocalShared } from "../state/replication/shared_sums.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
+import { TimedStorage } from "../storage/timed_storage.ts";
 
 /** Interval at which shared counters are persisted under the policy `immediate`, ms. */
 const immediateMs = 1_000;
@@ -64,7 +67,8 @@ export function storeOf(mesh: ConfiguredMesh, { shared, persisted }: StorePlan):
   const { storage, settings: { connector, onUnavailable, policy } } = persisted;
   const isPersisted = policy !== "in-memory";
   if (storage.shared !== undefined) {
-    return replicatedStore(storage.shared, isPersisted ? storage : undefined, { clock, hub, onUnavailable });
+    const options = { clock, hub, onUnavailable, title: storage.title };
+    return replicatedStore(storage.shared, isPersisted ? storage : undefined, options);
   }
   if (shared !== undefined) return storeBesideOthers(mesh, shared, isPersisted ? persisted : undefined);
   if (onUnavailable === "closed") {
@@ -80,7 +84,9 @@ function storeBesideOthers(
   shared: LocalShared,
   persisted?: StorageParts,
 ): StateStore {
-  const store = replicatedStore(shared, persisted?.storage, { clock, hub, onUnavailable: "closed", isLocal: true });
+  const title = "The supervisor of the worker processes";
+  const options = { clock, hub, onUnavailable: "closed", isLocal: true, title } as const;
+  const store = replicatedStore(shared, persisted?.storage, options);
   if (persisted === undefined) return store;
   const { storage, settings: { policy, intervalMs } } = persisted;
   const sums = { storage, shared, clock, hub, intervalMs: policy === "immediate" ? immediateMs : intervalMs };
@@ -116,15 +122,22 @@ export async function openStorage(
   addSecretSettings(config, user.redactor);
   const inner = (await user.catalogue.load("storage", connector)).create(config, user.runtime);
   const secret = isEncrypted ? await encryptionKeyOf(user) : undefined;
-  return new CodedStorage(inner, { format, isCompressed, secret });
+  const title = `The storage "${connector}"`;
+  const limits = { title, clock: user.runtime.clock };
+  return new CodedStorage(new TimedStorage(inner, limits), { title, format, isCompressed, secret });
 }
 
 async function encryptionKeyOf(
   { catalogue, runtime, redactor, settings }: StorageUser,
 ): Promise<string> {
   const { store, config } = settings.secrets!;
-  const secrets = (await catalogue.load("secretStore", store)).create(config, runtime);
-  const found = await secrets.get(storageKeyName);
+  const { clock } = runtime;
+  const secrets = withTimeouts((await catalogue.load("secretStore", store)).create(config, runtime), {
+    id: store,
+    clock,
+  });
+  const resolver = new SecretResolver({ id: store, store: secrets, policy: { cacheTtlMs: 0 }, clock });
+  const found = await resolver.get(storageKeyName);
   const key = found?.trim() ?? "";
   if (key.length < 16) {
     const problem = key === "" ? "is missing" : "is shorter than 16 characters";

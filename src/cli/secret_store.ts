@@ -2,6 +2,7 @@
  * Opens the secret store that a command line names.
  * @module
  */
+import { withTimeouts } from "../config/secrets/timed_store.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { settingsOf } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
@@ -49,7 +50,8 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
     return value === undefined ? [] : [[name, value]];
   });
   const implementation = await implementationOf(connector);
-  return { id, store: implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime) };
+  const store = implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime);
+  return { id, store: withTimeouts(store, { id, clock: parts.runtime.clock }) };
 }
 
 /** Returns the store that a configuration names. */

@@ -127,7 +127,7 @@ export class ClientMesh implements Mesh {
   async saveConfig(target: string | Storage): Promise<void> {
     const [config, save] = await Promise.all([this.#written(), import("../config/load/save.ts")]);
     if (typeof target === "string") await save.saveConfigFile(config, target, this.#engine.runtime.files);
-    else await save.storeConfig(config, target);
+    else await save.storeConfig(config, { storage: target, clock: this.#engine.runtime.clock });
   }
 
   /** Returns health and model counts per pool, by pool name. */

@@ -16,6 +16,8 @@ export const storageKeyName = "MESH_STORAGE_KEY";
 const maxBytes = 64 * 1024 * 1024;
 
 export interface Coding {
+  /** Name of the storage in error messages. @default {"The storage"} */
+  readonly title?: string;
   readonly format: RecordFormat;
   readonly isCompressed: boolean;
   /** The encryption secret; records are not encrypted if undefined. */
@@ -38,6 +40,11 @@ export class CodedStorage implements Storage {
     this.#inner = inner;
     this.#coding = coding;
     this.#cipher = coding.secret === undefined ? undefined : new RecordCipher(coding.secret);
+  }
+
+  /** Its name in error messages. */
+  get title(): string {
+    return this.#coding.title ?? "The storage";
   }
 
   /** Shared counters and messages are not records: they are not encoded. */

@@ -29,6 +29,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/batches_test.ts`]: listens,
   [`${b}/files_test.ts`]: listens,
   [`${b}/fine_tuning_test.ts`]: listens,
+  [`${b}/hanging_stores_test.ts`]: vendor,
   [`${b}/objects_client_test.ts`]: listens,
   [`${b}/budget_events_test.ts`]: {
     "The event of a budget > goes to webhooks": listens,

@@ -24,7 +24,7 @@ class Proxy {
     const owner = new SharedOwner(this.sums, () => {});
     const shared: LinkedShared = new LinkedShared((call) => shared.receive(owner.answer(call, number)), number === 1);
     const sums = new SavedSums({
-      storage: this.storage,
+      storage: Object.assign(this.storage, { title: "The storage" }),
       shared,
       intervalMs: 1_000,
       clock: this.clock,

@@ -2,11 +2,15 @@
  * Saves a configuration to a file or a storage.
  * @module
  */
-import type { FileSystem } from "../../contracts/runtime.ts";
+import type { Clock, FileSystem } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { ConfigError, ConnectorError, MeshError } from "../../errors.ts";
+import { waitWithin } from "../../util/within.ts";
 import { formatOf, readJsonDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
+
+/** Timeout of the storage, ms: above that of an opened storage, whose error names it. */
+const timeoutMs = 25_000;
 
 /** Key of the record with the configuration, as JSON. */
 export const configKey = "config";
@@ -40,9 +44,12 @@ export async function saveConfigFile(
  * @throws {MeshError} If it contains values that cannot be serialized.
  * @throws {ConnectorError} If the storage fails.
  */
-export async function storeConfig(config: MeshConfigBase, storage: Storage): Promise<void> {
+export async function storeConfig(
+  config: MeshConfigBase,
+  { storage, clock }: { readonly storage: Storage; readonly clock: Clock },
+): Promise<void> {
   const bytes = new TextEncoder().encode(config.toJson());
-  await storage.save(configKey, bytes).catch((error) => fail(error, "save"));
+  await timed("save", () => storage.save(configKey, bytes), clock);
 }
 
 /**
@@ -51,17 +58,23 @@ export async function storeConfig(config: MeshConfigBase, storage: Storage): Pro
  * @throws {ConfigError} If the record does not exist, or is not a document.
  * @throws {ConnectorError} If the storage cannot be read.
  */
-export async function storedDocument(storage: Storage): Promise<unknown> {
-  const bytes = await storage.load(configKey).catch((error) => fail(error, "read"));
+export async function storedDocument(storage: Storage, clock: Clock): Promise<unknown> {
+  const bytes = await timed("read", () => storage.load(configKey), clock);
   if (bytes !== undefined) return readJsonDocument(new TextDecoder().decode(bytes), configKey);
   const message = `the storage has no record "${configKey}": saveConfig(storage) of a mesh writes it`;
   throw new ConfigError([{ path: "", message }]);
 }
 
 /** Messages of built-in connectors are exposed; those of other errors are not, since they may quote anything. */
-function fail(error: unknown, action: string): never {
-  if (MeshError.isInstance(error)) throw error;
-  throw new ConnectorError(`Cannot ${action} the configuration: the storage failed (see the error's cause)`, error);
+async function timed<T>(action: string, start: () => Promise<T>, clock: Clock): Promise<T> {
+  const subject = `Cannot ${action} the configuration: the storage`;
+  const expired = () =>
+    new ConnectorError(`${subject} did not respond within ${timeoutMs / 1000} s`, undefined, "unavailable");
+  try {
+    return await waitWithin(start, { clock, ms: timeoutMs, expired });
+  } catch (error) {
+    throw MeshError.isInstance(error) ? error : new ConnectorError(`${subject} failed (see the error's cause)`, error);
+  }
 }
 
 function reasonOf(error: unknown): string {

@@ -7,6 +7,7 @@ import type { Runtime } from "../../contracts/runtime.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { resolveEntry, resolveSettings } from "./resolve_settings.ts";
 import { SecretResolver } from "./resolver.ts";
+import { withTimeouts } from "./timed_store.ts";
 
 export interface SecretParts {
   readonly catalogue: { load(kind: "secretStore", id: string): Promise<ConnectorImplementation<"secretStore">> };
@@ -37,7 +38,13 @@ export class SettingsSecrets {
   static async open(written: Settings, { catalogue, runtime, redactor }: SecretParts): Promise<SettingsSecrets> {
     const { store: id, config, cacheTtlMs } = written.secrets!;
     const store = (await catalogue.load("secretStore", id)).create(config, runtime);
-    const resolver = new SecretResolver({ id, store, policy: { cacheTtlMs }, clock: runtime.clock });
+    const { clock } = runtime;
+    const resolver = new SecretResolver({
+      id,
+      store: withTimeouts(store, { id, clock }),
+      policy: { cacheTtlMs },
+      clock,
+    });
     return new SettingsSecrets(written, resolver, redactor);
   }
 

@@ -11,7 +11,7 @@ import type { MeshSnapshot } from "./snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { leftOutOf } from "./snapshot_codec.ts";
 import { RetryTimer } from "../../util/retry_timer.ts";
-import { errorOf, problemOf, writeRetry } from "./_failure.ts";
+import { errorOf, lastWrite, problemOf, writeRetry } from "./_failure.ts";
 import { copyUnreadable, unreadableReason } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
@@ -137,7 +137,8 @@ export class SnapshotStore implements StateStore {
     this.#stop?.();
     const isFirst = this.#mapper !== undefined && !this.#isClosed;
     this.#isClosed = true;
-    if (isFirst) await this.write();
+    const late = isFirst ? await lastWrite(() => this.write(), this.#parts) : undefined;
+    this.#failure ??= late;
     this.#retries.reset();
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -289,7 +290,7 @@ export class SnapshotStore implements StateStore {
       else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;
-      this.#retries.schedule();
+      if (!this.#isClosed) this.#retries.schedule();
     }
   }
 

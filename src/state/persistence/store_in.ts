@@ -6,6 +6,8 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, Storage } from "../../contracts/storage.ts";
 import { defaultStorage } from "../../config/settings/defaults.ts";
 import { CodedStorage } from "../../storage/coded_storage.ts";
+import { withTimeouts } from "../../storage/timed_shared.ts";
+import { TimedStorage } from "../../storage/timed_storage.ts";
 import { ReplicatedStore } from "../replication/replicated_store.ts";
 import { SnapshotStore } from "./snapshot_store.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
@@ -31,19 +33,23 @@ interface StoreOptions extends Required<StateInOptions> {
  * @param storage The storage.
  */
 export function storeIn(storage: Storage, options: StoreOptions): StateStore {
-  const coded = storage instanceof CodedStorage
-    ? storage
-    : new CodedStorage(storage, { format: defaultStorage.format, isCompressed: false });
   const { clock, hub } = options;
+  const title = "The storage of stateIn()";
+  const coded = storage instanceof CodedStorage ? storage : new CodedStorage(
+    new TimedStorage(storage, { title, clock }),
+    { title, format: defaultStorage.format, isCompressed: false },
+  );
   return storage.shared === undefined
     ? new SnapshotStore({ clock, hub, storage: coded, settings: defaultStorage })
-    : replicatedStore(storage.shared, coded, options);
+    : replicatedStore(storage.shared, coded, { ...options, title: coded.title });
 }
 
 /** Dependencies of a shared state besides its storage. */
 interface ReplicatedStoreOptions extends StoreOptions {
   /** Whether the shared state is in another process of this machine. @default false */
   readonly isLocal?: boolean;
+  /** Name of the storage in error messages. */
+  readonly title: string;
 }
 
 /**
@@ -55,9 +61,10 @@ interface ReplicatedStoreOptions extends StoreOptions {
 export function replicatedStore(
   shared: Shared,
   records: CodedStorage | undefined,
-  { clock, hub, onUnavailable, isLocal = false }: ReplicatedStoreOptions,
+  { clock, hub, onUnavailable, title, isLocal = false }: ReplicatedStoreOptions,
 ): StateStore {
+  const timed = isLocal ? shared : withTimeouts(shared, { title, clock }); // a process ends with the owner of its counters
   const parts = { clock, hub, settings: defaultStorage, replicated: { onUnavailable } };
   const store = records && new SnapshotStore({ ...parts, storage: records });
-  return new ReplicatedStore({ shared, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });
+  return new ReplicatedStore({ shared: timed, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });
 }

@@ -4,10 +4,11 @@
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
+import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { MeshError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import { RetryTimer } from "../../util/retry_timer.ts";
-import { problemOf, writeRetry } from "../persistence/_failure.ts";
+import { lastWrite, problemOf, writeRetry } from "../persistence/_failure.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 import { RecordLock } from "../persistence/record_lock.ts";
 import type { LocalShared, SavedSum } from "./shared_sums.ts";
@@ -20,7 +21,7 @@ const locking = { timeoutMs: 5_000, retryIntervalMs: 50 };
 
 /** Dependencies of {@linkcode SavedSums}. */
 interface SavedSumsParts {
-  readonly storage: Storage;
+  readonly storage: Storage & Pick<CodedStorage, "title">;
   readonly shared: LocalShared;
   /** Interval of writes when counters have changed, ms. */
   readonly intervalMs: number;
@@ -41,6 +42,7 @@ export class SavedSums {
   #written = "[]";
   #failure: string | undefined;
   #isRead = false;
+  #isClosed = false;
   #last: Promise<void> = Promise.resolve();
   readonly #retries: RetryTimer;
 
@@ -66,7 +68,9 @@ export class SavedSums {
         try {
           await store.close(); // reports the counters of this process
         } finally {
-          await this.#save();
+          const late = await lastWrite(() => this.#save(), { ...this.#parts, settings: { locking } });
+          if (late !== undefined) this.#trace(late.message);
+          this.#isClosed = true;
           this.#retries.reset();
         }
       },
@@ -76,7 +80,7 @@ export class SavedSums {
   async #load(): Promise<void> {
     const { shared, clock, intervalMs } = this.#parts;
     this.#cancel();
-    this.#isRead = false;
+    this.#isRead = this.#isClosed = false;
     await this.#reportingFailure("read", () => this.#read());
     if (shared.isFirst) this.#cancel = clock.every(intervalMs, () => this.#save());
   }
@@ -121,10 +125,14 @@ export class SavedSums {
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "the record is damaged, or the storage failed";
       const message = `Cannot ${action} the counters of the worker processes: ${reason}`;
-      if (message !== this.#failure) this.#parts.hub.trace({ severity: "error", component: "storage", message });
+      if (message !== this.#failure) this.#trace(message);
       this.#failure = message;
-      this.#retries.schedule();
+      if (!this.#isClosed) this.#retries.schedule();
     }
+  }
+
+  #trace(message: string): void {
+    this.#parts.hub.trace({ severity: "error", component: "storage", message });
   }
 }
 
