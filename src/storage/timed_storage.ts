@@ -7,7 +7,7 @@ import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contrac
 import { ConnectorError } from "../errors.ts";
 import { waitWithin } from "../util/within.ts";
 
-/** Timeout of a call, ms: above the timeouts of the built-in connectors, whose errors tell more. */
+/** Timeout of a call, ms: above the timeouts of the built-in connectors, whose errors are more specific. */
 export const storageTimeoutMs = 20_000;
 
 /** Timeout of closing, ms. */

@@ -191,7 +191,7 @@ describe("A storage that hangs", () => {
     assertMatch(await failureOf(mesh.close(), clock), /^The storage of stateIn\(\)/);
   });
 
-  it("that holds the configuration fails whoever reads or saves it", async () => {
+  it("that holds the configuration fails all that read or save it", async () => {
     const { mesh, clock } = stage();
     await mesh.initialize(plain);
     assertMatch(await failureOf(mesh.saveConfig(hanging("save")), clock), /save the configuration: .* within 25 s/);

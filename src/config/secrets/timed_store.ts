@@ -8,7 +8,7 @@ import { ConnectorError } from "../../errors.ts";
 import { waitWithin } from "../../util/within.ts";
 
 /**
- * Timeouts, ms: above the timeouts of the built-in stores, whose errors tell more. A change waits for the lock of a
+ * Timeouts, ms: above the timeouts of the built-in stores, whose errors are more specific. A change waits for the lock of a
  * file, and a list has many pages.
  */
 const [lookUpMs, changeMs, listMs] = [30_000, 60_000, 300_000];
