@@ -110,6 +110,7 @@ export class AnthropicProvider extends BaseProvider {
     for await (const events of readSse(streamReaderOf(response))) {
       for (const event of events) {
         const values = stream.push(event.data);
+        if (values === undefined) continue;
         if (request.native !== undefined) yield nativeChunk(event, values, stream);
         else for (const value of values) yield { value };
         if (stream.finished) return;

@@ -9,7 +9,7 @@ import { readAnthropicError } from "./_anthropic_fault.ts";
 import type { ResponseFacts } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
 import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
-import { parseObject, upstreamError } from "./_http.ts";
+import { EventTolerance, parseObject, upstreamError } from "./_http.ts";
 
 /** An incomplete content block. */
 interface OpenBlock {
@@ -28,6 +28,7 @@ interface OpenBlock {
 export class MessageStream {
   readonly #facts: ResponseFacts;
   readonly #blocks = new Map<unknown, OpenBlock>();
+  readonly #tolerance = new EventTolerance();
   #id = "";
   #model: string;
   #started = false;
@@ -56,11 +57,13 @@ export class MessageStream {
    * Translates the next event.
    *
    * @param data The event's data.
-   * @returns The resulting chunks, often none.
-   * @throws {UpstreamError} For an `error` event or invalid data.
+   * @returns The resulting chunks, often none; undefined for an unreadable event, which is skipped.
+   * @throws {UpstreamError} For an `error` event, or the second unreadable one in a row.
    */
-  push(data: string): ChatCompletionChunk[] {
-    return data === "" || data === "[DONE]" ? [] : this.take(parseObject(data));
+  push(data: string): ChatCompletionChunk[] | undefined {
+    if (data === "" || data === "[DONE]") return [];
+    const event = this.#tolerance.read(parseObject, data);
+    return event && this.take(event);
   }
 
   /**

@@ -1,11 +1,12 @@
 /**
- * Batches stream events that arrived together. Every event is parsed, since an invalid one must end the stream. Events
- * that only append to a response are joined into one chunk if the only consumer is a client of the proxy.
+ * Batches stream events that arrived together. Every event is parsed, since an error must end the stream. Events that
+ * only append to a response are joined into one chunk if the only consumer is a client of the proxy.
  * @module
  */
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { SseEvent } from "../../src/util/sse_parse.ts";
-import { upstreamError } from "./_http.ts";
+import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
+import { EventTolerance, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 /** The result of a batch of events. */
@@ -17,20 +18,26 @@ export interface EventBatch {
   readonly failure?: unknown;
 }
 
+/** How the events of a stream are read. */
+export interface EventReading {
+  /** Parses an event's data; null or undefined if there is nothing to forward. An unreadable event throws. */
+  readonly parse: (data: string) => ChatCompletionChunk | null | undefined;
+  /** Normalizes a parsed event; undefined if there is nothing to forward. */
+  readonly accept: (value: ChatCompletionChunk, data: string) => CompletionChunk | undefined;
+  /** Whether events may be joined into one chunk. */
+  readonly joins: boolean;
+}
+
 /** Processes the events of one stream, in order. */
 export class EventBatches {
-  readonly #readChunk: (data: string) => CompletionChunk | undefined;
-  readonly #joins: boolean;
+  readonly #reading: EventReading;
+  readonly #tolerance = new EventTolerance();
   /** Whether content was read. Before that, a stream is neither forwarded nor committed. */
   #hasBegun = false;
 
-  /**
-   * @param readChunk Parses an event's data; undefined if there is nothing to forward.
-   * @param joins Whether events may be joined into one chunk.
-   */
-  constructor(readChunk: (data: string) => CompletionChunk | undefined, joins: boolean) {
-    this.#readChunk = readChunk;
-    this.#joins = joins;
+  /** @param reading How events are read. */
+  constructor(reading: EventReading) {
+    this.#reading = reading;
   }
 
   /**
@@ -44,7 +51,8 @@ export class EventBatches {
       for (const { event, data } of events) {
         if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
         if (data === "[DONE]") return { chunks: marked(chunks, true), isDone: true };
-        const chunk = data === "" ? undefined : this.#readChunk(data);
+        const value = data === "" ? undefined : this.#tolerance.read(this.#reading.parse, data);
+        const chunk = value ? this.#reading.accept(value, data) : undefined;
         if (chunk !== undefined) this.#add(chunk, chunks);
       }
     } catch (failure) {
@@ -65,7 +73,7 @@ export class EventBatches {
       };
     } else {
       chunks.push(chunk);
-      this.#hasBegun ||= this.#joins && chunk.value.choices.some(({ delta }) => delta.content);
+      this.#hasBegun ||= this.#reading.joins && chunk.value.choices.some(({ delta }) => delta.content);
     }
   }
 }

@@ -32,7 +32,7 @@ import { droppedParamsOf, toGenerateContent } from "./_gemini_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
-import { type FaultReader, parseObject, readBytes, readFault, streamReaderOf } from "./_http.ts";
+import { EventTolerance, type FaultReader, parseObject, readBytes, readFault, streamReaderOf } from "./_http.ts";
 import { gemini } from "./gemini.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
@@ -96,8 +96,9 @@ export class GeminiProvider extends BaseProvider {
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("streamGenerateContent?alt=sse", request, options);
     const stream = new GeminiStream(this.#factsOf(request));
+    const tolerance = new EventTolerance();
     for await (const text of eventsOf(response)) {
-      for (const event of this.#answersIn(text)) {
+      for (const event of this.#accept(tolerance.read(parseAnswers, text) ?? [])) {
         if (request.native !== undefined) yield nativeChunk(event, text, stream);
         else for (const value of stream.push(event)) yield { value };
       }
@@ -210,11 +211,12 @@ export class GeminiProvider extends BaseProvider {
     throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock));
   }
 
-  /** One response, or a list of them, which the API returns without `alt=sse`. */
   #answersIn(text: string): JsonObject[] {
-    const isList = text.trimStart().startsWith("[");
-    // wrapping the list in an object reuses the parser and its error messages
-    const answers = isList ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
+    return this.#accept(parseAnswers(text));
+  }
+
+  /** @throws {UpstreamError} If a response contains an error. */
+  #accept(answers: JsonObject[]): JsonObject[] {
     for (const answer of answers) {
       const fault = faultInside(answer, this.#runtime.clock.now());
       if (fault !== undefined) throw fault;
@@ -254,6 +256,12 @@ function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityP
   if (methods.length > 0 && !methods.includes("generateContent")) return [];
   if (/image|nano-banana|live|audio|robotics|computer-use|deep-research|veo|lyria|omni/.test(id)) return [];
   return /^gemini-[\d.]+-(pro|flash|flash-lite)\b/.test(id) ? chatLeaves : ["chat-completion"];
+}
+
+/** Parses one response, or a list of them, which the API returns without `alt=sse`. */
+function parseAnswers(text: string): JsonObject[] {
+  // wrapping the list in an object reuses the parser and its error messages
+  return text.trimStart().startsWith("[") ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
 }
 
 /** The data of each event. A body that is not an event stream counts as one event. */

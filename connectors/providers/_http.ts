@@ -141,6 +141,32 @@ export function throwIfError(body: Record<string, unknown>): void {
   if (isError) throw upstreamError(200, readOpenAiError(body, 200));
 }
 
+/** Tolerates a single unreadable event of a stream; two in a row end it. */
+export class EventTolerance {
+  #hasFailed = false;
+
+  /**
+   * Parses an event.
+   *
+   * @param parse The parser.
+   * @param data The event's data.
+   * @returns Undefined for an event that is skipped.
+   * @throws {UpstreamError} For the second unreadable event in a row, and any other error of the parser.
+   */
+  read<T>(parse: (data: string) => T, data: string): T | undefined {
+    try {
+      const value = parse(data);
+      this.#hasFailed = false;
+      return value;
+    } catch (error) {
+      const isUnreadable = UpstreamError.isInstance(error) && error.kind === "invalid_response";
+      if (!isUnreadable || this.#hasFailed) throw error;
+      this.#hasFailed = true;
+      return undefined;
+    }
+  }
+}
+
 /**
  * Parses one event in OpenAI's dialect.
  *

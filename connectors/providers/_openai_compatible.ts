@@ -4,7 +4,7 @@
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
-import type { ChatCompletion, JsonObject } from "../../src/contracts/openai.ts";
+import type { ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   CompletionChunk,
@@ -17,12 +17,13 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { type CompletionDefaults, createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
-import { type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+import { chunkOf, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { bodyOf, formOf, jsonOf } from "./_openai_body.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { lazyInfrastructure } from "./_lazy_infrastructure.ts";
-import { nameThoughts } from "./_openai_message.ts";
+import type { ReceivedEvent } from "./_openai_stream.ts";
 import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
 import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
 
@@ -114,23 +115,21 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       return await readWhole(await this.#postNative(request, options));
     }
     const bytes = await readBytes(await this.#post(request, options));
-    const { body, isUnchanged } = answerOf(parseObject(decoder.decode(bytes)));
-    return isUnchanged ? { body, wire: bytes } : { body };
+    const body = completionOf(parseObject(decoder.decode(bytes)));
+    return normalizeCompletion(body, createDefaults(request, this.#runtime)) ? { body } : { body, wire: bytes };
   }
 
   /** Requests a streaming response; the JSON of each event is kept. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
-    return streamOf(this.#post(request, options), (chunks) => ({
-      readWhole: (body) => answerOf(body).body,
-      readChunk: (data) => {
-        const chunk = chunks.read(data);
-        // some vendors send prompt annotations first, but many clients expect a choice in every chunk
-        return chunk.value.choices.length > 0 || chunk.value.usage ? chunk : undefined;
-      },
+    return streamOf(this.#post(request, options), {
+      readWhole: completionOf,
+      parse: chunkOf,
+      toChunk,
+      defaults: createDefaults(request, this.#runtime),
       joins: request.wire !== undefined,
-    }));
+    });
   }
 
   /** Requests `GET /models`. For a vendor without a model list, returns the catalogue once the vendor has responded. */
@@ -181,7 +180,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const { readEvents } = await nativeReaderOf(request.native!);
-    yield* readEvents(this.#postNative(request, options));
+    yield* readEvents(this.#postNative(request, options), createDefaults(request, this.#runtime));
   }
 
   #postNative({ model, native }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
@@ -216,7 +215,7 @@ function dialectsOf(vendor: OpenAiCompatible, { baseUrl: given, config }: Provid
 /** Reads responses of a native dialect, which is named by its path. */
 interface NativeReader {
   readWhole(response: UpstreamResponse): Promise<CompletionResponse>;
-  readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk>;
+  readEvents(opening: Promise<UpstreamResponse>, defaults: CompletionDefaults): AsyncIterable<CompletionChunk>;
 }
 
 function nativeReaderOf({ dialect }: NativeRequest): Promise<NativeReader> {
@@ -235,10 +234,11 @@ function postedBody(
   return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
 }
 
-function answerOf(body: Record<string, unknown>): { readonly body: ChatCompletion; readonly isUnchanged: boolean } {
-  const completion = completionOf(body);
-  const renamed = completion.choices.map(({ message }) => nameThoughts(Object(message)));
-  return { body: completion, isUnchanged: !renamed.includes(true) };
+/** Some vendors send prompt annotations first, but many clients expect a choice in every chunk. */
+function toChunk(value: ChatCompletionChunk, { data, isChanged }: ReceivedEvent): CompletionChunk | undefined {
+  if (value.choices.length === 0 && !value.usage) return undefined;
+  // multi-line data would not fit into one `data:` line
+  return isChanged || data.includes("\n") ? { value } : { value, wire: data };
 }
 
 /** The models of a list response. */

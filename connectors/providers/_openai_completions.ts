@@ -8,8 +8,9 @@ import type { ChatCompletion, ChatCompletionChunk, FinishReason, JsonObject } fr
 import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { isObject } from "../../src/util/is_object.ts";
+import type { CompletionDefaults } from "../../src/util/normalize_completion.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
-import { ChunkReader, ChunkStream } from "./_openai_stream.ts";
+import { ChunkStream } from "./_openai_stream.ts";
 import { completionOf } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -28,20 +29,22 @@ export async function readWhole(response: UpstreamResponse): Promise<CompletionR
  * Reads a streaming response.
  *
  * @param opening The response, once its head has been received.
+ * @param defaults What fills in members that the response lacks.
  * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
  */
-export function readEvents(opening: Promise<UpstreamResponse>): AsyncIterable<CompletionChunk> {
-  const chunks = new ChunkReader();
+export function readEvents(
+  opening: Promise<UpstreamResponse>,
+  defaults: CompletionDefaults,
+): AsyncIterable<CompletionChunk> {
   return new ChunkStream(opening, {
-    chunks,
     readWhole: chatOf,
-    readChunk(data) {
+    parse(data) {
       const event = parseObject(data);
       throwIfError(event);
-      const value = chunkOf(event);
-      chunks.complete(value);
-      return { value, native: `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` };
+      return chunkOf(event);
     },
+    toChunk: (value, { data }) => ({ value, native: `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` }),
+    defaults,
   });
 }
 

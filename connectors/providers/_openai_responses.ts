@@ -20,7 +20,7 @@ import { isObject } from "../../src/util/is_object.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
-import { parseObject, readBytes, streamReaderOf, upstreamError } from "./_http.ts";
+import { EventTolerance, parseObject, readBytes, streamReaderOf, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -60,9 +60,12 @@ export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGene
     return;
   }
   const reader = new EventReader();
+  const tolerance = new EventTolerance();
   for await (const events of readSse(streamReaderOf(response))) {
     for (const event of events) {
-      yield { value: reader.read(event.data), native: textOf(event) };
+      const parsed = tolerance.read(parseObject, event.data);
+      if (parsed === undefined) continue;
+      yield { value: reader.read(parsed), native: textOf(event) };
       if (reader.isFinished) return;
     }
   }
@@ -82,8 +85,7 @@ class EventReader {
   /** Function call items, by output index. */
   readonly #calls = new Map<unknown, number>();
 
-  read(data: string): ChatCompletionChunk {
-    const event = parseObject(data);
+  read(event: JsonObject): ChatCompletionChunk {
     const { type } = event;
     if (type === "error" || type === "response.failed") throw failureOf(event);
     const response = isObject(event.response) ? event.response : undefined;

@@ -2,27 +2,39 @@
  * Streaming responses in OpenAI's dialect.
  * @module
  */
-import type { ChatCompletion } from "../../src/contracts/openai.ts";
+import type { ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
+import { type CompletionDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
-import type { ChunkReader } from "./_chunk_reader.ts";
 import { chunksOf } from "./_chunks.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
 import { streamReaderOf } from "./_http.ts";
 
-export { ChunkReader } from "./_chunk_reader.ts";
+/** An event as received. */
+export interface ReceivedEvent {
+  readonly data: string;
+  /** Whether it had to be normalized. */
+  readonly isChanged: boolean;
+}
 
 /** Parsers and options for a streaming response. */
 export interface StreamParts {
   /** Parses a complete response, which some servers return instead of a stream. */
   readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
-  /** Parses an event's data; undefined if there is nothing to forward. */
-  readonly readChunk: (data: string) => CompletionChunk | undefined;
-  /** The parser of the events, which tracks whether the response is complete. */
-  readonly chunks: ChunkReader;
+  /** Parses an event's data; null or undefined if there is nothing to forward. An unreadable event throws. */
+  readonly parse: (data: string) => ChatCompletionChunk | null | undefined;
+  /**
+   * Creates the chunk of a normalized event; undefined if there is nothing to forward.
+   *
+   * @default The event, without its JSON.
+   */
+  readonly toChunk?: (value: ChatCompletionChunk, event: ReceivedEvent) => CompletionChunk | undefined;
+  /** What fills in members that responses lack. */
+  readonly defaults: CompletionDefaults;
   /**
    * Whether, after the first content, events that arrive together may be joined into one chunk, since only their JSON
    * is used.
@@ -38,6 +50,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   readonly #opening: Promise<UpstreamResponse>;
   readonly #parts: StreamParts;
   readonly #batches: EventBatches;
+  readonly #normalizer: ChunkNormalizer;
   #events: SseReader | undefined;
   /** Chunks of the last batch of events. */
   #chunks: readonly CompletionChunk[] = [];
@@ -55,7 +68,9 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   constructor(opening: Promise<UpstreamResponse>, parts: StreamParts) {
     this.#opening = opening;
     this.#parts = parts;
-    this.#batches = new EventBatches(parts.readChunk, parts.joins ?? false);
+    const { parse, joins = false } = parts;
+    this.#normalizer = new ChunkNormalizer(parts.defaults);
+    this.#batches = new EventBatches({ parse, accept: (value, data) => this.#accept(value, data), joins });
   }
 
   [Symbol.asyncIterator](): this {
@@ -104,6 +119,12 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     await events.cancel();
   }
 
+  #accept(value: ChatCompletionChunk, data: string): CompletionChunk | undefined {
+    const isChanged = this.#normalizer.normalize(value);
+    const { toChunk } = this.#parts;
+    return toChunk === undefined ? { value } : toChunk(value, { data, isChanged });
+  }
+
   /** Returns undefined for a response that is not a stream. */
   async #open(): Promise<SseReader | undefined> {
     const response = await this.#opening;
@@ -112,7 +133,9 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
       if (this.#isLast) await events.cancel();
       return events;
     }
-    this.#take([...chunksOf(this.#parts.readWhole(await readObject(response)))]);
+    const answer = this.#parts.readWhole(await readObject(response));
+    normalizeCompletion(answer, this.#parts.defaults);
+    this.#take([...chunksOf(answer)]);
     this.#isLast = true;
     return undefined;
   }
@@ -123,7 +146,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
       return read && this.#batches.read(read);
     } catch (error) {
       // a connection reset after the end of the response is harmless
-      if (!NetworkError.isInstance(error) || !this.#parts.chunks.isFinished) throw error;
+      if (!NetworkError.isInstance(error) || !this.#normalizer.isFinished) throw error;
       return undefined;
     }
   }
@@ -136,7 +159,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   /** @param isDone Whether the provider has sent `[DONE]`. */
   #finish(isDone: boolean): void {
     this.#isLast = true;
-    if (!isDone && !this.#parts.chunks.isFinished) throw broken("ended before the response was complete");
+    if (!isDone && !this.#normalizer.isFinished) throw broken("ended before the response was complete");
     if (this.#isEmpty) throw broken("was empty");
   }
 

@@ -6,7 +6,6 @@ import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import type { ChunkReader } from "./_chunk_reader.ts";
 import { throwIfError } from "./_http.ts";
 import type { StreamParts } from "./_openai_stream.ts";
 
@@ -41,16 +40,13 @@ let modules: typeof import("./_openai_stream.ts") | undefined;
  * it.
  *
  * @param opening The response, once its head has been received.
- * @param partsOf Creates its parsers and options.
+ * @param parts Its parsers and options.
  */
 export function streamOf(
   opening: Promise<UpstreamResponse>,
-  partsOf: (chunks: ChunkReader) => Omit<StreamParts, "chunks">,
+  parts: StreamParts,
 ): AsyncIterableIterator<CompletionChunk> {
-  const read = ({ ChunkReader, ChunkStream }: typeof import("./_openai_stream.ts")) => {
-    const chunks = new ChunkReader();
-    return new ChunkStream(opening, { ...partsOf(chunks), chunks });
-  };
+  const read = ({ ChunkStream }: typeof import("./_openai_stream.ts")) => new ChunkStream(opening, parts);
   if (modules !== undefined) return read(modules);
   opening.catch(() => {}); // the error is thrown when the stream is read
   const stream = import("./_openai_stream.ts").then((loaded) => read(modules = loaded));

@@ -13,6 +13,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
+import { createDefaults } from "../../src/util/normalize_completion.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunkOf, readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -218,15 +219,11 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
 
   /** Requests a streaming response. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
-    return streamOf(this.#post(request, options), (chunks) => ({
+    return streamOf(this.#post(request, options), {
       readWhole: (body) => this.#readWhole(body),
-      readChunk: (data) => {
-        const value = run("_parseSseChunk", () => this._parseSseChunk(data));
-        if (value === null || value === undefined) return undefined;
-        chunks.complete(value);
-        return { value };
-      },
-    }));
+      parse: (data) => run("_parseSseChunk", () => this._parseSseChunk(data)),
+      defaults: createDefaults(request, this.#runtime!),
+    });
   }
 
   /** The configured models. */

@@ -3,8 +3,9 @@
  * @module
  */
 import { ModelMesh } from "../../mod.ts";
-import { ChunkReader } from "../../connectors/providers/_chunk_reader.ts";
 import { EventBatches } from "../../connectors/providers/_event_batches.ts";
+import { chunkOf } from "../../connectors/providers/_http.ts";
+import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import { checkChatRequest } from "../../src/pipeline/check_request.ts";
 import { estimateTokens } from "../../src/pipeline/estimate.ts";
 import { createHandler } from "../../src/proxy/handler.ts";
@@ -12,6 +13,7 @@ import { coarseTimers } from "../../src/runtime/_coarse_timers.ts";
 import { callAfter } from "../../src/runtime/_timers.ts";
 import { costInNanoUsd } from "../../src/util/cost.ts";
 import { editMembers } from "../../src/util/json_members.ts";
+import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
@@ -43,13 +45,17 @@ Deno.bench("readRateHeaders, none there", () => void readRateHeaders(plain, now)
 
 const stream = `data: ${event}\n\n`;
 const parser = new SseParser();
-const reader = new ChunkReader();
+const normalizer = new ChunkNormalizer({ model: "m", keepsFunctionCall: false, random: Math.random, now: Date.now });
+const accept = (
+  value: ChatCompletionChunk,
+  wire: string,
+) => (normalizer.normalize(value) ? { value } : { value, wire });
 Deno.bench("an event of a stream, parsed", () => {
-  for (const { data } of parser.push(stream)) reader.read(data);
+  for (const { data } of parser.push(stream)) accept(chunkOf(data), data);
 });
 
 const events = parser.push(stream.repeat(20));
-const batches = new EventBatches((data) => reader.read(data), true);
+const batches = new EventBatches({ parse: chunkOf, accept, joins: true });
 Deno.bench("20 events of a stream that arrived together", () => void batches.read(events));
 
 const after = coarseTimers();

@@ -145,12 +145,18 @@ export class AnswerStream {
     const waiting = this.#settle();
     if (waiting === undefined) return;
     try {
-      if (!result.done) this.#measure(result.value); // a custom connector may yield any value
-      waiting.resolve(result.done ? undefined : result.value);
+      waiting.resolve(result.done ? undefined : this.#accept(result.value));
     } catch (error) {
       waiting.reject(this.#interrupted(error));
     }
   };
+
+  /** @throws If a custom connector yields an invalid value. */
+  #accept(event: CompletionChunk): CompletionChunk {
+    const chunk = this.#parts.routed.answer.filter.read(event);
+    this.#measure(chunk);
+    return chunk;
+  }
 
   readonly #fail = (error: unknown): void => this.#settle()?.reject(this.#interrupted(error));
 

@@ -6,6 +6,7 @@ import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { carriesContent } from "./content.ts";
+import type { ChunkFilter } from "./normalize.ts";
 import type { Served } from "./routed.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */
@@ -19,38 +20,52 @@ export interface OpenStream {
   readonly rest: AsyncIterator<CompletionChunk>;
   /** Whether the buffered events are the whole response. */
   readonly complete: boolean;
+  /** Normalizes the later events. */
+  readonly filter: ChunkFilter;
+}
+
+/** What a stream is read with. */
+interface StreamReading {
+  /** Normalizes its events. */
+  readonly filter: ChunkFilter;
+  /** Aborts the call, even if the stream ignores it. */
+  readonly signal: StopSignal;
 }
 
 /**
  * Reads a stream up to its first content.
  *
  * @param events The provider's stream, not yet read.
- * @param signal Aborts the call, even if the stream ignores it.
+ * @param reading What it is read with.
  * @throws Any error of the provider before the first content.
  */
 export function openStream(
   events: AsyncIterable<CompletionChunk>,
-  signal: StopSignal,
+  reading: StreamReading,
 ): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
   // ends the source; without effect on a stream that has ended
-  signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
-  return warmUp(rest, signal);
+  reading.signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
+  return warmUp(rest, reading);
 }
 
-async function warmUp(rest: AsyncIterator<CompletionChunk>, signal: StopSignal): Promise<Served<OpenStream>> {
+async function warmUp(
+  rest: AsyncIterator<CompletionChunk>,
+  { filter, signal }: StreamReading,
+): Promise<Served<OpenStream>> {
   const held: CompletionChunk[] = [];
   let size = 0;
   let usage: CompletionUsage | null | undefined;
   for (;;) {
-    const { done, value } = await rest.next();
+    const { done, value: event } = await rest.next();
     if (signal.aborted) throw signal.reason;
-    if (done) return { answer: { held, rest, complete: true }, empty: true, usage };
+    if (done) return { answer: { held, rest, complete: true, filter }, empty: true, usage };
+    const value = filter.read(event);
     held.push(value);
     usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
     if (carriesContent(value.value) || size > maxBufferedChars) {
-      return { answer: { held, rest, complete: false }, empty: false };
+      return { answer: { held, rest, complete: false, filter }, empty: false };
     }
   }
 }

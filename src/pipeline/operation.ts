@@ -10,8 +10,10 @@ import type {
   CompletionResponse,
   ModelInfo,
   OperationName,
+  OperationRequest,
   UploadedFile,
 } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import type { Quantities } from "../util/cost.ts";
@@ -71,6 +73,16 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
   /** Adapts a request to a model. */
   reword(body: Body, model: ModelEntry): Rewording;
+  /**
+   * Converts a provider's variation of a response to the shape that clients and dialects expect.
+   *
+   * @throws {UpstreamError} `invalid_response` if that is impossible.
+   */
+  normalize?(
+    response: CompletionResponse<Response>,
+    request: OperationRequest,
+    runtime: Runtime,
+  ): CompletionResponse<Response>;
   /** Converts a response to the requested form. By default, responses are unchanged. */
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
   /** Whether responses are content such as audio, streamed: `CompletionResponse.content`. */

@@ -22,10 +22,12 @@ interface Completed<Response> {
 /** Requests a complete response from a model, as its operation defines. */
 function completing<Body extends RequestBody, Response>(
   { operation, body }: RoutedRequest<Body, Response>,
+  { runtime }: RouteDeps,
 ): Call<Completed<Response>> {
   return async ({ model }, completion, options) => {
     const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
-    const response = readResponse(complete, completion, operation);
+    const received = readResponse(complete, completion, operation);
+    const response = operation.normalize?.(received, completion, runtime) ?? received;
     const sent = response.body;
     if (operation.isEmpty(sent)) {
       return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
@@ -68,9 +70,9 @@ async function performOne<Body extends RequestBody, Response>(
   }
   if (request.delivery === "stream") {
     const { openingStream, streamedAnswer } = streams ??= await import("./perform_stream.ts");
-    return streamedAnswer(routed, await route(routed, openingStream, deps), deps);
+    return streamedAnswer(routed, await route(routed, openingStream(deps), deps), deps);
   }
-  const served = await route(routed, completing(request), deps);
+  const served = await route(routed, completing(request, deps), deps);
   const { sent, response } = served.answer;
   const { costNanoUsd, estimated } = served.settle("success", {
     ...operation.usageIn(sent),

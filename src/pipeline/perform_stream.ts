@@ -7,13 +7,18 @@ import { factsOf, type StreamedAnswer } from "./answer.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import type { RouteDeps } from "./deps.ts";
 import { interruptOf } from "./interrupt.ts";
+import { ChunkFilter } from "./normalize.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 
 /** Requests a stream from one model. */
-export const openingStream: Call<OpenStream> = ({ model }, completion, connection) =>
-  openStream(model.instance.provider!.stream(completion as CompletionRequest, connection), connection.stop);
+export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
+  return ({ model }, completion, connection) => {
+    const events = model.instance.provider!.stream(completion as CompletionRequest, connection);
+    return openStream(events, { filter: new ChunkFilter(completion, runtime), signal: connection.stop });
+  };
+}
 
 /** Returns the response to a routed request for a stream. */
 export function streamedAnswer(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {

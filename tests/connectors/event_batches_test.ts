@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { ChunkReader } from "../../connectors/providers/_chunk_reader.ts";
 import { EventBatches } from "../../connectors/providers/_event_batches.ts";
+import { chunkOf } from "../../connectors/providers/_http.ts";
+import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
 
 const chunk = (choice: object, more: object = {}) =>
@@ -13,8 +14,12 @@ const eventsOf = (...datas: string[]) => datas.map((data) => ({ event: "", data 
 
 /** The reader of a stream, which has said this much. */
 function begun(joins: boolean, ...datas: string[]): EventBatches {
-  const chunks = new ChunkReader();
-  const batches = new EventBatches((data) => chunks.read(data), joins);
+  const normalizer = new ChunkNormalizer({ model: "m", keepsFunctionCall: false, random: () => 0, now: () => 0 });
+  const batches = new EventBatches({
+    parse: chunkOf,
+    accept: (value, data) => normalizer.normalize(value) || data.includes("\n") ? { value } : { value, wire: data },
+    joins,
+  });
   batches.read(eventsOf(...datas));
   return batches;
 }
@@ -52,8 +57,21 @@ Deno.test("a chunk waits for what is passed on after it, and not for usage, whic
   assertEquals(moreOf(text("a"), counts, "[DONE]"), [true, true]);
 });
 
+Deno.test("one unreadable event is skipped, also between two reads; two in a row are a failure", () => {
+  const broken = text("c").slice(0, -1);
+  const batches = begun(true, first);
+  const read = (...datas: string[]) => {
+    const { chunks, failure } = batches.read(eventsOf(...datas));
+    return [chunks.map(({ wire }) => wire), failure !== undefined];
+  };
+  assertEquals(read(text("a"), broken, text("b"), broken), [[`${text("a")}\n\ndata: ${text("b")}`], false]);
+  assertEquals(read(text("d"), broken), [[text("d")], false]);
+  assertEquals(read(broken), [[], true]);
+});
+
 Deno.test("what comes before an event that fails is kept, and nothing after [DONE] is read", () => {
-  const failing = begun(true, first).read(eventsOf(text("a"), text("b"), text("c").slice(0, -1), text("d")));
+  const broken = text("c").slice(0, -1);
+  const failing = begun(true, first).read(eventsOf(text("a"), text("b"), broken, broken, text("d")));
   assertEquals([failing.chunks.length, failing.chunks[0]!.more, failing.isDone], [1, true, false]);
   assert(failing.failure !== undefined);
   const done = begun(true, first).read(eventsOf(text("a"), "", "[DONE]", "{"));

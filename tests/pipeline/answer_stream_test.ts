@@ -6,6 +6,7 @@ import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import { NetworkError, StreamInterruptedError } from "../../src/errors.ts";
 import { AnswerStream } from "../../src/pipeline/answer_stream.ts";
 import { Connection } from "../../src/pipeline/connection.ts";
+import { ChunkFilter } from "../../src/pipeline/normalize.ts";
 import type { OpenStream } from "../../src/pipeline/open_stream.ts";
 import type { Routed } from "../../src/pipeline/routed.ts";
 import { settle, testRuntime } from "../../src/runtime/test.ts";
@@ -49,6 +50,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
     held: [chunk("one")],
     rest: (iterator ?? source()) as AsyncGenerator<CompletionChunk>,
     complete: false,
+    filter: new ChunkFilter({ model: { id: "m" }, body: {} } as never, runtime),
   };
   const routed = {
     answer,

@@ -7,6 +7,7 @@ import type { ChatCompletion, ChatCompletionRequest } from "../../contracts/open
 import { checkChatRequest } from "../check_request.ts";
 import { isEmptyCompletion } from "../content.ts";
 import { estimateTokens } from "../estimate.ts";
+import { normalizeChatResponse } from "../normalize.ts";
 import type { CheckedOperation, TakenUsage, UsageContext } from "../operation.ts";
 import { OutputEstimate } from "../output_estimate.ts";
 import { readUsage, tokenBound } from "../read_usage.ts";
@@ -25,6 +26,7 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
     return { load: estimateTokens(body, size), lackOf: chatLacks(body, size) };
   },
   reword: rewordChat,
+  normalize: normalizeChatResponse,
   isEmpty: isEmptyCompletion,
   usageIn: ({ usage, choices }) => ({ usage, written: () => new OutputEstimate().add(choices).tokens }),
   readUsage: readChatUsage,

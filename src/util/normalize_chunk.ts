@@ -1,0 +1,142 @@
+/**
+ * Normalizes the chunks of a streamed chat response.
+ * @module
+ */
+import type { ChatCompletionChunk } from "../contracts/openai.ts";
+import { UpstreamError } from "../errors.ts";
+import { isObject } from "./is_object.ts";
+import type { CompletionDefaults } from "./normalize_completion.ts";
+import { createId, normalizeFinishReason, normalizeText, normalizeUsage } from "./normalize_message.ts";
+import { StreamedCalls } from "./streamed_calls.ts";
+
+type Unchecked = Record<string, unknown>;
+
+/** A choice whose delta is an object. */
+type Choice = Unchecked & { index: number; delta: Unchecked };
+
+/** What is known of one choice so far. */
+interface ChoiceState {
+  hasEnded: boolean;
+  calls: StreamedCalls | undefined;
+}
+
+/** Normalizes the chunks of one stream, in order. */
+export class ChunkNormalizer {
+  readonly #defaults: CompletionDefaults;
+  readonly #choices = new Map<number, ChoiceState>();
+  #id: string | undefined;
+  #created: number | undefined;
+
+  /** @param defaults What fills in members that chunks lack. */
+  constructor(defaults: CompletionDefaults) {
+    this.#defaults = defaults;
+  }
+
+  /** Whether every choice that started has its finish reason. */
+  get isFinished(): boolean {
+    return this.#choices.size > 0 && [...this.#choices.values()].every(({ hasEnded }) => hasEnded);
+  }
+
+  /**
+   * Converts a vendor's variation of a chunk to OpenAI's shape, as `normalizeCompletion` does for a whole response. Tool
+   * calls get indexes of their own, and begin with their id and name.
+   *
+   * @param chunk The chunk, modified in place.
+   * @returns Whether it was modified.
+   * @throws {UpstreamError} If it ends a generation that the server did not complete, or a tool call without a name.
+   */
+  normalize(chunk: ChatCompletionChunk): boolean {
+    let isChanged = this.#fillHead(chunk as Unchecked);
+    if (chunk.usage !== null) isChanged = normalizeUsage(chunk) || isChanged;
+    if (!Array.isArray(chunk.choices)) {
+      chunk.choices = [];
+      return true;
+    }
+    if (!chunk.choices.every(isObject)) {
+      chunk.choices = chunk.choices.filter(isObject) as ChatCompletionChunk["choices"];
+      isChanged = true;
+    }
+    chunk.choices.forEach((choice, position) => {
+      isChanged = this.#normalizeChoice(choice as Unchecked, position) || isChanged;
+    });
+    return isChanged;
+  }
+
+  #fillHead(chunk: Unchecked): boolean {
+    const { random, now, model } = this.#defaults;
+    let isChanged = false;
+    if (typeof chunk.id === "string" && chunk.id !== "") this.#id = chunk.id;
+    else {
+      chunk.id = this.#id ??= createId("chatcmpl-", random);
+      isChanged = true;
+    }
+    if (chunk.object !== "chat.completion.chunk") {
+      chunk.object = "chat.completion.chunk";
+      isChanged = true;
+    }
+    if (typeof chunk.created !== "number") {
+      chunk.created = this.#created ??= Math.floor(now() / 1000);
+      isChanged = true;
+    }
+    if (typeof chunk.model === "string" && chunk.model !== "") return isChanged;
+    chunk.model = model;
+    return true;
+  }
+
+  #normalizeChoice(choice: Unchecked, position: number): boolean {
+    let isChanged = false;
+    if (typeof choice.index !== "number") {
+      choice.index = position;
+      isChanged = true;
+    }
+    if (!isObject(choice.delta)) {
+      choice.delta = {};
+      isChanged = true;
+    }
+    const { index, delta } = choice as Choice;
+    let state = this.#choices.get(index);
+    if (state === undefined) {
+      this.#choices.set(index, state = { hasEnded: false, calls: undefined });
+      isChanged = fillRole(delta) || isChanged;
+    }
+    isChanged = normalizeText(delta) || isChanged;
+    isChanged = this.#normalizeCalls(delta, state) || isChanged;
+    return this.#end(choice, state) || isChanged;
+  }
+
+  #normalizeCalls(delta: Unchecked, state: ChoiceState): boolean {
+    let isChanged = false;
+    if (delta.function_call !== undefined && !this.#defaults.keepsFunctionCall) {
+      const { function_call: call } = delta;
+      delete delta.function_call;
+      if (isObject(call) && !Array.isArray(delta.tool_calls)) delta.tool_calls = [{ index: 0, function: call }];
+      isChanged = true;
+    }
+    const { tool_calls: calls } = delta;
+    if (calls === undefined) return isChanged;
+    if (!Array.isArray(calls) || calls.length === 0) {
+      delete delta.tool_calls;
+      return true;
+    }
+    state.calls ??= new StreamedCalls(this.#defaults.random);
+    return state.calls.normalize(delta, calls) || isChanged;
+  }
+
+  #end(choice: Unchecked, state: ChoiceState): boolean {
+    const { keepsFunctionCall } = this.#defaults;
+    const isChanged = normalizeFinishReason(choice, { hasCalls: state.calls !== undefined, keepsFunctionCall });
+    if (choice.finish_reason === null || choice.finish_reason === undefined) return isChanged;
+    state.hasEnded = true;
+    if (state.calls?.isNameMissing) {
+      throw new UpstreamError("The provider's stream has a tool call without a name", { kind: "invalid_response" });
+    }
+    return isChanged;
+  }
+}
+
+/** The stream helper of the official client requires the role. */
+function fillRole(delta: Unchecked): boolean {
+  if (typeof delta.role === "string") return false;
+  delta.role = "assistant";
+  return true;
+}

@@ -1,0 +1,137 @@
+/**
+ * Normalizes complete chat responses.
+ * @module
+ */
+import type { ChatCompletion } from "../contracts/openai.ts";
+import type { CompletionRequest } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { UpstreamError } from "../errors.ts";
+import { isObject } from "./is_object.ts";
+import { createId, normalizeFinishReason, normalizeText, normalizeUsage, toArguments } from "./normalize_message.ts";
+
+/** What fills in members that a response lacks. */
+export interface CompletionDefaults {
+  /** The upstream model id. */
+  readonly model: string;
+  /** Whether the client uses the older `functions`, and expects `function_call`. */
+  readonly keepsFunctionCall: boolean;
+  /** A source of randomness, 0 to 1. */
+  readonly random: () => number;
+  /** The time, ms since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Returns what fills in the responses to a request.
+ *
+ * @param request The request.
+ * @param runtime Clock and randomness.
+ */
+export function createDefaults(
+  { model, body }: Pick<CompletionRequest, "model" | "body">,
+  { random, clock }: Pick<Runtime, "random" | "clock">,
+): CompletionDefaults {
+  return { model: model.id, keepsFunctionCall: body.functions !== undefined, random, now: () => clock.now() };
+}
+
+/**
+ * Converts a vendor's variation of a chat response to OpenAI's shape: null becomes absent, an object of arguments
+ * becomes JSON text, missing arguments become `{}`, and missing ids are created.
+ *
+ * @param body The response; modified in place.
+ * @param defaults What fills in missing members.
+ * @returns Whether it was modified.
+ * @throws {UpstreamError} `invalid_response` if a choice has no message, or a tool call no function.
+ */
+export function normalizeCompletion(body: ChatCompletion, defaults: CompletionDefaults): boolean {
+  if (!Array.isArray(body.choices)) throw invalid("has no choices");
+  let isChanged = fillHead(body as Record<string, unknown>, defaults);
+  isChanged = normalizeUsage(body) || isChanged;
+  body.choices.forEach((choice: unknown, position) => {
+    if (!isObject(choice) || !isObject(choice.message)) throw invalid("has a choice without a message");
+    isChanged = normalizeChoice(choice as UncheckedChoice, position, defaults) || isChanged;
+  });
+  return isChanged;
+}
+
+type UncheckedChoice = Record<string, unknown> & { message: Record<string, unknown> };
+
+function fillHead(body: Record<string, unknown>, { model, random, now }: CompletionDefaults): boolean {
+  return fill(body, {
+    id: isText(body.id) ? undefined : createId("chatcmpl-", random),
+    object: body.object === "chat.completion" ? undefined : "chat.completion",
+    created: typeof body.created === "number" ? undefined : Math.floor(now() / 1000),
+    model: isText(body.model) ? undefined : model,
+  });
+}
+
+function normalizeChoice(choice: UncheckedChoice, position: number, defaults: CompletionDefaults): boolean {
+  const { message } = choice;
+  let isChanged = fill(choice, { index: typeof choice.index === "number" ? undefined : position });
+  isChanged = normalizeText(message) || isChanged;
+  isChanged = fill(message, {
+    role: isText(message.role) ? undefined : "assistant",
+    content: message.content === undefined ? null : undefined,
+  }) || isChanged;
+  isChanged = convertFunctionCall(message, defaults.keepsFunctionCall) || isChanged;
+  isChanged = normalizeCalls(message, defaults) || isChanged;
+  isChanged = normalizeFinishReason(choice, { hasCalls: Array.isArray(message.tool_calls), ...defaults }) || isChanged;
+  return isChanged;
+}
+
+/** Sets the members that have a value. */
+function fill(target: Record<string, unknown>, members: Record<string, unknown>): boolean {
+  let isChanged = false;
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue;
+    target[name] = value;
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+/** The older form of a single tool call. */
+function convertFunctionCall(message: Record<string, unknown>, isKept: boolean): boolean {
+  const { function_call: call } = message;
+  if (call === undefined || isKept) return false;
+  delete message.function_call;
+  if (isObject(call) && !Array.isArray(message.tool_calls)) message.tool_calls = [{ type: "function", function: call }];
+  return true;
+}
+
+/** Removes what is no list of tool calls, and completes each call of one. */
+function normalizeCalls(message: Record<string, unknown>, { random }: CompletionDefaults): boolean {
+  const { tool_calls: calls } = message;
+  if (calls === undefined) return false;
+  if (!Array.isArray(calls) || calls.length === 0) {
+    delete message.tool_calls;
+    return true;
+  }
+  let isChanged = false;
+  for (const call of calls) {
+    if (!isObject(call)) throw invalid("has an unreadable tool call");
+    const isCustom = call.type === "custom" && isObject(call.custom);
+    isChanged = fill(call, {
+      id: isText(call.id) ? undefined : createId("call_", random),
+      type: isCustom || call.type === "function" ? undefined : "function",
+    }) || isChanged;
+    if (!isCustom) isChanged = normalizeFunction(call.function) || isChanged;
+  }
+  return isChanged;
+}
+
+function normalizeFunction(fn: unknown): boolean {
+  if (!isObject(fn) || !isText(fn.name)) throw invalid("has a tool call without a function");
+  const text = toArguments(fn.arguments, "{}");
+  if (text === fn.arguments) return false;
+  fn.arguments = text;
+  return true;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function invalid(what: string): UpstreamError {
+  return new UpstreamError(`The provider's response ${what}`, { kind: "invalid_response" });
+}

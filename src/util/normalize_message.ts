@@ -1,0 +1,159 @@
+/**
+ * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, token counts.
+ * Members that are null become absent, and variations of OpenAI's shape become that shape. Every function modifies its
+ * argument in place, and returns whether it did.
+ * @module
+ */
+import type { FinishReason } from "../contracts/openai.ts";
+import { UpstreamError } from "../errors.ts";
+import { isObject } from "./is_object.ts";
+
+/** A message, a delta, or the like, whose members are not yet checked. */
+type Unchecked = Record<string, unknown>;
+
+/** Finish reasons of servers with their own names, in lower case. */
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  eos: "stop",
+  eos_token: "stop",
+  end_turn: "stop",
+  stop_sequence: "stop",
+  complete: "stop",
+  length: "length",
+  max_tokens: "length",
+  max_length: "length",
+  max_new_tokens: "length",
+  max_output_tokens: "length",
+  model_length: "length",
+  tool_calls: "tool_calls",
+  tool_call: "tool_calls",
+  tool_use: "tool_calls",
+  function_call: "function_call",
+  content_filter: "content_filter",
+  safety: "content_filter",
+  refusal: "content_filter",
+  sensitive: "content_filter",
+};
+
+/** Finish reasons of a generation that the server did not complete. */
+const failures: ReadonlySet<string> = new Set([
+  "abort",
+  "cancelled",
+  "error",
+  "insufficient_system_resource",
+  "network_error",
+]);
+
+/**
+ * Renames reasoning to `reasoning_content`, and joins text that comes as parts.
+ *
+ * @param message A message or a delta.
+ */
+export function normalizeText(message: Unchecked): boolean {
+  const { content, reasoning } = message;
+  if (Array.isArray(content)) {
+    const thoughts = joinText(content, "thinking");
+    message.content = joinText(content, "text");
+    if (thoughts !== "") message.reasoning_content = thoughts;
+    return true;
+  }
+  if (typeof reasoning !== "string" || message.reasoning_content !== undefined) return false;
+  message.reasoning_content = reasoning;
+  delete message.reasoning;
+  return true;
+}
+
+/** Joins the text of parts of one type; reasoning has parts of its own type. */
+function joinText(parts: readonly unknown[], kind: string): string {
+  return parts.map((part) => {
+    const { type, text, thinking } = Object(part);
+    if (type !== kind) return "";
+    if (kind === "text") return typeof text === "string" ? text : "";
+    return Array.isArray(thinking) ? joinText(thinking, "text") : typeof thinking === "string" ? thinking : "";
+  }).join("");
+}
+
+/**
+ * Converts the finish reason of a choice. A choice with tool calls never ends with `stop`.
+ *
+ * @param choice The choice.
+ * @param calls Whether it has tool calls, and whether the client expects the older `function_call`.
+ * @throws {UpstreamError} If the server did not complete the generation.
+ */
+export function normalizeFinishReason(
+  choice: Unchecked,
+  { hasCalls, keepsFunctionCall }: { readonly hasCalls: boolean; readonly keepsFunctionCall: boolean },
+): boolean {
+  const { finish_reason: given } = choice;
+  if (given === null || given === undefined) return false;
+  const word = String(given).toLowerCase();
+  if (failures.has(word)) {
+    throw new UpstreamError(`The provider ended its response with the finish reason "${word}"`, { kind: "server" });
+  }
+  let reason = Object.hasOwn(finishReasons, word) ? finishReasons[word]! : "stop";
+  if (reason === "function_call" && !keepsFunctionCall) reason = "tool_calls";
+  if (reason === "stop" && hasCalls) reason = "tool_calls";
+  choice.finish_reason = reason;
+  return reason !== given;
+}
+
+/**
+ * Removes token counts that are not numbers.
+ *
+ * @param holder A response or a chunk.
+ */
+export function normalizeUsage(holder: { usage?: unknown }): boolean {
+  const { usage } = holder;
+  if (usage === undefined) return false;
+  if (!isObject(usage)) {
+    delete holder.usage;
+    return true;
+  }
+  let isChanged = false;
+  for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
+    isChanged = removeUnlessNumber(usage, name) || isChanged;
+  }
+  for (const name of ["prompt_tokens_details", "completion_tokens_details"]) {
+    const details = usage[name];
+    if (details === undefined) continue;
+    if (isObject(details)) {
+      for (const member of Object.keys(details)) {
+        if (/_tokens$/.test(member)) isChanged = removeUnlessNumber(details, member) || isChanged;
+      }
+    } else {
+      delete usage[name];
+      isChanged = true;
+    }
+  }
+  return isChanged;
+}
+
+function removeUnlessNumber(counts: Unchecked, name: string): boolean {
+  const value = counts[name];
+  if (value === undefined || typeof value === "number") return false;
+  delete counts[name];
+  return true;
+}
+
+/**
+ * Converts the arguments of a tool call to JSON text.
+ *
+ * @param value What the vendor sent.
+ * @param missing The text of arguments that are missing or null.
+ */
+export function toArguments(value: unknown, missing: string): string {
+  if (typeof value === "string") return value === "" ? missing : value;
+  return value === null || value === undefined ? missing : JSON.stringify(value);
+}
+
+/**
+ * Creates an id.
+ *
+ * @param prefix Its beginning, such as `call_`.
+ * @param random A source of randomness, 0 to 1.
+ */
+export function createId(prefix: string, random: () => number): string {
+  let id = prefix;
+  while (id.length < prefix.length + 24) id += Math.floor(random() * 36).toString(36);
+  return id;
+}
