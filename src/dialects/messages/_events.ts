@@ -6,35 +6,44 @@
  */
 import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
+import { JsonProgress } from "../../util/json_progress.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { endOf, usageOf } from "./_answer.ts";
 import { carrierOf } from "./_carried.ts";
 import { errorBodyOf } from "./_errors.ts";
 
-/** An incomplete tool call. */
+/** A tool call. */
 interface OpenCall {
-  /** Index of the call in chat. */
-  readonly index: number;
-  id: string;
-  name: string;
+  readonly id: string;
+  readonly name: string;
   state: JsonObject | undefined;
-  /** The arguments so far. */
+  /** Arguments that wait until the block of the call is open. */
   text: string;
+  readonly progress: JsonProgress;
 }
 
 /** The open block: its type, or its tool call. */
 type OpenBlock = "thinking" | "text" | OpenCall;
 
-/** Translates a streaming response. Blocks are opened one at a time, as clients of Messages expect. */
+/** Text that waits until an incomplete tool call is closed. */
+interface WaitingText {
+  readonly kind: "thinking" | "text";
+  text: string;
+}
+
+/**
+ * Translates a streaming response. Blocks are opened one at a time, as clients of Messages expect: what arrives before
+ * the arguments of a tool call are complete waits.
+ */
 export class MessageEvents implements EventTranslator {
   readonly #stops: readonly string[] | undefined;
   #hasStarted = false;
   #blocks = 0;
   #open: OpenBlock | undefined;
-  /** Calls that started before another one was complete. */
-  #waiting: OpenCall[] = [];
-  /** Indexes of closed calls: later deltas, such as empty ones, are ignored. */
-  readonly #closed = new Set<number>();
+  /** What started before the open call was complete, in order. */
+  #waiting: (OpenCall | WaitingText)[] = [];
+  /** All calls, by their index in chat. */
+  readonly #calls = new Map<number, OpenCall>();
   #hasRefused = false;
   #usage: CompletionUsage | undefined;
   #end: { finish_reason: string | null; stop_reason?: unknown } = { finish_reason: null };
@@ -56,9 +65,10 @@ export class MessageEvents implements EventTranslator {
   }
 
   end(): string {
-    let events = this.#close();
-    for (const call of this.#waiting) events += this.#openCall(call) + this.#close();
+    let events = "";
+    for (const block of this.#waiting) events += this.#begin(block);
     this.#waiting = [];
+    events += this.#close();
     const delta = endOf(this.#end, { stops: this.#stops, hasRefused: this.#hasRefused });
     events += eventOf({ type: "message_delta", delta, usage: usageOf(this.#usage) });
     return events + eventOf({ type: "message_stop" });
@@ -90,59 +100,72 @@ export class MessageEvents implements EventTranslator {
 
   #write(kind: "thinking" | "text", text: string): string {
     if (text === "") return "";
+    if (this.#isBusy) {
+      const last = this.#waiting.at(-1);
+      if (last !== undefined && "kind" in last && last.kind === kind) last.text += text;
+      else this.#waiting.push({ kind, text });
+      return "";
+    }
+    return this.#begin({ kind, text });
+  }
+
+  #call({ index = 0, id = "", function: fn, extra_content }: ToolCallDelta): string {
+    const text = fn?.arguments ?? "";
+    let call = this.#calls.get(index);
+    const isNew = call === undefined;
+    if (call === undefined) {
+      call = { id, name: fn?.name ?? "", state: undefined, text: "", progress: new JsonProgress() };
+      this.#calls.set(index, call);
+    }
+    if (isObject(extra_content)) call.state = extra_content;
+    call.progress.add(text);
+    if (this.#open === call) {
+      const events = text === "" ? "" : this.#delta({ type: "input_json_delta", partial_json: text });
+      return call.progress.isComplete ? events + this.#next() : events;
+    }
+    call.text += text;
+    if (!isNew) return "";
+    if (!this.#isBusy) return this.#begin(call);
+    this.#waiting.push(call);
+    return "";
+  }
+
+  /** Whether the open call is incomplete, so that nothing else can be opened. */
+  get #isBusy(): boolean {
+    return typeof this.#open === "object" && !this.#open.progress.isComplete;
+  }
+
+  /** Writes what waits, up to the next incomplete call. */
+  #next(): string {
+    let events = "";
+    while (this.#waiting.length > 0 && !this.#isBusy) events += this.#begin(this.#waiting.shift()!);
+    return events;
+  }
+
+  /** Writes a text, or opens the block of a call with its arguments so far. */
+  #begin(block: OpenCall | WaitingText): string {
+    return "kind" in block ? this.#beginText(block) : this.#beginCall(block);
+  }
+
+  #beginText({ kind, text }: WaitingText): string {
     const delta = kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
     if (this.#open === kind) return this.#delta(delta);
     const block = kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" };
-    const events = this.#close() + this.#begin(block);
+    const events = this.#close() + this.#startBlock(block);
     this.#open = kind;
     return events + this.#delta(delta);
   }
 
-  #call({ index = 0, id, function: fn, extra_content }: ToolCallDelta): string {
-    const text = fn?.arguments ?? "";
-    const current = typeof this.#open === "object" ? this.#open : undefined;
-    if (current?.index === index) {
-      current.text += text;
-      const events = text === "" ? "" : this.#delta({ type: "input_json_delta", partial_json: text });
-      return this.#waiting.length > 0 && isWhole(current.text) ? events + this.#next() : events;
-    }
-    if (this.#closed.has(index)) return "";
-    let call = this.#waiting.find((one) => one.index === index);
-    if (call === undefined) {
-      call = { index, id: "", name: "", state: undefined, text: "" };
-      this.#waiting.push(call);
-    }
-    call.id ||= id ?? "";
-    call.name ||= fn?.name ?? "";
-    if (isObject(extra_content)) call.state = extra_content;
-    call.text += text;
-    return current === undefined || isWhole(current.text) ? this.#next() : "";
-  }
-
-  /** Writes the waiting calls as far as they are complete; the last one stays open. */
-  #next(): string {
-    let events = "";
-    for (;;) {
-      const call = this.#waiting.shift();
-      if (call === undefined) return events;
-      events += this.#openCall(call);
-      if (!isWhole(call.text)) return events;
-    }
-  }
-
-  #openCall(call: OpenCall): string {
+  #beginCall(call: OpenCall): string {
     const { id, name, state, text } = call;
     let events = this.#close();
-    if (state !== undefined) {
-      events += this.#begin(carrierOf(state));
-      events += this.#stop();
-    }
-    events += this.#begin({ type: "tool_use", id, name, input: {} });
+    if (state !== undefined) events += this.#startBlock(carrierOf(state)) + this.#stop();
+    events += this.#startBlock({ type: "tool_use", id, name, input: {} });
     this.#open = call;
     return text === "" ? events : events + this.#delta({ type: "input_json_delta", partial_json: text });
   }
 
-  #begin(block: JsonObject): string {
+  #startBlock(block: JsonObject): string {
     return eventOf({ type: "content_block_start", index: this.#blocks, content_block: block });
   }
 
@@ -156,7 +179,6 @@ export class MessageEvents implements EventTranslator {
 
   #close(): string {
     if (this.#open === undefined) return "";
-    if (typeof this.#open === "object") this.#closed.add(this.#open.index);
     this.#open = undefined;
     return this.#stop();
   }
@@ -164,15 +186,4 @@ export class MessageEvents implements EventTranslator {
 
 function eventOf(data: JsonObject): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Whether the arguments of a call are complete. */
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
