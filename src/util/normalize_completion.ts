@@ -108,11 +108,11 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
     return true;
   }
   let isChanged = false;
-  for (const call of calls) {
+  for (const [position, call] of calls.entries()) {
     if (!isObject(call)) throw invalid("has an unreadable tool call");
     const isCustom = call.type === "custom" && isObject(call.custom);
     isChanged = fill(call, {
-      id: isText(call.id) ? undefined : createId("call_", random),
+      id: isText(call.id) ? undefined : createId(`call_${position}`, random),
       type: isCustom || call.type === "function" ? undefined : "function",
     }) || isChanged;
     if (!isCustom) isChanged = normalizeFunction(call.function) || isChanged;

@@ -101,7 +101,7 @@ export class StreamedCalls {
       delta.type === "function" && fn.arguments === withheld && fn === delta.function;
     if (isComplete) return "unchanged";
     delta.index = index;
-    delta.id = givenId ?? createId("call_", this.#random);
+    delta.id = givenId ?? createId(`call_${index}`, this.#random);
     delta.type = "function";
     delta.function = { ...fn, name, arguments: withheld };
     return "modified";
