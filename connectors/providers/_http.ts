@@ -7,6 +7,7 @@ import type { ChatCompletionChunk, OpenAiError } from "../../src/contracts/opena
 import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
+import { isObject } from "../../src/util/is_object.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -176,5 +177,8 @@ export class EventTolerance {
 export function chunkOf(data: string): ChatCompletionChunk {
   const body = parseObject(data);
   throwIfError(body);
+  if (Array.isArray(body.choices) && !body.choices.every(isObject)) {
+    throw new UpstreamError("The provider's event has an unreadable choice", { kind: "invalid_response" });
+  }
   return body as unknown as ChatCompletionChunk;
 }

@@ -1,8 +1,8 @@
 /**
- * Normalizes the chat responses of providers, including those that programs define. Their objects are not modified.
+ * Normalizes complete chat responses, including those of providers that programs define. Their objects are not modified.
  * @module
  */
-import type { ChatCompletion, ChatCompletionChunk } from "../contracts/openai.ts";
+import type { ChatCompletion } from "../contracts/openai.ts";
 import type {
   CompletionChunk,
   CompletionRequest,
@@ -12,7 +12,6 @@ import type {
 import type { Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
-import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults, normalizeCompletion } from "../util/normalize_completion.ts";
 
 /**
@@ -34,24 +33,14 @@ export function normalizeChatResponse(
   return isChanged ? { ...response, body } : response;
 }
 
-/** Normalizes the chunks of one stream, in order. Chunks as received were normalized by their connector. */
-export class ChunkFilter {
-  readonly #normalizer: ChunkNormalizer;
-
-  constructor(request: OperationRequest, runtime: Runtime) {
-    this.#normalizer = new ChunkNormalizer(createDefaults(request as CompletionRequest, runtime));
-  }
-
-  /** @throws {UpstreamError} If the chunk is invalid. */
-  read(chunk: CompletionChunk): CompletionChunk {
-    if (chunk.wire !== undefined || chunk.native !== undefined) return chunk;
-    const value = copyParts(chunk.value, "delta") as ChatCompletionChunk;
-    return this.#normalizer.normalize(value) ? { ...chunk, value } : chunk;
-  }
-}
-
-/** Copies the objects of a response that are modified: its choices, their messages or deltas, calls and usage. */
-function copyParts(value: unknown, part: "message" | "delta"): Record<string, unknown> {
+/**
+ * Copies the objects of a response that are modified: its choices, their messages or deltas, calls and usage.
+ *
+ * @param value The response or the chunk.
+ * @param part The member of a choice that contains calls.
+ * @throws {UpstreamError} `invalid_response` if it is no object.
+ */
+export function copyParts(value: unknown, part: "message" | "delta"): Record<string, unknown> {
   if (!isObject(value)) {
     throw new UpstreamError("The provider's response is not an object", { kind: "invalid_response" });
   }

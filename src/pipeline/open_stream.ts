@@ -6,7 +6,7 @@ import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { carriesContent } from "./content.ts";
-import type { ChunkFilter } from "./normalize.ts";
+import type { ChunkFilter } from "./chunk_filter.ts";
 import type { Served } from "./routed.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */

@@ -7,7 +7,7 @@ import { factsOf, type StreamedAnswer } from "./answer.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import type { RouteDeps } from "./deps.ts";
 import { interruptOf } from "./interrupt.ts";
-import { ChunkFilter } from "./normalize.ts";
+import { ChunkFilter } from "./chunk_filter.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";

@@ -43,7 +43,8 @@ export class ChunkNormalizer {
    *
    * @param chunk The chunk, modified in place.
    * @returns Whether it was modified.
-   * @throws {UpstreamError} If it ends a generation that the server did not complete, or a tool call without a name.
+   * @throws {UpstreamError} If it ends a generation that the server did not complete, or a tool call without a name; if a
+   * choice is not an object.
    */
   normalize(chunk: ChatCompletionChunk): boolean {
     let isChanged = this.#fillHead(chunk as Unchecked);
@@ -52,12 +53,11 @@ export class ChunkNormalizer {
       chunk.choices = [];
       return true;
     }
-    if (!chunk.choices.every(isObject)) {
-      chunk.choices = chunk.choices.filter(isObject) as ChatCompletionChunk["choices"];
-      isChanged = true;
-    }
-    chunk.choices.forEach((choice, position) => {
-      isChanged = this.#normalizeChoice(choice as Unchecked, position) || isChanged;
+    chunk.choices.forEach((choice: unknown, position) => {
+      if (!isObject(choice)) {
+        throw new UpstreamError("The provider's chunk has an unreadable choice", { kind: "invalid_response" });
+      }
+      isChanged = this.#normalizeChoice(choice, position) || isChanged;
     });
     return isChanged;
   }

@@ -114,7 +114,7 @@ describe("A streamed answer", () => {
     ["is closed", { cut: { after: 2, how: "close" } }],
     ["ends without saying so", { cut: { after: 2, how: "end" } }],
     ["says an error", { error: { after: 2, error: { message: "Overloaded" } } }],
-    ["turns to garbage", { garbage: { after: 2, text: 'data: {"bro' } }],
+    ["turns to garbage", { garbage: { after: 2, text: 'data: {"bro\n\ndata: {"bro' } }],
   ];
   for (const [what, options] of breaks) {
     it(`that ${what} throws with the text so far, and counts against its model`, async () => {

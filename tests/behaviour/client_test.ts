@@ -35,12 +35,13 @@ function assertNoModelIsBlamed({ client, records }: TestClient): void {
 
 describe("client.chat.completions.create()", () => {
   it("answers as the provider did, from the client's pool or the one named", async () => {
+    const message = { role: "assistant", content: "Ahoy", refusal: null, odd: 1 };
     const completion = {
       id: "1",
       object: "chat.completion",
       created: 1,
       model: "m-1",
-      choices: [{ message: { content: "Ahoy" } }],
+      choices: [{ index: 0, message, finish_reason: "stop", logprobs: null }],
       extra: [1],
     };
     await using upstream = await startUpstream(json(completion));

@@ -103,7 +103,7 @@ describe("an empty answer", () => {
   const shapes: readonly [name: string, behaviour: Behaviour][] = [
     ["content null", json({ choices: [{ index: 0, message, finish_reason: "stop" }] })],
     ["no finish reason", json({ choices: [{ index: 0, message, finish_reason: null }] })],
-    ["no message", json({ choices: [{ index: 0, finish_reason: "stop" }] })],
+    ["a message without members", json({ choices: [{ index: 0, message: {}, finish_reason: "stop" }] })],
     ["an empty list of tool calls", json({ choices: [{ index: 0, message: { ...message, tool_calls: [] } }] })],
   ];
   for (const [name, behaviour] of shapes) {

@@ -1,6 +1,6 @@
 /**
- * What stands in the events of a stream: usage is sent once, at the end and to a client that asked; what cannot be read ends
- * the stream as a failure. Events come together, so that those which only say more are joined.
+ * What stands in the events of a stream: usage is sent once, at the end and to a client that asked; one event that cannot be
+ * read is skipped, two in a row end the stream as a failure. Events come together, so that those which only say more are joined.
  */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -127,8 +127,15 @@ describe("usage in the events of a stream", () => {
 
 describe("an event that cannot be read", () => {
   for (const [what, broken] of Object.entries(unreadable)) {
-    it(`ends a stream that has begun as a failure of its model: ${what}`, async () => {
-      const events = [...opening, text(" two"), broken, text(" three"), ...closing];
+    it(`is skipped between two that can: ${what}`, async () => {
+      const events = [opening[0]!, broken, opening[1]!, text(" two"), broken, text(" three"), ...closing];
+      await using scene = await stage({ a: sse(...events), b: ok() }, oneOutcome);
+      const seen = await scene.askStream();
+      assertEquals([seen.text, seen.last, scene.states().a], ["one two three", "done", "active"]);
+    });
+
+    it(`ends a stream that has begun as a failure of its model after another one: ${what}`, async () => {
+      const events = [...opening, text(" two"), broken, broken, text(" three"), ...closing];
       await using scene = await stage({ a: sse(...events), b: ok() }, oneOutcome);
       const all = await (await scene.proxy.chat({ stream: true })).text();
       const seen = readStream(all);
@@ -137,9 +144,9 @@ describe("an event that cannot be read", () => {
       assertEquals([scene.calls, scene.states().a], [{ a: 1, b: 0 }, "retry_limit for 60s"]);
     });
 
-    it(`before the first content leads to another model: ${what}`, async () => {
+    it(`before the first content leads to another model after another one: ${what}`, async () => {
       await using scene = await stage(
-        { a: sse(opening[0]!, broken, ...closing), b: ok({ text: "from b" }) },
+        { a: sse(opening[0]!, broken, broken, ...opening, ...closing), b: ok({ text: "from b" }) },
         oneOutcome,
       );
       const seen = await scene.askStream();
@@ -147,21 +154,18 @@ describe("an event that cannot be read", () => {
     });
   }
 
-  it("is one after the finish reason, too", async () => {
+  it("is skipped after the finish reason, too", async () => {
     await using scene = await stage(
       { a: sse(...opening, event(undefined), '{"usage":{', "[DONE]"), b: ok() },
       oneOutcome,
     );
     const seen = await scene.askStream();
-    assertEquals([seen.last, seen.error?.code, scene.states().a], [
-      "error",
-      "stream_interrupted",
-      "retry_limit for 60s",
-    ]);
+    assertEquals([seen.text, seen.last, scene.states().a], ["one", "done", "active"]);
   });
 
-  it("ends a program's stream with what came before it", async () => {
-    await using upstream = await startUpstream(sse(...opening, text(" two"), unreadable["a cut"]!, ...closing));
+  it("ends a program's stream with what came before it and another one", async () => {
+    const cut = unreadable["a cut"]!;
+    await using upstream = await startUpstream(sse(...opening, text(" two"), cut, cut, ...closing));
     await using one = clientOver({ upstreams: { a: upstream.url } });
     const answer = await one.client.chat.completions.create({ messages, stream: true });
     const error = await assertRejects(async () => {

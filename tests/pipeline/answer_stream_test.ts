@@ -6,7 +6,7 @@ import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import { NetworkError, StreamInterruptedError } from "../../src/errors.ts";
 import { AnswerStream } from "../../src/pipeline/answer_stream.ts";
 import { Connection } from "../../src/pipeline/connection.ts";
-import { ChunkFilter } from "../../src/pipeline/normalize.ts";
+import { ChunkFilter } from "../../src/pipeline/chunk_filter.ts";
 import type { OpenStream } from "../../src/pipeline/open_stream.ts";
 import type { Routed } from "../../src/pipeline/routed.ts";
 import { settle, testRuntime } from "../../src/runtime/test.ts";

@@ -16,7 +16,8 @@ import {
   truncatedJson,
 } from "./upstream.ts";
 
-const brokenJson = 'data: {"choices":[{"del';
+/** Two unreadable events in a row; a single one is skipped. */
+const brokenJson = 'data: {"choices":[{"del\n\ndata: {"choices":[{"del';
 
 /** A failure before the first content. */
 interface EarlyRow {
@@ -38,8 +39,16 @@ export const cutAfter = (
 /** A stream with an error before any content. */
 export const errorFirst = (error: Record<string, unknown>, after: "headers" | 0 = "headers"): Behaviour =>
   stream({ error: { after, error } });
-/** An event without content. */
-const contentless = 'data: {"choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}\n\n';
+/** An event without content, of 130 characters. */
+const contentless = `data: ${
+  JSON.stringify({
+    id: "1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta: {}, finish_reason: null }],
+  })
+}\n\n`;
 
 /** Streams that fail before their first content. */
 export const earlyBreaks: readonly EarlyRow[] = [
@@ -55,7 +64,7 @@ export const earlyBreaks: readonly EarlyRow[] = [
   { name: "the role, then a reset", behaviour: cutAfter(0, "reset"), outcome: "network" },
   { name: "comments, then a clean end", behaviour: sse(": ping\n\n".repeat(9)), outcome: "invalid_response" },
   { name: "[DONE] alone", behaviour: sse("data: [DONE]\n\n"), outcome: "invalid_response" },
-  { name: "60 KiB without content", behaviour: sse(contentless.repeat(700)), outcome: "invalid_response" },
+  { name: "60 KiB without content", behaviour: sse(contentless.repeat(450)), outcome: "invalid_response" },
   { name: "an error first", behaviour: errorFirst({}), outcome: "server" },
   { name: "an error after the role", behaviour: errorFirst({}, 0), outcome: "server" },
   { name: "an overload first", behaviour: errorFirst({ code: 529 }), outcome: "server" },
@@ -111,6 +120,6 @@ export const lateBreaks: readonly LateRow[] = [
   },
   { name: "broken JSON after the first piece", breaks: { garbage: { after: 1, text: brokenJson } }, pieces: 1 },
   { name: "broken JSON after the second piece", breaks: { garbage: { after: 2, text: brokenJson } } },
-  { name: "data: null after the second piece", breaks: { garbage: { after: 2, text: "data: null" } } },
+  { name: "data: null after the second piece", breaks: { garbage: { after: 2, text: "data: null\n\ndata: null" } } },
   { name: "no finish reason and no [DONE]", breaks: { finishReason: null, done: false, usage: null } },
 ];
