@@ -3,12 +3,7 @@
  * @module
  */
 import type { ChatCompletion } from "../contracts/openai.ts";
-import type {
-  CompletionChunk,
-  CompletionRequest,
-  CompletionResponse,
-  OperationRequest,
-} from "../contracts/provider.ts";
+import type { CompletionRequest, CompletionResponse, OperationRequest } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";

@@ -91,9 +91,9 @@ function fill(target: Record<string, unknown>, members: Record<string, unknown>)
 }
 
 /** The older form of a single tool call. */
-function convertFunctionCall(message: Record<string, unknown>, isKept: boolean): boolean {
+function convertFunctionCall(message: Record<string, unknown>, isRetained: boolean): boolean {
   const { function_call: call } = message;
-  if (call === undefined || isKept) return false;
+  if (call === undefined || isRetained) return false;
   delete message.function_call;
   if (isObject(call) && !Array.isArray(message.tool_calls)) message.tool_calls = [{ type: "function", function: call }];
   return true;

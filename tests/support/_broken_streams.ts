@@ -64,7 +64,7 @@ export const earlyBreaks: readonly EarlyRow[] = [
   { name: "the role, then a reset", behaviour: cutAfter(0, "reset"), outcome: "network" },
   { name: "comments, then a clean end", behaviour: sse(": ping\n\n".repeat(9)), outcome: "invalid_response" },
   { name: "[DONE] alone", behaviour: sse("data: [DONE]\n\n"), outcome: "invalid_response" },
-  { name: "60 KiB without content", behaviour: sse(contentless.repeat(450)), outcome: "invalid_response" },
+  { name: "60 KiB without content", behaviour: sse(contentless.repeat(460)), outcome: "invalid_response" },
   { name: "an error first", behaviour: errorFirst({}), outcome: "server" },
   { name: "an error after the role", behaviour: errorFirst({}, 0), outcome: "server" },
   { name: "an overload first", behaviour: errorFirst({ code: 529 }), outcome: "server" },
