@@ -19,7 +19,7 @@ export interface EventBatch {
 }
 
 /** How the events of a stream are read. */
-export interface EventReading {
+interface EventReading {
   /** Parses an event's data; null or undefined if there is nothing to forward. An unreadable event throws. */
   readonly parse: (data: string) => ChatCompletionChunk | null | undefined;
   /** Normalizes a parsed event; undefined if there is nothing to forward. */
