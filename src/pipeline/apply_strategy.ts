@@ -5,10 +5,11 @@
 import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
+import { findLeadingTier } from "../rotation/tiers.ts";
 
 /**
- * Applies the pool's strategy, then its fallback, else selects the first candidate. A strategy that throws does not
- * fail the request.
+ * Applies the pool's strategy to the leading priority tier of the candidates, then its fallback, else selects the first
+ * candidate. A strategy that throws does not fail the request.
  *
  * @param candidates At least one.
  * @param pool The pool, with its strategy.
@@ -21,14 +22,16 @@ export function applyStrategy(
   context: SelectionContext,
   hub: Hub,
 ): Member {
-  const views = candidates.map(({ state }) => state);
+  const tier = findLeadingTier(candidates.map(({ state }) => state), context, pool);
   const selectWith = (strategy: SelectionStrategy | undefined) => {
     try {
-      return strategy?.select(views, context);
+      return strategy?.select(tier.candidates, context);
     } catch {
       hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
     }
   };
-  const chosen = selectWith(pool.strategy) ?? selectWith(pool.fallback);
-  return candidates.find(({ state }) => state === chosen) ?? candidates[0]!;
+  const [first] = tier.candidates;
+  const selected = selectWith(tier.strategy) ?? selectWith(tier.fallback);
+  const chosen = tier.candidates.find((state) => state === selected) ?? first;
+  return candidates.find(({ state }) => state === chosen)!;
 }

@@ -3,10 +3,11 @@
  * @module
  */
 import type { FallbackStep } from "../contracts/events.ts";
-import type { SelectionOutcome } from "../contracts/rotation.ts";
+import type { SelectionOutcome, SelectionStrategy } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import { notifySafely } from "../observe/notify.ts";
 import type { Member, Pool } from "../registry/registry.ts";
+import { findLeadingTier, isListed } from "../rotation/tiers.ts";
 import type { RequestPlan } from "./plan.ts";
 import type { RequestContext } from "./request_context.ts";
 
@@ -94,21 +95,22 @@ function isNewRotation(previous: FallbackStep, { member }: Choice, { plan, rotat
   return true;
 }
 
-/** The model that the strategy keeps, else the selected one. */
+/** The model that the strategy of its tier keeps, else the selected one. */
 function moveTo({ member, candidates }: Choice, pool: Pool): Member {
-  const { current } = pool.strategy;
+  const { current } = strategyFor(member, pool);
   const isChosen = current === undefined || current === member.model.name;
   return pool.current = (isChosen ? undefined : candidates.find(({ model }) => model.name === current)) ?? member;
 }
 
 /** The reason for which a pool has changed its model; undefined if its strategy distributes requests. */
 function causeOf({ state }: Member, after: Member, context: RequestContext): string | undefined {
-  const { plan: { pool: { strategy }, load }, clock } = context;
+  const { plan: { pool, load }, clock } = context;
   if (state.status === "standby") return state.reason;
-  if (strategy.current === undefined) {
+  if (strategyFor(after, pool).current === undefined) {
     const { standbysSeen, state } = after;
     return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
   }
+  if (isListed(after.state, pool.routing) && !isListed(state, pool.routing)) return "recovery"; // of its tier
   if (state.hasTrialRequest) return "half_open";
   const denial = state.denial(load, clock.monotonic());
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
@@ -119,14 +121,21 @@ function isOwnFault({ outcome, status }: FallbackStep, { routing }: Pool): boole
   return outcome === "request" && !(status !== undefined && routing.deactivation.errorCodes.has(status));
 }
 
+/** The strategy that selects a model in its priority tier. */
+function strategyFor({ state }: Member, pool: Pool): SelectionStrategy {
+  return findLeadingTier([state], pool.routing, pool).strategy;
+}
+
 function rotationOf({ name: pool }: Pool, from: string, { model: { name, instance } }: Member) {
   return { event: "rotation", pool, model: name, provider: instance.entry.id, from, to: name } as const;
 }
 
 function report(outcome: SelectionOutcome, pool: Pool, hub: Hub): void {
   const message = `The strategy of the pool "${pool.name}" failed`;
-  notifySafely(
-    () => pool.strategy.observe?.(outcome),
-    () => hub.trace({ severity: "error", component: "pool", message }),
-  );
+  for (const strategy of [pool.strategy, pool.fallback]) {
+    notifySafely(
+      () => strategy?.observe?.(outcome),
+      () => hub.trace({ severity: "error", component: "pool", message }),
+    );
+  }
 }

@@ -2,10 +2,10 @@
  * A dry run of a request through the same steps. Nothing is sent or counted.
  * @module
  */
-import type { SelectionContext } from "../contracts/rotation.ts";
+import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
-import type { Member, Pool } from "../registry/registry.ts";
-import { isExhausted } from "../rotation/fallback.ts";
+import type { Member } from "../registry/registry.ts";
+import { findLeadingTier } from "../rotation/tiers.ts";
 import type { ModelState } from "../state/model_state.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
@@ -88,21 +88,25 @@ function orderOf(context: RequestContext): Explanation["order"] {
   for (;;) {
     const candidates = openMembers(left, { context, alone: false });
     if (candidates.length === 0) return order;
-    const first = prefer?.(candidates) ?? candidates;
-    order.push(...scored(first, pool, selection));
-    left = left.filter((member) => !first.includes(member));
+    const states = (prefer?.(candidates) ?? candidates).map(({ state }) => state);
+    const tier = findLeadingTier(states, selection, pool);
+    const leading = new Set<unknown>(tier.candidates);
+    order.push(...scored(candidates.filter(({ state }) => leading.has(state)), tier.strategy, selection));
+    left = left.filter(({ state }) => !leading.has(state));
   }
 }
 
 /** The members by descending score. */
-function scored(members: readonly Member[], pool: Pool, context: SelectionContext): Explanation["order"] {
-  const { name, strategy, fallback } = pool;
-  const leading = fallback && isExhausted(members.map(({ state }) => state), context) ? fallback : strategy;
+function scored(
+  members: readonly Member[],
+  strategy: SelectionStrategy,
+  context: SelectionContext,
+): Explanation["order"] {
   const scoreOf = (state: ModelState) => {
     try {
-      return leading.score(state, context);
+      return strategy.score(state, context);
     } catch (cause) {
-      throw new MeshError(`The strategy of the pool "${name}" failed`, { code: "internal_error", cause });
+      throw new MeshError(`The strategy of the pool "${context.pool}" failed`, { code: "internal_error", cause });
     }
   };
   const scores = members.map(({ model, state }) => ({

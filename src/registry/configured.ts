@@ -8,7 +8,6 @@ import type { ConfiguredModel, PoolSettings, RoutingSettings, Settings } from ".
 import type { DatedPricing, Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { withFallback } from "../rotation/fallback.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, leavesOf, withConnectorFacts } from "./offered.ts";
 import { mergeRules } from "./parameter_rules.ts";
@@ -53,8 +52,11 @@ export function poolStrategyOf(
   parts: FillParts,
 ): PoolStrategy {
   const own = typeof strategy === "string" ? strategyOf(strategy, parts) : strategy;
-  const chosen = id === undefined ? { strategy: own } : withFallback(own, strategyOf(id, parts));
-  return { strategyId: typeof strategy === "string" ? strategy : "custom", ...chosen };
+  return {
+    strategyId: typeof strategy === "string" ? strategy : "custom",
+    strategy: own,
+    ...(id !== undefined && { fallback: strategyOf(id, parts) }),
+  };
 }
 
 function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {

@@ -75,7 +75,7 @@ export interface PoolStrategy {
   /** Id of the strategy, for status and messages. */
   readonly strategyId: string;
   readonly strategy: SelectionStrategy;
-  /** Used when the strategy selects no model. */
+  /** Used when no model of the priority lists is a candidate, and when the strategy selects no model. */
   readonly fallback?: SelectionStrategy;
 }
 

@@ -60,16 +60,6 @@ export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFai
   };
 }
 
-/** Returns the policy methods of a rotation connector, bound to it. */
-export function policiesIn(strategy: OwnPolicies): OwnPolicies {
-  return {
-    ...(strategy.shouldDeactivate && { shouldDeactivate: (model) => strategy.shouldDeactivate!(model) }),
-    ...(strategy.getReason && { getReason: (model) => strategy.getReason!(model) }),
-    ...(strategy.shouldRecover && { shouldRecover: (model, now) => strategy.shouldRecover!(model, now) }),
-    ...(strategy.getRecoverySchedule && { getRecoverySchedule: (model) => strategy.getRecoverySchedule!(model) }),
-  };
-}
-
 function usable(reason: StandbyReason | undefined): StandbyReason | undefined {
   return typeof reason === "string" && word.test(reason) ? reason : undefined;
 }

@@ -118,13 +118,24 @@ describe("A strategy of the program's own", () => {
       await using alpha = await startUpstream(answer({ text: "alpha" }));
       await using beta = await startUpstream(answer({ text: "beta" }));
       const upstreams = { alpha: alpha.url, beta: beta.url };
-      const pool = { strategy: scripted(select), model_priority: ["beta"] };
+      const pool = { strategy: scripted(select), model_priority: ["beta", "alpha"] };
       await using one = clientOver({ upstreams, pool });
       assertEquals(await ask(one.client), "alpha");
       await using two = clientOver({ upstreams, pool: { ...pool, fallback_strategy: "priority" } });
       assertEquals(await ask(two.client), withFallback);
     });
   }
+
+  it("chooses among the models of the priority lists while one of them is active, then among the others", async () => {
+    await using bad = await startUpstream(status(401));
+    await using good = await startUpstream(answer());
+    const seen: [string[], SelectionContext][] = [];
+    const upstreams = { alpha: good.url, beta: bad.url, gamma: bad.url };
+    const pool = { strategy: scripted((candidates) => candidates.at(-1), seen), model_priority: ["beta", "gamma"] };
+    await using one = clientOver({ upstreams, pool });
+    assertEquals(await ask(one.client), "Hello world");
+    assertEquals(seen.map(([names]) => names), [["beta", "gamma"], ["beta"], ["alpha"]]);
+  });
 
   it("may keep what it remembers in its own object", async () => {
     await using upstream = await startUpstream(answer());

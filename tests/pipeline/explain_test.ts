@@ -42,7 +42,8 @@ describe("explain()", () => {
 
   it("goes by the fallback strategy once the lists of priority are exhausted", async () => {
     const pool = { model_priority: ["c"], fallback_strategy: "cost-first" };
-    assertEquals(await explained(pool), ["c,a,b", ""]);
+    assertEquals(await explained(pool), ["c,b,a", ""]);
     assertEquals(await explained(pool, {}, ["c"]), ["b,a", "c: manual"]);
+    assertEquals(await explained({ strategy: "cost-first", model_priority: ["a", "c"] }), ["c,a,b", ""]);
   });
 });

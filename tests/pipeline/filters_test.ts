@@ -12,7 +12,6 @@ import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/filte
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Pool } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { withFallback } from "../../src/rotation/fallback.ts";
 import { chatLeaf, filterChat, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
 
 const messages = [{ role: "user" as const, content: "Hi" }];
@@ -163,18 +162,19 @@ describe("applyStrategy()", () => {
       namesOf([
         applyStrategy(
           pool.members,
-          { ...pool, ...fallback && withFallback(second, fallback) },
+          { ...pool, strategy: second, ...(fallback && { fallback }) },
           contextOf(...lists),
           new Hub(fakeClock()),
         ),
       ])[0];
     assertEquals(chosenBy(third, ["gone"], []), "c");
     assertEquals(chosenBy(third, [], ["elsewhere"]), "c");
-    assertEquals(chosenBy(third, ["gone", "c"], []), "b", "one of the models is there");
+    assertEquals(chosenBy(third, ["gone", "c"], []), "c", "one of the models is there, and the only one to choose");
+    assertEquals(chosenBy(third, ["gone", "c", "b"], []), "c", "the strategy chooses the second of those on the list");
     assertEquals(chosenBy(third, ["gone"], ["elsewhere", "acme"]), "b", "a model of one of the providers is");
     assertEquals(chosenBy(third, ["acme"], ["a"]), "c", "a model is no provider");
-    assertEquals(chosenBy(unknownCaller, ["gone"], []), "a", "then the first is taken");
-    assertEquals(chosenBy(undefined, ["gone"], []), "b", "without a fallback lists change nothing");
+    assertEquals(chosenBy(unknownCaller, ["gone"], []), "b", "then the pool's own strategy is asked");
+    assertEquals(chosenBy(undefined, ["gone"], []), "b", "without a fallback the strategy chooses among the others");
   });
 
   for (const [what, strategy, fallback, chosen, traces] of cases) {

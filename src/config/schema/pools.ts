@@ -162,9 +162,12 @@ const pool = () =>
     providers: names(),
     /** Models of these providers do not belong to the pool. */
     excluded_providers: names(),
-    /** Models in order of preference. */
+    /**
+     * Models in order of preference. Under every strategy they serve before all others; the strategy selects among those
+     * that are active.
+     */
     model_priority: names(),
-    /** Providers in order of preference. */
+    /** Providers in order of preference. Their models serve before all others, after those of `model_priority`. */
     provider_priority: names(),
     /** Selection strategy: a connector id, its short name, or an object with methods. */
     strategy: either(
