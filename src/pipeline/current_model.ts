@@ -123,7 +123,7 @@ function isOwnFault({ outcome, status }: FallbackStep, { routing }: Pool): boole
 
 /** The strategy that selects a model in its priority tier. */
 function strategyFor({ state }: Member, pool: Pool): SelectionStrategy {
-  return findLeadingTier([state], pool.routing, pool).strategy;
+  return pool.fallback === undefined ? pool.strategy : findLeadingTier([state], pool.routing, pool).strategy;
 }
 
 function rotationOf({ name: pool }: Pool, from: string, { model: { name, instance } }: Member) {

@@ -22,7 +22,7 @@ class Staying implements SelectionStrategy {
 function scene(strategy: Staying = new Staying("a")) {
   const pool = {
     ...poolOf(["a", "b", "c"].map((name) => modelOf(name)), { strategy }),
-    routing: { deactivation: { errorCodes: new Set([418]) } },
+    routing: { modelPriority: [], providerPriority: [], deactivation: { errorCodes: new Set([418]) } },
   } as unknown as ReturnType<typeof poolOf>;
   const events: string[] = [];
   const hub = { event: (event: Partial<MeshEvent>) => events.push(`${event.from}>${event.to} ${event.reason}`) };

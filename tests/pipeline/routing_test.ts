@@ -37,6 +37,8 @@ function scene({ models, scope = "any" }: Scene) {
   const runtime = testRuntime({ clock, send: () => Promise.resolve(fakeAnswer()) });
   const codes = { retryableCodes: new Set(), nonRetryableCodes: new Set() };
   const routing = {
+    modelPriority: [],
+    providerPriority: [],
     retry: { ...retry, ...codes, scope },
     providerRetry: new Map(),
     deactivation: { errorCodes: new Set() },

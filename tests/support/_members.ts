@@ -81,7 +81,7 @@ export function poolOf(
     name: "chat",
     capability: chatLeaf,
     members: models.map((model) => memberOf(model)),
-    routing: {} as Pool["routing"],
+    routing: { modelPriority: [], providerPriority: [] } as unknown as Pool["routing"],
     strategyId: "custom",
     strategy: first,
     listed: true,
