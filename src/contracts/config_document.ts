@@ -783,9 +783,9 @@ export interface PoolDocument {
   readonly providers?: readonly string[];
   /** Models of these providers do not belong to the pool. */
   readonly excluded_providers?: readonly string[];
-  /** Models in order of preference. */
+  /** Models in order of preference. Under every strategy they serve before all others; the strategy selects among those that are active. */
   readonly model_priority?: readonly string[];
-  /** Providers in order of preference. */
+  /** Providers in order of preference. Their models serve before all others, after those of `model_priority`. */
   readonly provider_priority?: readonly string[];
   /** Selection strategy: a connector id, its short name, or an object with methods. */
   readonly strategy?: StrategyName | SelectionStrategy;
