@@ -36,6 +36,7 @@ function detailsOf(record: RoutingRecord): HTMLElement {
     "Request": record.request_id,
     "Delivery": record.delivery,
     "Status": record.status?.toString(),
+    "Error": record.code && words(record.code),
     "Attempts": String(record.attempts),
     "Failed over from": replaced && `${replaced}: ${words(reason)}`,
     "Duration": duration(record.duration_ms),

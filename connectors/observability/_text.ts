@@ -58,9 +58,11 @@ function routingText(record: RoutingRecord): string {
   })`;
 }
 
-function endText({ client, status, duration_ms, tokens_in, tokens_out, cost_usd, estimated }: RoutingRecord): string {
+function endText(
+  { client, status, code = "", duration_ms, tokens_in, tokens_out, cost_usd, estimated }: RoutingRecord,
+): string {
   const parts = [
-    status !== undefined && `${status} in ${duration_ms} ms`,
+    status !== undefined && `${`${status} ${code}`.trimEnd()} in ${duration_ms} ms`,
     tokens_out !== undefined && `${estimated ? "about " : ""}${tokens_in ?? "?"} + ${tokens_out} tokens`,
     cost_usd !== undefined && `${cost_usd} USD`,
     client !== undefined && `for ${client}`,
@@ -69,14 +71,14 @@ function endText({ client, status, duration_ms, tokens_in, tokens_out, cost_usd,
 }
 
 function requestText(record: RequestLogRecord): string {
-  const { request_id, pool, model, status, latency_ms, tokens_in, tokens_out, cost, client } = record;
+  const { request_id, pool, model, status, code = "", latency_ms, tokens_in, tokens_out, cost, client } = record;
   const tokens = tokens_out === null ? "" : `, ${tokens_in ?? "?"} + ${tokens_out} tokens`;
   const price = cost === null ? "" : `, ${cost} USD`;
   const sender = client === undefined ? "" : `, for ${client}`;
   const payloads = [record.request, record.response].map((text) => text === undefined ? "" : ` | ${text}`).join("");
-  return `request ${request_id} ${pool}/${
-    model ?? "none"
-  }: ${status} in ${latency_ms} ms${tokens}${price}${sender}${payloads}`;
+  return `request ${request_id} ${pool}/${model ?? "none"}: ${
+    `${status} ${code}`.trimEnd()
+  } in ${latency_ms} ms${tokens}${price}${sender}${payloads}`;
 }
 
 function statsText(record: StatsRecord): string {

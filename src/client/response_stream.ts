@@ -74,6 +74,7 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
       }
       if (!this.#isNative) yield* this.#read(translator.end());
     } catch (error) {
+      this.#stream.cancel(error); // still open if the translator failed
       if (!StreamInterruptedError.isInstance(error)) throw error;
       const interrupted = new StreamInterruptedError(error.message, this.#text);
       interrupted.requestId = requestId;

@@ -39,7 +39,10 @@ export interface FallbackStep {
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
-  /** `ok`, or the kind of failure. */
+  /**
+   * `ok`, or the kind of failure. Of a response that began: `stream_interrupted` if the provider failed midway, `aborted`
+   * if the client left.
+   */
   readonly outcome: string;
   /** The last HTTP status that the model returned. */
   readonly status?: number;
@@ -53,7 +56,7 @@ export interface ModelTry {
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
-  /** `ok`, `empty`, `aborted`, or the kind of failure. */
+  /** `ok`, `empty`, `aborted`, `stream_interrupted`, or the kind of failure. */
   readonly outcome: string;
   /** The HTTP status of a failure, if a response arrived. */
   readonly status?: number | undefined;
@@ -110,10 +113,13 @@ export interface RoutingRecord {
   /** The caller's `traceparent` header (W3C Trace Context). */
   readonly traceparent?: string;
   /**
-   * HTTP status of the response; in the library, the status that a proxy would return. 499: the client closed or
-   * aborted the request.
+   * HTTP status of the response; in the library, the status that a proxy would return. A stream whose head was sent
+   * with status 200 has the status of its end: 502 if the provider failed midway, 503 if the server stopped. 499: the
+   * client closed or aborted the request, or left its stream.
    */
   readonly status?: number;
+  /** The error code of a request that failed, such as `stream_interrupted`; absent if the client left. */
+  readonly code?: string;
   /** Time from the arrival of the request to the first content of a stream, ms. */
   readonly ttft_ms?: number;
   /** Time from the arrival of the request to the end of the response, ms; absent while the request is in progress. */
@@ -217,8 +223,10 @@ export interface RequestLogRecord {
   readonly model: string | null;
   /** The entry id of its provider. */
   readonly provider: string | null;
-  /** HTTP status of the response. */
+  /** HTTP status of the response, as in the {@linkcode RoutingRecord}. */
   readonly status: number;
+  /** The error code of a request that failed, as in the {@linkcode RoutingRecord}. */
+  readonly code?: string;
   /** Time from the arrival of the request to the end of the response, ms. */
   readonly latency_ms: number;
   /** Time from the arrival of the request to the first content of a stream, ms. */

@@ -26,7 +26,7 @@ export function requestLogOf(
   redact: (text: string) => string,
 ): RequestLogRecord {
   const { level } = settings;
-  const { client, pool, model, provider, status = 0, duration_ms: latency_ms = 0, ttft_ms } = record;
+  const { client, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } = record;
   const shown = (payload: string | undefined) => payload && shortened(payload, settings, redact);
   const bodies = level === "metadata"
     ? {}
@@ -43,6 +43,7 @@ export function requestLogOf(
     model,
     provider,
     status,
+    ...(code === undefined ? {} : { code }),
     latency_ms,
     ...(ttft_ms === undefined ? {} : { ttft_ms }),
     tokens_in: tokensIn ?? null,

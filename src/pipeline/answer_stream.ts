@@ -5,12 +5,11 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
-import type { Outcome } from "../state/usage.ts";
 import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
-import type { Routed } from "./routed.ts";
+import { clientDisconnect, type ResponseEnd, type Routed } from "./routed.ts";
 
 /** Dependencies of an {@linkcode AnswerStream}. */
 interface AnswerStreamParts {
@@ -26,23 +25,10 @@ interface AnswerStreamParts {
 }
 
 /**
- * How a stream ended:
- * - `complete`: the provider sent the whole response
- * - `interrupted`: the provider failed midway
- * - `cancelled`: the reader cancelled it
- * - `stopped`: aborted by the client's signal, or because it was not read; between reads or during one
+ * How a stream ended. A response is cancelled by its reader, or `stopped`: aborted by the client's signal, or because it
+ * was not read; between reads or during one.
  */
-type StreamEnd =
-  | { readonly kind: "complete" | "cancelled" }
-  | { readonly kind: "interrupted" | "stopped"; readonly reason: unknown };
-
-/** The outcome for the model. Only an interruption counts as its failure. */
-const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
-  complete: "success",
-  interrupted: "failure",
-  cancelled: "none",
-  stopped: "none",
-};
+type StreamEnd = ResponseEnd | { readonly kind: "stopped"; readonly reason: unknown };
 
 /** A read of the source. */
 interface PendingRead {
@@ -109,9 +95,14 @@ export class AnswerStream {
     return undefined;
   }
 
-  /** Cancels the stream and the provider's call. It does not count as a failure. */
-  cancel(): void {
-    this.#close({ kind: "cancelled" });
+  /**
+   * Cancels the stream and the provider's call. It does not count as a failure of the model.
+   *
+   * @param reason The reason for the record.
+   * @default the client has disconnected
+   */
+  cancel(reason: unknown = clientDisconnect()): void {
+    this.#close({ kind: "cancelled", reason });
   }
 
   #pass(chunk: CompletionChunk): CompletionChunk {
@@ -174,8 +165,9 @@ export class AnswerStream {
   #interrupted(error: unknown): StreamInterruptedError {
     const { member } = this.#parts.routed;
     const failure = failureOf(error, member.model.instance.provider!, this.#parts.redact);
-    this.#close({ kind: "interrupted", reason: error });
-    return new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
+    const interrupted = new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
+    this.#close({ kind: "interrupted", reason: interrupted });
+    return interrupted;
   }
 
   /** Ends a complete response; returns its usage if the client requested that. */
@@ -193,16 +185,13 @@ export class AnswerStream {
     if (this.#end !== undefined) return;
     this.#end = end;
     const { routed: { connection, answer, settle }, onInterrupt } = this.#parts;
-    settle(outcomes[end.kind], {
+    settle(end.kind === "stopped" ? { kind: "cancelled", reason: end.reason } : end, {
       usage: this.#usage,
       written: () => this.#written.tokens,
       text: () => this.#kept,
     });
-    if (end.kind === "interrupted") {
-      onInterrupt();
-      connection.abort(end.reason);
-    }
-    if (end.kind === "cancelled") connection.abort(new DOMException("The client has disconnected", "AbortError"));
+    if (end.kind === "interrupted") onInterrupt();
+    if (end.kind === "interrupted" || end.kind === "cancelled") connection.abort(end.reason);
     // releases the socket of a source with more data, such as after `[DONE]`; its errors no longer matter
     answer.rest.return?.()?.catch(() => {});
     if (end.kind === "stopped") this.onStop?.(end.reason);

@@ -5,9 +5,8 @@
 import type { CompletionResponse } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
-import type { Outcome } from "../state/usage.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
-import type { AnswerUsage, Routed, Served } from "./routed.ts";
+import { type AnswerUsage, clientDisconnect, type ResponseEnd, type Routed, type Served } from "./routed.ts";
 
 /** Content whose first bytes have been received. */
 export interface OpenContent {
@@ -76,7 +75,7 @@ export class ContentStream {
     connection.stop.addEventListener("abort", () => {
       const { reason } = connection.stop;
       // an idle timeout of the provider is its failure: the pending read ends the stream
-      if (!(reason instanceof AttemptTimeout) && this.#end("none")) this.onStop?.(reason);
+      if (!(reason instanceof AttemptTimeout) && this.#end({ kind: "cancelled", reason })) this.onStop?.(reason);
       this.#leave(reason);
     });
   }
@@ -104,14 +103,15 @@ export class ContentStream {
         rest.next().then(resolve, reject);
       });
       if (!done) return value;
-      this.#end("success");
+      this.#end({ kind: "complete" });
       return undefined;
     } catch (error) {
-      if (!this.#end("failure")) throw error;
       const { message } = failureOf(error, member.model.instance.provider!, this.#parts.redact);
+      const reason = new StreamInterruptedError(`The answer was cut short: ${message}`, "");
+      if (!this.#end({ kind: "interrupted", reason })) throw error;
       this.#parts.onInterrupt();
-      connection.abort(error);
-      throw new StreamInterruptedError(`The answer was cut short: ${message}`, "");
+      connection.abort(reason);
+      throw reason;
     } finally {
       connection.pause();
     }
@@ -119,16 +119,16 @@ export class ContentStream {
 
   /** Cancels the stream and the provider's call. It does not count as a failure. */
   cancel(): void {
-    if (!this.#end("none")) return;
-    this.#parts.routed.connection.abort(new DOMException("The client has disconnected", "AbortError"));
+    const reason = clientDisconnect();
+    if (this.#end({ kind: "cancelled", reason })) this.#parts.routed.connection.abort(reason);
   }
 
   /** Settles the request once. Returns false if it was settled before. */
-  #end(outcome: Outcome): boolean {
+  #end(end: ResponseEnd): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     const { routed: { settle, answer }, usage } = this.#parts;
-    settle(outcome, usage);
+    settle(end, usage);
     answer.rest.return?.()?.catch(() => {});
     return true;
   }

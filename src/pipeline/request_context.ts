@@ -130,6 +130,20 @@ export class RequestContext {
     hub.trace({ severity: "debug", component: "provider", message, ...facts });
   }
 
+  /**
+   * Changes the outcome of a committed attempt, whose response did not reach its end.
+   *
+   * @param member The model.
+   * @param outcome `stream_interrupted`, or `aborted`.
+   */
+  endStep({ model: { name } }: Member, outcome: string): void {
+    const { chain, tries } = this;
+    const step = chain.findLastIndex(({ model }) => model === name);
+    const last = tries.findLastIndex(({ model }) => model === name);
+    chain[step] = { ...chain[step]!, outcome };
+    tries[last] = { ...tries[last]!, outcome };
+  }
+
   /** Sets the connection to abort if the request is stopped. */
   follow(current: Connection | AbortController | undefined): void {
     this.#current = current;

@@ -14,9 +14,10 @@ import { errorOf } from "./request_error.ts";
 import type { RequestPlan } from "./plan.ts";
 import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
 import type { RouteDeps } from "./deps.ts";
-import type { Call, Routed } from "./routed.ts";
+import type { Call, ResponseEnd, Routed } from "./routed.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
-import { emitRecord, recordOf, statusOfError } from "./routing_record.ts";
+import { emitRecord, readFault, recordOf, type RequestFault } from "./routing_record.ts";
+import type { Outcome } from "../state/usage.ts";
 import { selectionContext } from "./selection_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
@@ -25,6 +26,16 @@ interface RoutingPlan<T> extends RequestPlan {
   /** Calls one model. */
   readonly call: Call<T>;
 }
+
+/** The fault of a complete response: none. */
+const complete: RequestFault = { status: 200 };
+
+/** The outcome of each end for its model, and for the attempt in the record; a complete one keeps its own. */
+const endings: Readonly<Record<ResponseEnd["kind"], { readonly outcome: Outcome; readonly step?: string }>> = {
+  complete: { outcome: "success" },
+  interrupted: { outcome: "failure", step: "stream_interrupted" },
+  cancelled: { outcome: "none", step: "aborted" },
+};
 
 /** Maximum number of models to which a request that fails as invalid is sent. */
 const maxRequestFaults = 3;
@@ -175,12 +186,16 @@ export class Routing<T> {
       routing,
       dropped: connection.dropped.length === 0 ? dropped : [...dropped, ...connection.dropped],
       connection,
-      settle(outcome, answer) {
+      settle(end, answer) {
+        const { outcome, step } = endings[end.kind];
         context.end();
         const used = success.settle(outcome, answer);
         if (isOver) return used;
         isOver = true;
-        emitRecord(routing, context, { status: 200, outcome, answeredAt, used, text: answer.text });
+        const fault = end.kind === "complete" ? complete : readFault(end.reason, context);
+        if (step !== undefined) context.endStep(member, step);
+        const { status, code } = fault;
+        emitRecord(routing, context, { status, code, outcome, answeredAt, used, text: answer.text });
         return used;
       },
     };
@@ -191,7 +206,8 @@ export class Routing<T> {
     context.end();
     const record = recordOf(context);
     const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
-    emitRecord(record, context, { status: statusOfError(error, context), outcome });
+    const { status, code } = readFault(error, context);
+    emitRecord(record, context, { status, code, outcome });
     if (typeof error === "object" && error !== null) rememberRouting(error, record);
   }
 }

@@ -11,6 +11,7 @@ import {
   NoActiveModelError,
   ProviderError,
   RateLimitError,
+  StreamInterruptedError,
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RequestPayloads } from "../observe/hub_events.ts";
@@ -32,12 +33,19 @@ interface ServedModel {
 /** Members of a {@linkcode RoutingRecord} that are known at the end of the request. */
 type End = Pick<
   RoutingRecord,
-  "status" | "ttft_ms" | "duration_ms" | "tokens_in" | "tokens_out" | "cost_usd" | "estimated"
+  "status" | "code" | "ttft_ms" | "duration_ms" | "tokens_in" | "tokens_out" | "cost_usd" | "estimated"
 >;
 
-/** The end of a request. */
-interface RequestEnding {
+/** The fault with which a request ended. */
+export interface RequestFault {
+  /** HTTP status: of the response, or that it would have had if it had ended before its first byte. */
   readonly status: number;
+  /** Error code; undefined if the request succeeded, or its client left. */
+  readonly code?: string | undefined;
+}
+
+/** The end of a request. */
+interface RequestEnding extends RequestFault {
   readonly outcome: Outcome;
   /** Time of the response, or of the first content of a stream, monotonic ms. */
   readonly answeredAt?: number;
@@ -93,12 +101,13 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
 export function emitRecord(
   record: RoutingRecord,
   { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
-  { status, outcome, answeredAt, used = {}, text }: RequestEnding,
+  { status, code, outcome, answeredAt, used = {}, text }: RequestEnding,
 ): void {
   const { input, output, costNanoUsd, estimated } = used;
   const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
   const end: End = {
     status,
+    ...(code === undefined ? {} : { code }),
     ...(latencyMs === undefined || request.delivery !== "stream" ? {} : { ttft_ms: Math.round(latencyMs) }),
     duration_ms: Math.round(clock.monotonic() - startedAt),
     ...(input === undefined ? {} : { tokens_in: input }),
@@ -134,17 +143,24 @@ function payloadsOf(
 }
 
 /**
- * The HTTP status of a routed request that failed. A client that disconnects or aborts with its own reason is not a
- * server error; a shutdown of the server is.
+ * Returns the fault of a routed request that failed, or whose response did not reach its end. A client that disconnects
+ * or aborts with its own reason is not a server error; a shutdown of the server is.
  *
  * @param error The reason.
  * @param context The request.
  */
-export function statusOfError(error: unknown, { plan: { request: { signal } } }: RequestContext): number {
-  if (signal?.aborted && error === signal.reason && !MeshError.isInstance(error)) return 499;
+export function readFault(error: unknown, { plan: { request: { signal } } }: RequestContext): RequestFault {
+  if (MeshError.isInstance(error)) return { status: statusFor(error), code: error.code };
+  const hasLeft = error instanceof DOMException && error.name === "AbortError" ||
+    signal?.aborted && error === signal.reason;
+  return hasLeft ? { status: 499 } : { status: 500, code: "internal_error" };
+}
+
+function statusFor(error: MeshError): number {
+  if (error.code === "shutting_down") return 503;
   if (ProviderError.isInstance(error)) return error.status;
   if (RateLimitError.isInstance(error) || BudgetExceededError.isInstance(error)) return 429;
+  if (StreamInterruptedError.isInstance(error)) return 502;
   if (DeadlineError.isInstance(error)) return 504;
-  if (NoActiveModelError.isInstance(error)) return 503;
-  return MeshError.isInstance(error) && error.code === "shutting_down" ? 503 : 500;
+  return NoActiveModelError.isInstance(error) ? 503 : 500;
 }

@@ -62,6 +62,6 @@ async function performAll(
     }
   }));
   if (failure === undefined) return settled as Answer<ChatCompletion>[];
-  for (const answer of settled) if (answer?.kind === "stream") answer.stream.cancel();
+  for (const answer of settled) if (answer?.kind === "stream") answer.stream.cancel(failure.error);
   throw failure.error;
 }

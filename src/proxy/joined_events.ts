@@ -82,7 +82,8 @@ export class JoinedEvents implements PlainStream {
 
   #fail({ index, error }: { readonly index: number; readonly error: unknown }): string {
     if (this.#streams[index]!.isStopped) throw error;
-    this.cancel();
+    this.#finish();
+    for (const stream of this.#streams) stream.cancel(error); // their client gets the error
     const { status, body } = errorRowOf(error, this.#writer.requestId);
     return this.#writer.fail({ status, error: body.error });
   }

@@ -73,7 +73,7 @@ export class EventBody implements PlainStream {
     } catch (error) {
       if (this.#stream.isStopped) throw error;
       text += writer.fail(error);
-      this.#stream.cancel(); // still open if the writer failed
+      this.#stream.cancel(error); // still open if the writer failed
     }
     this.#isOver = true;
     this.#onEnd();

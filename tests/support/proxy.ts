@@ -2,7 +2,7 @@
  * A proxy over scripted providers, on a real port, with a clock that skips all waits.
  * @module
  */
-import { type MeshEvent, ModelMesh, type RoutingRecord, type stateIn } from "../../mod.ts";
+import { type MeshEvent, ModelMesh, type Observability, type RoutingRecord, type stateIn } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
@@ -24,6 +24,8 @@ export interface TestProxyOptions {
   readonly clock?: FakeClock;
   /** Where state is persisted. */
   readonly storage?: ReturnType<typeof stateIn>;
+  /** Sinks by connector id, for `config.observability`. */
+  readonly sinks?: Readonly<Record<string, Observability>>;
 }
 
 /** A running proxy, and the records it emitted. */
@@ -74,6 +76,9 @@ export async function startTestProxy(options: TestProxyOptions): Promise<TestPro
     on: (record) => records.push(record),
     ...storage && { storage },
   });
+  for (const [id, sink] of Object.entries(options.sinks ?? {})) {
+    mesh.registerConnector(id, { id, kind: "observability", create: () => sink });
+  }
   await mesh.initialize(testConfig(options));
   const handler = createHandler(mesh, options.tokens === undefined ? {} : { tokens: options.tokens });
   const { listener } = options;
