@@ -29,9 +29,6 @@ export function nanosOf(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }
 
-/** The instrumentation scope. */
-export const scope = { name: "modelmesh" };
-
 /** Operation names of the semantic conventions; operations without one keep their own name. */
 const operationNames: Readonly<Record<string, string>> = {
   "speech": "generate_content",

@@ -24,26 +24,29 @@ const labelNames: Readonly<Record<string, string>> = {
   client: "modelmesh.client",
 };
 
-/** Time window of the metrics, ms since the Unix epoch. */
-interface Window {
+/** Facts about the metrics. */
+interface MetricFacts {
+  /** Start and end of the counters, ms since the Unix epoch. */
   readonly from: number;
   readonly to: number;
+  /** Vendors by the entry id of a provider. */
+  readonly vendors: ReadonlyMap<string, string>;
 }
 
 /**
  * Converts metrics.
  *
  * @param families The metrics, as `/metrics` exports them.
- * @param window Their time window.
+ * @param facts Their time window, and the names of vendors.
  */
-export function otlpMetrics(families: readonly MetricFamily[], window: Window): readonly object[] {
+export function otlpMetrics(families: readonly MetricFamily[], facts: MetricFacts): readonly object[] {
   return families.filter(({ samples }) => samples.length > 0).map((family) => {
     const known = conventions[family.name];
     const { name, unit } = known ?? { name: plainName(family.name), unit: unitOf(family.name) };
     const point = (labels: Labels) => ({
-      attributes: attributesFor(labels),
-      startTimeUnixNano: nanosOf(window.from),
-      timeUnixNano: nanosOf(window.to),
+      attributes: attributesFor(labels, facts.vendors),
+      startTimeUnixNano: nanosOf(facts.from),
+      timeUnixNano: nanosOf(facts.to),
     });
     const head = { name, unit, description: family.help };
     if (family.type === "histogram") {
@@ -62,17 +65,21 @@ function bucketsOf({ bounds, counts, sum, count }: HistogramSample) {
 
 /** Maps `modelmesh_requests_total` to `modelmesh.requests`. */
 function plainName(name: string): string {
-  return name.replace(/_(?:usd_)?total$|_seconds$/, "").replace("_", ".");
+  return name.replace(/_(?:usd_)?total$|_seconds$|_usd$/, "").replace("_", ".");
 }
 
 function unitOf(name: string): string {
   if (name.endsWith("_seconds")) return "s";
-  return name.includes("_usd_") ? "USD" : "1";
+  return /_usd(_|$)/.test(name) ? "USD" : "1";
 }
 
-function attributesFor(labels: Labels) {
+function attributesFor(labels: Labels, vendors: MetricFacts["vendors"]) {
+  const valueFor = (label: string, value: string) => {
+    if (label === "operation") return operationNameOf(value);
+    return label === "provider" ? vendors.get(value) ?? value : value;
+  };
   const named = Object.entries(labels).map(([label, value]) =>
-    [labelNames[label] ?? label, label === "operation" ? operationNameOf(value) : value] as const
+    [labelNames[label] ?? label, valueFor(label, value)] as const
   );
   return attributesOf(Object.fromEntries(named.filter(([, value]) => value !== "")));
 }

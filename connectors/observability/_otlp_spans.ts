@@ -3,7 +3,7 @@
  * @module
  */
 import type { ModelTry, RoutingRecord } from "../../src/contracts/events.ts";
-import { newId } from "../../src/util/request_id.ts";
+import { parseTraceparent, randomHex } from "../../src/util/trace_context.ts";
 import { attributesOf, type KeyValue, nanosOf, operationNameOf } from "./_otlp.ts";
 
 /** A span in OTLP's JSON encoding. */
@@ -27,62 +27,70 @@ const errorStatus = 2;
 const served: ReadonlySet<string> = new Set(["ok", "empty"]);
 
 /**
- * The spans of a request. They continue the trace of its `traceparent`, if it has one.
+ * The spans of a request. They continue the trace of its `traceparent`, if it has one: the caller's span is the parent.
+ * The span of an attempt is the one that its provider received as parent.
  *
  * @param record The completed request.
  * @param tries Every attempt.
  * @param endedAt End time, ms since the Unix epoch.
+ * @returns None if the caller does not record its own span.
  */
 export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly Span[] {
-  const { status = 0, delivery } = record;
-  const [, traceId = hex(32), parentSpanId] =
-    /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-/.exec(record.traceparent ?? "") ??
-      [];
-  const { operation = "chat", dialect } = record;
+  const { status = 0, code = `status ${status}`, operation = "chat", dialect } = record;
+  const parent = parseTraceparent(record.traceparent ?? "");
+  if (parent?.isSampled === false) return [];
+  const { traceId } = parent ?? parseTraceparent(tries[0]?.traceparent ?? "") ?? { traceId: randomHex(32) };
   const [requested, performed] = [operationNameOf(operation, dialect), operationNameOf(operation)];
-  const startedAt = endedAt - (record.duration_ms ?? 0);
+  const returned = tries.findLast(({ model }) => model === record.model);
   const root: Span = {
     traceId,
-    spanId: hex(16),
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    spanId: randomHex(16),
+    ...(parent && { parentSpanId: parent.spanId }),
     name: `${requested} ${record.pool}`,
     kind: serverKind,
-    startTimeUnixNano: nanosOf(startedAt),
+    startTimeUnixNano: nanosOf(endedAt - (record.duration_ms ?? 0)),
     endTimeUnixNano: nanosOf(endedAt),
-    attributes: requestAttributes(record, requested),
-    status: status >= 500 ? { code: errorStatus, message: `status ${status}` } : {},
+    attributes: requestAttributes(record, returned, requested),
+    status: status >= 500 ? { code: errorStatus, message: code } : {},
   };
+  const last = tries.at(-1);
   const children = tries.map((one): Span => {
-    const isServed = served.has(one.outcome);
     // the attempt that opened a stream lasts as long as the stream
-    const lastsOn = one.outcome === "ok" && delivery === "stream";
+    const lastsOn = one === last && record.ttft_ms !== undefined;
     return {
       traceId,
-      spanId: hex(16),
+      spanId: parseTraceparent(one.traceparent ?? "")?.spanId ?? randomHex(16),
       parentSpanId: root.spanId,
       name: `${performed} ${one.model}`,
       kind: clientKind,
       startTimeUnixNano: nanosOf(one.startedAt),
       endTimeUnixNano: nanosOf(lastsOn ? endedAt : one.startedAt + one.ms),
-      attributes: tryAttributes(one, record, performed),
-      status: isServed ? {} : { code: errorStatus, message: one.outcome },
+      attributes: tryAttributes(one, { usage: one === returned ? record : {}, record, operation: performed }),
+      status: served.has(one.outcome) ? {} : { code: errorStatus, message: one.outcome },
     };
   });
   return [root, ...children];
 }
 
-function requestAttributes(record: RoutingRecord, operation: string): readonly KeyValue[] {
+function requestAttributes(
+  record: RoutingRecord,
+  returned: ModelTry | undefined,
+  operation: string,
+): readonly KeyValue[] {
+  const { status = 0, code = String(status) } = record;
   return attributesOf({
     "gen_ai.operation.name": operation,
     "gen_ai.request.model": record.pool,
-    "gen_ai.response.model": record.model,
-    "gen_ai.provider.name": record.provider,
+    "gen_ai.response.model": returned?.responseModel ?? returned?.upstreamModel ?? record.model,
+    "gen_ai.provider.name": returned?.vendor ?? record.provider,
     "gen_ai.usage.input_tokens": record.tokens_in,
     "gen_ai.usage.output_tokens": record.tokens_out,
     "http.response.status_code": record.status,
-    "error.type": (record.status ?? 0) >= 400 ? String(record.status) : undefined,
+    "error.type": status >= 400 ? code : undefined,
     "modelmesh.request.id": record.request_id,
     "modelmesh.pool": record.pool,
+    "modelmesh.model": record.model,
+    "modelmesh.provider": record.provider,
     "modelmesh.capability": record.capability,
     "modelmesh.client": record.client,
     "modelmesh.delivery": record.delivery,
@@ -94,21 +102,27 @@ function requestAttributes(record: RoutingRecord, operation: string): readonly K
   });
 }
 
-/** Token counts belong to the successful attempt. */
-function tryAttributes({ model, provider, outcome, status }: ModelTry, record: RoutingRecord, operation: string) {
-  const hasUsage = outcome === "ok" && model === record.model;
+/** The request of an attempt. */
+interface TryFacts {
+  /** Token counts; they belong to the attempt that the client received. */
+  readonly usage: Pick<RoutingRecord, "tokens_in" | "tokens_out">;
+  readonly record: RoutingRecord;
+  readonly operation: string;
+}
+
+function tryAttributes(one: ModelTry, { usage, record, operation }: TryFacts): readonly KeyValue[] {
+  const { model, provider, outcome, status, upstreamModel = model, vendor = provider } = one;
   return attributesOf({
     "gen_ai.operation.name": operation,
-    "gen_ai.provider.name": provider,
-    "gen_ai.request.model": model,
-    "gen_ai.usage.input_tokens": hasUsage ? record.tokens_in : undefined,
-    "gen_ai.usage.output_tokens": hasUsage ? record.tokens_out : undefined,
+    "gen_ai.provider.name": vendor,
+    "gen_ai.request.model": upstreamModel,
+    "gen_ai.response.model": one.responseModel,
+    "gen_ai.usage.input_tokens": usage.tokens_in,
+    "gen_ai.usage.output_tokens": usage.tokens_out,
     "http.response.status_code": status,
     "error.type": served.has(outcome) ? undefined : outcome,
     "modelmesh.request.id": record.request_id,
+    "modelmesh.model": model,
+    "modelmesh.provider": provider,
   });
-}
-
-function hex(length: number): string {
-  return newId().replaceAll("-", "").slice(0, length);
 }

@@ -94,7 +94,8 @@ export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
     headers: { type: "object", about: "Headers sent with every export, such as a token." },
     service_name: {
       type: "text",
-      about: "Value of `service.name`. Defaults to `OTEL_SERVICE_NAME`, otherwise `modelmesh`.",
+      about:
+        "Value of `service.name`. Defaults to `OTEL_SERVICE_NAME`, then to that of `OTEL_RESOURCE_ATTRIBUTES`, otherwise `modelmesh`.",
     },
   },
 };

@@ -2,15 +2,15 @@
  * Exports traces and metrics to OpenTelemetry, through OTLP over HTTP with JSON.
  * @module
  */
-import type { Connector } from "../../src/contracts/connector.ts";
+import type { Connector, MeshParts } from "../../src/contracts/connector.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { openTelemetryDeclaration } from "./declarations.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
-import { attributesOf, scope } from "./_otlp.ts";
 import { otlpMetrics } from "./_otlp_metrics.ts";
+import { createResource } from "./_otlp_resource.ts";
 import { type Span, spansOf } from "./_otlp_spans.ts";
 import { post } from "./_post.ts";
 
@@ -24,10 +24,15 @@ export const openTelemetryObservability: Connector<"observability"> = /* @__PURE
   openTelemetryDeclaration,
 );
 
-function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
+function create(
+  settings: Readonly<Record<string, unknown>>,
+  runtime: Runtime,
+  mesh?: MeshParts,
+): Observability {
   const { clock } = runtime;
-  const exportTo = exporter(settings, runtime);
+  const exportTo = exporter(settings, runtime, mesh);
   const startedAt = clock.now();
+  const scope = { name: "modelmesh", ...(mesh?.version === undefined ? {} : { version: mesh.version }) };
   const spans = new DeliveryQueue<readonly Span[]>({
     capacity,
     batch,
@@ -43,12 +48,17 @@ function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): 
     get lost() {
       return spans.lost + metrics.lost;
     },
+    exportsSpans: true,
     emit(record, tries = []) {
-      if (record.type === "routing") spans.add(spansOf(record, tries, clock.now()));
+      const request = record.type === "routing" ? spansOf(record, tries, clock.now()) : [];
+      if (request.length > 0) spans.add(request);
     },
     trace: () => {},
     async flush(report) {
-      if (report !== undefined) metrics.add(otlpMetrics(report.families(), { from: startedAt, to: clock.now() }));
+      if (report !== undefined) {
+        const { since = startedAt, vendors = new Map() } = report;
+        metrics.add(otlpMetrics(report.families(), { from: since, to: Math.max(since, clock.now()), vendors }));
+      }
       await Promise.all([spans.idle(), metrics.idle()]);
     },
   };
@@ -59,7 +69,7 @@ const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 type Export = (signal: "traces" | "metrics", member: string, content: object) => Promise<void>;
 
-function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime): Export {
+function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime, mesh: MeshParts | undefined): Export {
   const { url, headers = {}, service_name } = settings;
   const base = url ?? runtime.env("OTEL_EXPORTER_OTLP_ENDPOINT") ?? "http://127.0.0.1:4318";
   if (typeof base !== "string" || !/^https?:\/\//i.test(base) || !URL.canParse(base)) {
@@ -68,8 +78,8 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime)
   if (!isObject(headers) || Object.values(headers).some((value) => typeof value !== "string")) {
     throw problem("headers", "requires an object with string values");
   }
-  const name = service_name ?? runtime.env("OTEL_SERVICE_NAME") ?? "modelmesh";
-  const resource = { attributes: attributesOf({ "service.name": String(name) }) };
+  const serviceName = service_name === undefined ? undefined : String(service_name);
+  const resource = createResource({ serviceName, env: runtime.env, mesh });
   const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]);
   const sent = { "content-type": "application/json", ...Object.fromEntries(names) };
   return (signal, member, content) => {

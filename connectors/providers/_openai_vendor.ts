@@ -51,6 +51,8 @@ export interface OpenAiCompatible {
   readonly id: string;
   /** The vendor's short name, which prefixes its model names. */
   readonly vendor: string;
+  /** Its name in OpenTelemetry's semantic conventions (`gen_ai.provider.name`), if that differs. */
+  readonly telemetryName?: string;
   /**
    * The base URL with the version prefix; or a function that derives it from the entry's settings and the environment,
    * and throws a `ConfigError` if they are invalid. Omitted if it must be configured.
@@ -128,6 +130,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     keyless: vendor.keyless ?? vendor.local ?? false,
     local: vendor.local ?? false,
     attributes: vendor.attributes ?? {},
+    ...(vendor.telemetryName === undefined ? {} : { telemetryName: vendor.telemetryName }),
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
     parameters: { cache_control: false, ...vendor.parameters },
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),

@@ -20,6 +20,7 @@ import type { OpenAiCompatible } from "./_openai_vendor.ts";
 export const azure: OpenAiCompatible = {
   id: "azure.openai.v1",
   vendor: "azure",
+  telemetryName: "azure.ai.openai",
   baseUrl: "",
   detection: {
     keys: ["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],

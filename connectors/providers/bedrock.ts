@@ -26,6 +26,7 @@ export const bedrock: ProviderDeclaration = {
   kind: "provider",
   id: "aws.bedrock.v1",
   vendor: "bedrock",
+  telemetryName: "aws.bedrock",
   detection: {
     keys: ["AWS_BEARER_TOKEN_BEDROCK"],
     baseUrl: ["BEDROCK_BASE_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],

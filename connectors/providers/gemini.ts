@@ -12,6 +12,7 @@ export const gemini: ProviderDeclaration = {
   kind: "provider",
   id: "google.gemini.v1",
   vendor: "google",
+  telemetryName: "gcp.gemini",
   detection: {
     keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     baseUrl: ["GEMINI_BASE_URL"],

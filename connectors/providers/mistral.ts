@@ -15,6 +15,7 @@ import { entries } from "./catalogue/mistral.ts";
 export const mistral: OpenAiCompatible = {
   id: "mistral.api.v1",
   vendor: "mistral",
+  telemetryName: "mistral_ai",
   baseUrl: "https://api.mistral.ai/v1",
   detection: { keys: ["MISTRAL_API_KEY"], baseUrl: ["MISTRAL_BASE_URL"] },
   streamUsage: false,

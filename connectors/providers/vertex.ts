@@ -26,6 +26,7 @@ export const vertex: ProviderDeclaration = {
   kind: "provider",
   id: "google.vertex.v1",
   vendor: "vertex",
+  telemetryName: "gcp.vertex_ai",
   ownState: ["google", "anthropic"],
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
   get models() {

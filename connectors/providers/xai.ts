@@ -16,6 +16,7 @@ const parameters = { drop: ["presence_penalty", "frequency_penalty"], refuse: ["
 export const xai: OpenAiCompatible = {
   id: "xai.grok.v1",
   vendor: "xai",
+  telemetryName: "x_ai",
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
   models: () => knownModels(entries, { rulesOf: () => parameters }),

@@ -10,6 +10,7 @@ import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { OriginalRequest } from "../pipeline/original.ts";
 import { sessionOf } from "../pipeline/session.ts";
+import { readTraceContext } from "../util/trace_context.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { CallContext } from "./call_context.ts";
@@ -106,6 +107,7 @@ async function send<Body extends RequestBody, Response, Result>(
     routingConstraints?.deadlineMs ?? Infinity,
     engine.settings.deadlineMs,
   );
+  const headers = new Headers(settings.headers);
   const answer = await engine.perform({
     id: requestId,
     operation,
@@ -116,8 +118,9 @@ async function send<Body extends RequestBody, Response, Result>(
     timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
     signal: settings.signal,
     ...(words && { original: words.original }),
-    session: sessionOf(new Headers(settings.headers).get("x-mesh-session"), body, settings.sessionId ?? words?.session),
+    session: sessionOf(headers.get("x-mesh-session"), body, settings.sessionId ?? words?.session),
     routingConstraints,
+    trace: readTraceContext(headers),
   });
   const result = await resultOf(answer);
   if (typeof result === "object" && result !== null) rememberRouting(result, answer.routing);

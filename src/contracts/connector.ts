@@ -76,10 +76,16 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
   readonly needsStorage?: boolean;
 }
 
-/** Parts of the mesh that a sink may use. */
+/** Parts of the mesh that a sink may use. A mesh provides all of them. */
 export interface MeshParts {
   /** The storage of the `storage` section; undefined until it is open. */
   storage(): Storage | undefined;
+  /** Version of this package. */
+  readonly version?: string;
+  /** Identifies the mesh among all processes, from the start to the end of its statistics. */
+  readonly instanceId?: string;
+  /** Reports a warning. */
+  warn?(message: string): void;
 }
 
 /** Creates the instances of a connector. */
@@ -140,6 +146,11 @@ export interface Detection {
 export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** The vendor's short name, which prefixes its model names. */
   readonly vendor: string;
+  /**
+   * The vendor's name in telemetry: the value of `gen_ai.provider.name` in OpenTelemetry's semantic conventions.
+   * @default `vendor`; the entry's id if `needsBaseUrl` is set
+   */
+  readonly telemetryName?: string;
   /** Environment variables that reveal it. */
   readonly detection?: Detection;
   /** The catalogue of known models. */

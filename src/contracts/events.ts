@@ -60,6 +60,14 @@ export interface ModelTry {
   readonly outcome: string;
   /** The HTTP status of a failure, if a response arrived. */
   readonly status?: number | undefined;
+  /** Name of the vendor in telemetry, such as `gcp.gemini`. */
+  readonly vendor?: string;
+  /** The vendor's id of the model. */
+  readonly upstreamModel?: string;
+  /** The model id in the response, such as a dated one; undefined if there was no response. */
+  readonly responseModel?: string | undefined;
+  /** The `traceparent` that the provider received, whose span is the attempt; undefined if no sink exports spans. */
+  readonly traceparent?: string | undefined;
   /** Time the attempt was sent, ms since the Unix epoch. */
   readonly startedAt: number;
   /** Time to the complete response, or to the first content of a stream, ms. */

@@ -15,12 +15,16 @@ import type {
 } from "./events.ts";
 import type { MetricFamily } from "./metrics.ts";
 
-/** A statistics report, for sinks that take statistics. */
+/** A statistics report, for sinks that take statistics. A mesh provides all members. */
 export interface StatisticsReport {
   /** Statistics of the configured scopes. */
   readonly records: readonly StatsRecord[];
   /** Labelled metrics, as `/metrics` exports them. Each call computes them. */
   readonly families: () => readonly MetricFamily[];
+  /** Start of the counters, ms since the Unix epoch. */
+  readonly since?: number;
+  /** Names of vendors in telemetry, such as `gcp.gemini`, by the entry id of a provider. */
+  readonly vendors?: ReadonlyMap<string, string>;
 }
 
 /** Spec: Observability. A sink. An exception or a hanging call in it does not affect requests. */
@@ -29,6 +33,8 @@ export interface Observability {
   readonly minSeverity?: Severity | undefined;
   /** Whether it writes to the storage of the mesh: if so, it is flushed before the storage closes. */
   readonly usesStorage?: boolean;
+  /** Whether it exports spans: if so, providers receive a `traceparent` with the span of the attempt. */
+  readonly exportsSpans?: boolean;
   /** Number of accepted records that it failed to deliver. Records rejected by an exception are counted separately. */
   readonly lost?: number;
   /**

@@ -24,7 +24,7 @@ import type { RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
 import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState, ScopedBudgetWindow } from "../state/mesh_state.ts";
 import { type StateStore, storeMakerOf } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { withSecretVariables } from "../observe/secret_names.ts";
@@ -224,6 +224,11 @@ export class Engine implements Mesh {
   /** Returns the statistics of every model, provider and pool. */
   stats(): readonly StatsRecord[] {
     return this.statistics.records();
+  }
+
+  /** Returns the limits of all budgets. */
+  listBudgets(): readonly ScopedBudgetWindow[] {
+    return this.state.listBudgets(this.runtime.clock.now());
   }
 
   /** Returns the ids of providers with at least one active model. */

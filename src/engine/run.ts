@@ -14,6 +14,7 @@ import { isProvider } from "../config/settings/known.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
+import type { Statistics } from "../observe/statistics.ts";
 import type { ReportedMesh, StatisticsReports } from "../observe/statistics_reports.ts";
 import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
@@ -30,6 +31,8 @@ import { warningsOf } from "./warnings.ts";
 interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
+  readonly registry: Registry;
+  readonly statistics: Statistics;
   publishMembers(): void;
   warn(messages: readonly string[]): void;
 }

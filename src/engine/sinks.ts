@@ -7,12 +7,16 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { ConfiguredSink } from "../observe/output.ts";
+import type { Statistics } from "../observe/statistics.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import { version } from "../version.ts";
 
 /** Dependencies of sinks. */
 export interface SinkOwner extends RenewedMesh {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
+  readonly statistics: Pick<Statistics, "instanceId">;
+  warn(messages: readonly string[]): void;
   /** The storage of the state, once it is open. */
   readonly storage: Storage | undefined;
 }
@@ -31,7 +35,12 @@ export async function sinksOf(settings: Settings, owner: SinkOwner): Promise<Con
     : await (await import("../registry/sinks.ts")).loadSinks(settings, {
       catalogue: owner.catalogue,
       runtime: owner.runtime,
-      mesh: { storage: () => owner.storage },
+      mesh: {
+        storage: () => owner.storage,
+        version,
+        instanceId: owner.statistics.instanceId,
+        warn: (message) => owner.warn([message]),
+      },
     });
   if (!settings.secrets?.reloadOnRotation) return sinks;
   const { KeyRenewal } = await import("../background/key_renewal.ts");

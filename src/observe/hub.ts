@@ -48,6 +48,7 @@ export class Hub {
   #logged: readonly Output[] = [];
   #requestLogOf: typeof requestLogOf | undefined;
   #payloadBytes = 0;
+  #exportsSpans = false;
   readonly #listeners: Listeners = {
     event: [],
     request_started: [],
@@ -108,6 +109,11 @@ export class Hub {
   /** Maximum number of payload bytes that a sink logs. */
   get payloadBytes(): number {
     return this.#payloadBytes;
+  }
+
+  /** Whether any sink exports spans. */
+  get exportsSpans(): boolean {
+    return this.#exportsSpans;
   }
 
   /** Number of records that sinks could not deliver, by connector id. */
@@ -238,6 +244,7 @@ export class Hub {
   #use(outputs: readonly Output[]): void {
     this.#outputs = outputs;
     this.#minRank = Math.min(Infinity, ...outputs.map(({ minRank }) => minRank));
+    this.#exportsSpans = outputs.some(({ sink, takes }) => sink.exportsSpans === true && takes.routing !== undefined);
     this.#logged = outputs.filter(({ takes }) => takes.logging !== undefined);
     this.#payloadBytes = Math.max(
       0,

@@ -3,9 +3,22 @@
  * @module
  */
 import type { MetricFamily, Sample } from "../contracts/metrics.ts";
+import { version } from "../version.ts";
+
 /** Current status of pools. */
 interface PoolsNow {
   readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
+}
+
+/** A limit of a budget. */
+interface BudgetNow {
+  readonly scope: string;
+  readonly id: string;
+  readonly window: string;
+  /** Nano-dollars. */
+  readonly spent: number;
+  /** Nano-dollars. */
+  readonly limit: number;
 }
 
 /** The mesh whose metrics are exported. */
@@ -17,6 +30,7 @@ export interface MeasuredMesh {
   /** Number of records that sinks could not deliver, by connector id. */
   readonly hub: { readonly lost: ReadonlyMap<string, number> };
   poolStatus(): PoolsNow;
+  listBudgets(): readonly BudgetNow[];
 }
 
 /** Restricts metrics to one client. */
@@ -47,6 +61,13 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
   const families: readonly MetricFamily[] = [
     ...statistics.metrics?.families() ?? [],
     active,
+    ...budgetFamilies(mesh.listBudgets()),
+    {
+      name: "modelmesh_build_info",
+      help: "1, labelled with the version.",
+      type: "gauge",
+      samples: [{ labels: { version }, value: 1 }],
+    },
     {
       name: "modelmesh_requests_in_flight",
       help: "Requests in flight.",
@@ -63,10 +84,32 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
   return scope === undefined ? families : families.map((family) => ownOf(family, scope));
 }
 
+/** Gauges of budgets, in USD. */
+function budgetFamilies(budgets: readonly BudgetNow[]): readonly MetricFamily[] {
+  const gauge = (name: string, help: string, read: (budget: BudgetNow) => number): MetricFamily => ({
+    name,
+    help,
+    type: "gauge",
+    samples: budgets.map((budget) => {
+      const { scope, id, window } = budget;
+      return { labels: { scope, id, window }, value: read(budget) / 1e9 };
+    }),
+  });
+  return [
+    gauge(
+      "modelmesh_budget_spent_usd",
+      "Amount spent of a budget in its current window, in USD.",
+      ({ spent }) => spent,
+    ),
+    gauge("modelmesh_budget_limit_usd", "Limit of a budget, in USD.", ({ limit }) => limit),
+  ];
+}
+
 /** Returns the samples of a family that a client may see: its own, and the state of models in its pools. */
 function ownOf(family: MetricFamily, { name, pools }: MetricsScope): MetricFamily {
   const isOwn = ({ labels }: Pick<Sample, "labels">) =>
     labels.client !== undefined && labels.client === name ||
+    name !== undefined && labels.scope === "client" && labels.id === name ||
     family.name === "modelmesh_model_active" && (pools?.has(labels.pool!) ?? true);
   if (family.type === "histogram") return { ...family, samples: family.samples.filter(isOwn) };
   return { ...family, samples: family.samples.filter(isOwn) };

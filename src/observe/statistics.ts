@@ -6,6 +6,7 @@ import type { FallbackStep, RoutingRecord, StatsRecord } from "../contracts/even
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { BreakerOwner, Transition } from "../state/breaker/circuit_breaker.ts";
+import { newId } from "../util/request_id.ts";
 import { Membership } from "./_membership.ts";
 import type { Hub } from "./hub.ts";
 import type { MemberNames, MeshMembers, RequestResult } from "./hub_events.ts";
@@ -73,6 +74,8 @@ function isSameOwner(one: BreakerOwner, other: BreakerOwner): boolean {
 export class Statistics {
   readonly #clock: Clock;
   readonly #since: number;
+  /** Identifies these statistics among all processes. */
+  readonly instanceId: string = newId();
   readonly #membership = new Membership();
   #requests = 0;
   /** Requests in flight. */

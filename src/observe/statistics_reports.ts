@@ -15,6 +15,9 @@ export interface ReportedMesh extends MeasuredMesh {
   readonly statistics: Statistics;
   readonly hub: Hub;
   readonly runtime: { readonly clock: Clock };
+  readonly registry: {
+    readonly instances: readonly { readonly entry: { readonly id: string }; readonly telemetryName: string }[];
+  };
 }
 
 /** Reports statistics to each sink at its interval. */
@@ -51,6 +54,8 @@ export class StatisticsReports {
     const report: StatisticsReport = {
       records: mesh.statistics.records().filter(({ scope }) => scopes?.includes(scope) ?? true),
       families: () => metricFamilies(mesh),
+      since: mesh.statistics.since,
+      vendors: new Map(mesh.registry.instances.map(({ entry, telemetryName }) => [entry.id, telemetryName])),
     };
     await mesh.hub.flushSink(output, () => output.sink.flush(report));
   }

@@ -16,6 +16,7 @@ import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
+import type { TraceContext } from "../util/trace_context.ts";
 
 /** A stream that has not been read for this long is cancelled, ms, since a disconnected client may go unnoticed. */
 const unreadMs = 10 * 60 * 1000;
@@ -35,8 +36,8 @@ export class Connection implements CallOptions {
   dropped: readonly string[] = none;
   /** The actual provider, if the provider is itself a proxy. */
   declare servedBy?: ServedBy;
-  /** The trace of the request, propagated unchanged. */
-  declare traceparent?: string | undefined;
+  /** The trace context that the provider receives. */
+  declare trace?: TraceContext | undefined;
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
   readonly #spending: CallShare | undefined;
@@ -136,7 +137,7 @@ export class Connection implements CallOptions {
       isWhole: !this.#silence,
       authorities: entry.authorities,
     };
-    const upstream = this.traceparent === undefined ? plain : withTrace(plain, this.traceparent);
+    const upstream = this.trace === undefined ? plain : withTrace(plain, this.trace);
     let response: UpstreamResponse;
     try {
       response = await this.#runtime.send(upstream);
@@ -161,8 +162,9 @@ function isBegun({ body }: UpstreamRequest): boolean {
   return Object(body).isBegun === true;
 }
 
-function withTrace(request: UpstreamRequest, traceparent: string): UpstreamRequest {
-  return { ...request, headers: { ...request.headers, traceparent } };
+function withTrace(request: UpstreamRequest, { traceparent, tracestate }: TraceContext): UpstreamRequest {
+  const headers = { ...request.headers, traceparent };
+  return { ...request, headers: tracestate === undefined ? headers : { ...headers, tracestate } };
 }
 
 /**

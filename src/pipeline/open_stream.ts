@@ -7,6 +7,7 @@ import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { carriesContent } from "./content.ts";
 import type { ChunkFilter } from "./chunk_filter.ts";
+import { readModelId } from "./read_response.ts";
 import type { Served } from "./routed.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */
@@ -59,13 +60,15 @@ async function warmUp(
   for (;;) {
     const { done, value: event } = await rest.next();
     if (signal.aborted) throw signal.reason;
-    if (done) return { answer: { held, rest, complete: true, filter }, empty: true, usage };
+    if (done) {
+      return { answer: { held, rest, complete: true, filter }, empty: true, usage, model: readModelId(held[0]?.value) };
+    }
     const value = filter.read(event);
     held.push(value);
     usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
     if (carriesContent(value.value) || size > maxBufferedChars) {
-      return { answer: { held, rest, complete: false, filter }, empty: false };
+      return { answer: { held, rest, complete: false, filter }, empty: false, model: readModelId(value.value) };
     }
   }
 }

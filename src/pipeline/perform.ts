@@ -6,7 +6,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
 import { type Answer, factsOf } from "./answer.ts";
 import type { RouteDeps } from "./deps.ts";
-import { readResponse } from "./read_response.ts";
+import { readModelId, readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call } from "./routed.ts";
 import { route } from "./route.ts";
@@ -29,10 +29,11 @@ function completing<Body extends RequestBody, Response>(
     const received = readResponse(complete, completion, operation);
     const response = operation.normalize?.(received, completion, runtime) ?? received;
     const sent = response.body;
+    const modelId = readModelId(sent);
     if (operation.isEmpty(sent)) {
-      return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage };
+      return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage, model: modelId };
     }
-    return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false };
+    return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false, model: modelId };
   };
 }
 

@@ -9,6 +9,7 @@ import type { Budget } from "../state/limits/budget.ts";
 import type { Operation } from "./operation.ts";
 import type { OriginalRequest } from "./original.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
+import type { TraceContext } from "../util/trace_context.ts";
 
 /** A named client. */
 export interface RequestClient {
@@ -50,6 +51,6 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
    * are refused before do not count; further calls have no effect. Throws or rejects if the limit is exceeded.
    */
   readonly admit?: (() => Promise<void> | undefined) | undefined;
-  /** Trace context of the caller (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
+  /** Trace context of the caller. */
+  readonly trace?: TraceContext | undefined;
 }

@@ -12,6 +12,7 @@ import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import type { RequestPlan } from "./plan.ts";
 import type { RouteDeps } from "./deps.ts";
+import { beginTrace, childSpan, type TraceContext } from "../util/trace_context.ts";
 
 /** A failed attempt. */
 export interface FailedAttempt {
@@ -28,6 +29,14 @@ interface Step {
   readonly ms: number;
   /** HTTP status, if a response was received. */
   readonly status?: number | undefined;
+}
+
+/** A try of a model. */
+interface Try extends Step {
+  /** The model id in the response. */
+  readonly model?: string | undefined;
+  /** The trace context that the provider received. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The state of one request: its deadline, its attempts, and the denials of models. */
@@ -67,6 +76,7 @@ export class RequestContext {
   readonly #signal: StopSignal | undefined;
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
   #cancelDeadline: Cancel;
+  #trace: TraceContext | undefined;
   #current: Connection | AbortController | undefined;
   #stopped: { readonly reason: unknown } | undefined;
 
@@ -120,14 +130,34 @@ export class RequestContext {
   }
 
   /** Records a try that has ended or committed. */
-  addTry({ model }: Member, { outcome, ms, status }: Step): void {
-    const [name, provider] = [model.name, model.instance.entry.id];
-    this.tries.push({ model: name, provider, outcome, status, startedAt: this.clock.now() - ms, ms });
+  addTry({ model: { name, info, instance } }: Member, { outcome, ms, status, model, trace }: Try): void {
+    const provider = instance.entry.id;
     const { hub } = this.deps;
+    this.tries.push({
+      model: name,
+      provider,
+      vendor: instance.telemetryName,
+      upstreamModel: info.id,
+      responseModel: model,
+      outcome,
+      status,
+      startedAt: this.clock.now() - ms,
+      ms,
+      traceparent: hub.exportsSpans ? trace?.traceparent : undefined,
+    });
     if (!hub.isTraced("debug")) return;
     const message = `A try of the model "${name}" ended: ${outcome}`;
     const facts = { request_id: this.plan.request.id, model: name, provider, status, ms: Math.round(ms) };
     hub.trace({ severity: "debug", component: "provider", message, ...facts });
+  }
+
+  /**
+   * Returns the trace context of the next call: that of a span of its own if spans are exported, else the caller's.
+   * Without a caller's span, exported spans begin a trace.
+   */
+  beginSpan(): TraceContext | undefined {
+    if (!this.deps.hub.exportsSpans) return this.plan.request.trace;
+    return childSpan(this.#trace ??= this.plan.request.trace ?? beginTrace());
   }
 
   /**

@@ -15,6 +15,8 @@ export interface Served<T> {
   readonly empty: boolean;
   /** Usage as reported by the provider; only of an empty response. */
   readonly usage?: unknown;
+  /** The model id in the response. */
+  readonly model?: string | undefined;
 }
 
 /** Calls one model: for a complete response, or for a stream up to its first content. */

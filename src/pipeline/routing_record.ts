@@ -87,7 +87,7 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.possiblyBilled && { possibly_billed: true }),
     ...(request.client && { client: request.client.name }),
-    ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+    ...(request.trace !== undefined && { traceparent: request.trace.traceparent }),
   };
 }
 

@@ -47,13 +47,19 @@ export async function tryOnce<T>(
   context.check();
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
-  if (context.plan.request.traceparent !== undefined) connection.traceparent = context.plan.request.traceparent;
+  const trace = context.beginSpan();
+  if (trace !== undefined) connection.trace = trace;
   context.follow(connection);
   const from = clock.monotonic();
   try {
     const answer = call(member, completion, connection);
     const served = await untilAborted(answer, connection.stop);
-    context.addTry(member, { outcome: served.empty ? "empty" : "ok", ms: clock.monotonic() - from });
+    context.addTry(member, {
+      outcome: served.empty ? "empty" : "ok",
+      ms: clock.monotonic() - from,
+      model: served.model,
+      trace,
+    });
     return { served, connection };
   } catch (error) {
     const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
@@ -62,10 +68,10 @@ export async function tryOnce<T>(
     context.unansweredMs = connection.answered ? 0 : ms;
     if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
     else reservation.fail(wasSent);
-    if (context.isStopped) context.addTry(member, { outcome: "aborted", ms });
+    if (context.isStopped) context.addTry(member, { outcome: "aborted", ms, trace });
     context.check();
     const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    context.addTry(member, { outcome: failure.kind, status: failure.status, ms });
+    context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
     connection.abort(error); // releases the socket of a response that is not read completely
     return { failure, reservation };
   } finally {

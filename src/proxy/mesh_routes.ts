@@ -5,6 +5,7 @@
 import type { PlainResponse } from "../contracts/shell.ts";
 import { metricFamilies } from "../observe/metric_families.ts";
 import type { PoolStatus } from "../registry/status.ts";
+import type { ScopedBudgetWindow } from "../state/mesh_state.ts";
 import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { version } from "../version.ts";
 import type { Client } from "./client.ts";
@@ -37,6 +38,7 @@ export async function metrics(exchange: Exchange): Promise<PlainResponse> {
     statistics: { metrics: { families: () => families }, inFlight },
     hub: { lost: new Map(lost) },
     poolStatus: () => mesh.poolStatus(),
+    listBudgets: () => mesh.listBudgets(),
   };
   headers["content-type"] = prometheusMediaType;
   return { status: 200, headers, body: prometheusText(metricFamilies(measured, own)) };
@@ -102,19 +104,14 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
 
 /** Each budget, once per limit. A client sees only its own. */
 function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
-  const wallTimeMs = clock.now();
-  const scopes = [...state.members.flatMap(({ state }) => state.tracker.budgetScopes), ...state.budgetScopes];
-  return [...new Map(scopes.map(({ id, budget }) => [id, budget]))].flatMap(([key, budget]) => {
-    const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
-    if (own !== undefined && (scope !== "client" || id !== own.name)) return [];
-    return budget.windows(wallTimeMs).map(({ window, spent, limit, reserved, end }) => ({
-      scope,
-      id,
-      window,
-      spent_usd: spent / 1e9,
-      limit_usd: limit / 1e9,
-      reserved_usd: reserved / 1e9,
-      resets_at: new Date(end).toISOString(),
-    }));
-  });
+  const isOwn = ({ scope, id }: ScopedBudgetWindow) => own === undefined || scope === "client" && id === own.name;
+  return state.listBudgets(clock.now()).filter(isOwn).map(({ scope, id, window, spent, limit, reserved, end }) => ({
+    scope,
+    id,
+    window,
+    spent_usd: spent / 1e9,
+    limit_usd: limit / 1e9,
+    reserved_usd: reserved / 1e9,
+    resets_at: new Date(end).toISOString(),
+  }));
 }

@@ -3,12 +3,12 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { PlainRequest } from "../contracts/shell.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
+import { readTraceContext } from "../util/trace_context.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestTime } from "./form.ts";
 
@@ -55,15 +55,7 @@ export function performRequest<Body extends RequestBody, Response>(
     routingConstraints,
     client,
     admit,
-    traceparent: traceOf(request),
+    trace: readTraceContext(request.headers),
     ...(session === undefined ? {} : { session }),
   });
-}
-
-/** Valid values (W3C Trace Context excludes version ff, and ids of only zeros); others are ignored. */
-const validTrace = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-function traceOf({ headers }: PlainRequest): string | undefined {
-  const given = headers.get("traceparent");
-  return given !== null && validTrace.test(given) ? given : undefined;
 }

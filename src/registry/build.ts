@@ -54,7 +54,8 @@ function instanceOf(entry: ProviderEntry, { catalogue, state, discovered, answer
     ...(listed && { listed: new Set(listed.map(({ id }) => id)) }),
     ...(listProblem === undefined ? {} : { listProblem }),
   };
-  if (entry.instance !== undefined) return { ...facts, vendor: entry.id };
+  if (entry.instance !== undefined) return { ...facts, vendor: entry.id, telemetryName: entry.id };
   const connector = catalogue.get("provider", entry.connector) as ProviderDeclaration;
-  return { ...facts, connector, vendor: connector.vendor };
+  const { vendor, needsBaseUrl, telemetryName = needsBaseUrl ? entry.id : vendor } = connector;
+  return { ...facts, connector, vendor, telemetryName };
 }

@@ -26,6 +26,8 @@ export interface ProviderInstance {
   /** Undefined for a provider instance supplied by the program. */
   readonly connector?: ProviderDeclaration;
   readonly vendor: string;
+  /** The vendor's name in telemetry. */
+  readonly telemetryName: string;
   /** Why its models could not be listed: `did not list its models: …`. */
   readonly listProblem?: string;
   /** Upstream ids of the models that it listed at startup; undefined if it was not queried or listed none. */

@@ -7,7 +7,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
 import { ManualOverrides } from "./breaker/manual_override.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import type { Budget, BudgetStep } from "./limits/budget.ts";
+import type { Budget, BudgetStep, BudgetWindow } from "./limits/budget.ts";
 import type { TrackedModel } from "./usage.ts";
 import { type MemberState, ModelState } from "./model_state.ts";
 import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
@@ -46,6 +46,14 @@ export interface StateRestorer {
   breaker(breaker: CircuitBreaker): void;
   member(member: MemberState): void;
   budget(scope: { readonly id: string; readonly budget: Budget }): void;
+}
+
+/** A limit of a budget, with the amounts that count against it. */
+export interface ScopedBudgetWindow extends BudgetWindow {
+  /** `all`, `provider`, `pool` or `client`. */
+  readonly scope: string;
+  /** The name of the provider, pool or client; empty for the budget of all. */
+  readonly id: string;
 }
 
 /** The state of one mesh. Every map is bounded by the configuration. Times are monotonic ms. */
@@ -108,6 +116,19 @@ export class MeshState {
   addBudgetScope(scope: { readonly id: string; readonly budget: Budget }): void {
     this.budgetScopes.push(scope);
     this.mapper?.budget(scope);
+  }
+
+  /**
+   * Returns the limits of all budgets.
+   *
+   * @param wallTimeMs Wall-clock ms.
+   */
+  listBudgets(wallTimeMs: number): readonly ScopedBudgetWindow[] {
+    const scopes = [...this.members.flatMap(({ state }) => state.tracker.budgetScopes), ...this.budgetScopes];
+    return [...new Map(scopes.map(({ id, budget }) => [id, budget]))].flatMap(([key, budget]) => {
+      const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
+      return budget.windows(wallTimeMs).map((window) => ({ scope, id, ...window }));
+    });
   }
 
   /** API keys of providers that have several keys and a model in a pool, by provider id. */

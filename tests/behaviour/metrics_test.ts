@@ -1,7 +1,7 @@
 /** `/metrics`: what the proxy prints, and for whom. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create } from "../../mod.ts";
+import { create, version } from "../../mod.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { readPrometheus, type ScrapedFamily } from "../support/prometheus.ts";
 import { ok, startUpstream, status, stream } from "../support/upstream.ts";
@@ -128,6 +128,36 @@ describe("/metrics", () => {
     ]);
     assertEquals(lines(own, "modelmesh_requests_total"), ["pool=chat model=a provider=a client=team status=200 1"]);
     assertEquals(lines(own, "modelmesh_model_active"), ["pool=chat model=a 1"]);
+  });
+
+  it("has spent amount and limit of every budget, a client its own alone, and the version", async () => {
+    const budget = (daily_limit: number) => ({ daily_limit });
+    const tokens = [{ token: "t-admin", name: "admin" }, { token: "t-team", name: "team", budget: budget(3) }];
+    const config = {
+      models: { a: { provider: "a", pricing: { input: 10_000, output: 20_000 } } },
+      budget: { daily_limit: 7, monthly_limit: 70 },
+      proxy: { auth: { method: "bearer", tokens } },
+    };
+    await using proxy = await proxyOver({ a: ok() }, {
+      config,
+      pool: { budget: budget(5) },
+      provider: { budget: budget(6) },
+    });
+    const headers = { authorization: "Bearer t-team", "content-type": "application/json" };
+    await (await proxy.chat({ max_tokens: 5 }, { headers })).text(); // 10 tokens in, 5 out
+    const all = await scrape(proxy, "t-admin");
+    assertEquals(lines(all, "modelmesh_budget_limit_usd").sort(), [
+      "scope=all id= window=day 7",
+      "scope=all id= window=month 70",
+      "scope=client id=team window=day 3",
+      "scope=pool id=chat window=day 5",
+      "scope=provider id=a window=day 6",
+    ]);
+    assertEquals(all.get("modelmesh_budget_spent_usd")!.samples.map(({ value }) => value), [0.2, 0.2, 0.2, 0.2, 0.2]);
+    assertEquals(lines(all, "modelmesh_build_info"), [`version=${version} 1`]);
+    const own = await scrape(proxy, "t-team");
+    assertEquals(lines(own, "modelmesh_budget_spent_usd"), ["scope=client id=team window=day 0.2"]);
+    assertEquals(lines(own, "modelmesh_budget_limit_usd"), ["scope=client id=team window=day 3"]);
   });
 
   it("agrees with the statistics", async () => {

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { spansOf } from "../../connectors/observability/_otlp_spans.ts";
 import { openTelemetryObservability } from "../../connectors/observability/opentelemetry.ts";
 import { ConfigError, type RoutingRecord } from "../../mod.ts";
+import { version } from "../../src/version.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { assertOtlp, readMetrics, readSpans } from "../support/otlp.ts";
 import { retryingClock } from "../support/sinks.ts";
@@ -48,7 +49,7 @@ Deno.test("the OpenTelemetry sink exports a span for each try under one for the 
     await response.text();
   });
   const [{ resource, spans }] = exports as [typeof exports[0]];
-  assertEquals(resource, { "service.name": "my-mesh" });
+  assertEquals([resource["service.name"], resource["service.version"]], ["my-mesh", version]);
   const [root, ...tries] = spans as [typeof spans[0], ...typeof spans];
   assertEquals([root.traceId, root.parentSpanId, root.name, root.kind], [
     "0af7651916cd43dd8448eb211c80319c",

@@ -62,7 +62,7 @@ export interface BudgetSnapshot {
 }
 
 /** One window of a budget. */
-interface BudgetWindow {
+export interface BudgetWindow {
   readonly window: "day" | "month";
   readonly limit: number;
   readonly spent: number;
