@@ -3,7 +3,7 @@
  * @module
  */
 import type { ModelTry, RoutingRecord } from "../../src/contracts/events.ts";
-import { parseTraceparent, randomHex } from "../../src/util/trace_context.ts";
+import { parseTraceparent, randomHex } from "../../src/util/request_id.ts";
 import { attributesOf, type KeyValue, nanosOf, operationNameOf } from "./_otlp.ts";
 
 /** A span in OTLP's JSON encoding. */

@@ -5,11 +5,12 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
+import type { Outcome } from "../state/usage.ts";
 import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
-import { clientDisconnect, type ResponseEnd, type Routed } from "./routed.ts";
+import { clientDisconnect, type Routed } from "./routed.ts";
 
 /** Dependencies of an {@linkcode AnswerStream}. */
 interface AnswerStreamParts {
@@ -25,10 +26,23 @@ interface AnswerStreamParts {
 }
 
 /**
- * How a stream ended. A response is cancelled by its reader, or `stopped`: aborted by the client's signal, or because it
- * was not read; between reads or during one.
+ * How a stream ended:
+ * - `complete`: the provider sent the whole response
+ * - `interrupted`: the provider failed midway
+ * - `cancelled`: the reader cancelled it
+ * - `stopped`: aborted by the client's signal, or because it was not read; between reads or during one
  */
-type StreamEnd = ResponseEnd | { readonly kind: "stopped"; readonly reason: unknown };
+type StreamEnd =
+  | { readonly kind: "complete"; readonly reason?: undefined }
+  | { readonly kind: "interrupted" | "cancelled" | "stopped"; readonly reason: unknown };
+
+/** The outcome for the model. Only an interruption counts as its failure. */
+const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
+  complete: "success",
+  interrupted: "failure",
+  cancelled: "none",
+  stopped: "none",
+};
 
 /** A read of the source. */
 interface PendingRead {
@@ -185,7 +199,8 @@ export class AnswerStream {
     if (this.#end !== undefined) return;
     this.#end = end;
     const { routed: { connection, answer, settle }, onInterrupt } = this.#parts;
-    settle(end.kind === "stopped" ? { kind: "cancelled", reason: end.reason } : end, {
+    settle(outcomes[end.kind], {
+      cause: end.reason,
       usage: this.#usage,
       written: () => this.#written.tokens,
       text: () => this.#kept,

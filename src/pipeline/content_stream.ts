@@ -5,8 +5,9 @@
 import type { CompletionResponse } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
+import type { Outcome } from "../state/usage.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
-import { type AnswerUsage, clientDisconnect, type ResponseEnd, type Routed, type Served } from "./routed.ts";
+import { type AnswerUsage, clientDisconnect, type Routed, type Served } from "./routed.ts";
 
 /** Content whose first bytes have been received. */
 export interface OpenContent {
@@ -75,7 +76,7 @@ export class ContentStream {
     connection.stop.addEventListener("abort", () => {
       const { reason } = connection.stop;
       // an idle timeout of the provider is its failure: the pending read ends the stream
-      if (!(reason instanceof AttemptTimeout) && this.#end({ kind: "cancelled", reason })) this.onStop?.(reason);
+      if (!(reason instanceof AttemptTimeout) && this.#end("none", reason)) this.onStop?.(reason);
       this.#leave(reason);
     });
   }
@@ -103,12 +104,12 @@ export class ContentStream {
         rest.next().then(resolve, reject);
       });
       if (!done) return value;
-      this.#end({ kind: "complete" });
+      this.#end("success");
       return undefined;
     } catch (error) {
       const { message } = failureOf(error, member.model.instance.provider!, this.#parts.redact);
       const reason = new StreamInterruptedError(`The answer was cut short: ${message}`, "");
-      if (!this.#end({ kind: "interrupted", reason })) throw error;
+      if (!this.#end("failure", reason)) throw error;
       this.#parts.onInterrupt();
       connection.abort(reason);
       throw reason;
@@ -120,15 +121,15 @@ export class ContentStream {
   /** Cancels the stream and the provider's call. It does not count as a failure. */
   cancel(): void {
     const reason = clientDisconnect();
-    if (this.#end({ kind: "cancelled", reason })) this.#parts.routed.connection.abort(reason);
+    if (this.#end("none", reason)) this.#parts.routed.connection.abort(reason);
   }
 
   /** Settles the request once. Returns false if it was settled before. */
-  #end(end: ResponseEnd): boolean {
+  #end(outcome: Outcome, cause?: unknown): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     const { routed: { settle, answer }, usage } = this.#parts;
-    settle(end, usage);
+    settle(outcome, { ...usage, cause });
     answer.rest.return?.()?.catch(() => {});
     return true;
   }

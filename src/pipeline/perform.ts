@@ -75,7 +75,7 @@ async function performOne<Body extends RequestBody, Response>(
   }
   const served = await route(routed, completing(request, deps), deps);
   const { sent, response } = served.answer;
-  const { costNanoUsd, estimated } = served.settle({ kind: "complete" }, {
+  const { costNanoUsd, estimated } = served.settle("success", {
     ...operation.usageIn(sent),
     text: () => JSON.stringify(sent),
   });

@@ -12,7 +12,7 @@ import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import type { RequestPlan } from "./plan.ts";
 import type { RouteDeps } from "./deps.ts";
-import { beginTrace, childSpan, type TraceContext } from "../util/trace_context.ts";
+import { beginTrace, childSpan, type TraceContext } from "../util/request_id.ts";
 
 /** A failed attempt. */
 export interface FailedAttempt {

@@ -5,7 +5,7 @@
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { Usage } from "../state/usage.ts";
+import type { Outcome, Usage } from "../state/usage.ts";
 import type { Connection } from "./connection.ts";
 
 /** A response, and whether it is empty. */
@@ -46,18 +46,17 @@ export interface AnswerUsage {
   readonly text?: () => string;
 }
 
-/**
- * How a response ended:
- * - `complete`: the provider sent the whole response
- * - `interrupted`: the provider failed midway
- * - `cancelled`: its reader left, or it was abandoned for another reason, such as the end of the process
- */
-export type ResponseEnd =
-  | { readonly kind: "complete" }
-  | { readonly kind: "interrupted" | "cancelled"; readonly reason: unknown };
+/** The end of a response. */
+export interface SettledAnswer extends AnswerUsage {
+  /**
+   * Why the response did not reach its end: the provider failed midway, its reader left, or it was abandoned for another
+   * reason, such as the end of the process. Undefined if it is complete.
+   */
+  readonly cause?: unknown;
+}
 
-/** Settles a request with the end of its response and the reported usage. Returns the usage in numbers. */
-type Settle = (end: ResponseEnd, answer: AnswerUsage) => Usage;
+/** Settles a request with the outcome for its model and the reported usage. Returns the usage in numbers. */
+type Settle = (outcome: Outcome, answer: SettledAnswer) => Usage;
 
 /** The reason of a response that its reader cancels. */
 export function clientDisconnect(): DOMException {

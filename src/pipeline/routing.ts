@@ -14,10 +14,9 @@ import { errorOf } from "./request_error.ts";
 import type { RequestPlan } from "./plan.ts";
 import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
 import type { RouteDeps } from "./deps.ts";
-import type { Call, ResponseEnd, Routed } from "./routed.ts";
+import type { Call, Routed } from "./routed.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { emitRecord, readFault, recordOf, type RequestFault } from "./routing_record.ts";
-import type { Outcome } from "../state/usage.ts";
 import { selectionContext } from "./selection_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
@@ -29,13 +28,6 @@ interface RoutingPlan<T> extends RequestPlan {
 
 /** The fault of a complete response: none. */
 const complete: RequestFault = { status: 200 };
-
-/** The outcome of each end for its model, and for the attempt in the record; a complete one keeps its own. */
-const endings: Readonly<Record<ResponseEnd["kind"], { readonly outcome: Outcome; readonly step?: string }>> = {
-  complete: { outcome: "success" },
-  interrupted: { outcome: "failure", step: "stream_interrupted" },
-  cancelled: { outcome: "none", step: "aborted" },
-};
 
 /** Maximum number of models to which a request that fails as invalid is sent. */
 const maxRequestFaults = 3;
@@ -186,15 +178,14 @@ export class Routing<T> {
       routing,
       dropped: connection.dropped.length === 0 ? dropped : [...dropped, ...connection.dropped],
       connection,
-      settle(end, answer) {
-        const { outcome, step } = endings[end.kind];
+      settle(outcome, answer) {
         context.end();
         const used = success.settle(outcome, answer);
         if (isOver) return used;
         isOver = true;
-        const fault = end.kind === "complete" ? complete : readFault(end.reason, context);
-        if (step !== undefined) context.endStep(member, step);
-        const { status, code } = fault;
+        const { cause } = answer;
+        if (cause !== undefined) context.endStep(member, outcome === "failure" ? "stream_interrupted" : "aborted");
+        const { status, code } = cause === undefined ? complete : readFault(cause, context);
         emitRecord(routing, context, { status, code, outcome, answeredAt, used, text: answer.text });
         return used;
       },

@@ -8,7 +8,7 @@ import type { Answer } from "../pipeline/answer.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
-import { readTraceContext } from "../util/trace_context.ts";
+import { readTraceContext } from "../util/request_id.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestTime } from "./form.ts";
 

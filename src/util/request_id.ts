@@ -1,5 +1,6 @@
 /**
- * Request ids.
+ * Ids of requests, and their trace context: the span of a caller, and those of the calls for its request (W3C Trace
+ * Context).
  * @module
  */
 
@@ -15,4 +16,82 @@ export function newId(): string {
   const address = URL.createObjectURL(new Blob());
   URL.revokeObjectURL(address);
   return address.slice(-36);
+}
+
+/** The headers of a trace context. */
+export interface TraceContext {
+  /** The `traceparent` header. */
+  readonly traceparent: string;
+  /** The `tracestate` header, unchanged. */
+  readonly tracestate?: string | undefined;
+}
+
+/** The members of a `traceparent`. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Flags, two hexadecimal digits. */
+  readonly flags: string;
+  /** Whether the caller records its span. */
+  readonly isSampled: boolean;
+}
+
+/** Version, trace id, span id, flags, and what later versions add. Version ff and ids of only zeros are invalid. */
+const validTrace = /^(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** Maximum length of a `traceparent`, characters. */
+const maxParentLength = 256;
+
+/** Maximum length of a `tracestate`, characters; a longer one is dropped, as the specification allows. */
+const maxStateLength = 2048;
+
+/**
+ * Parses a `traceparent`.
+ *
+ * @param text The value of the header.
+ * @returns Undefined if it is invalid.
+ */
+export function parseTraceparent(text: string): TraceParent | undefined {
+  if (text.length > maxParentLength) return undefined;
+  const [, version, traceId, spanId, flags, later] = validTrace.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === "00" && later !== undefined) return undefined;
+  return { traceId, spanId, flags, isSampled: (parseInt(flags, 16) & 1) === 1 };
+}
+
+/**
+ * Reads the caller's trace context. Invalid headers are ignored.
+ *
+ * @param headers The request's headers.
+ */
+export function readTraceContext(headers: { get(name: string): string | null }): TraceContext | undefined {
+  const traceparent = headers.get("traceparent");
+  if (traceparent === null || parseTraceparent(traceparent) === undefined) return undefined;
+  const tracestate = headers.get("tracestate") ?? "";
+  const isValid = tracestate !== "" && tracestate.length <= maxStateLength && /^[\t\x20-\x7e]+$/.test(tracestate);
+  return isValid ? { traceparent, tracestate } : { traceparent };
+}
+
+/** Begins a trace, with the span of a request. */
+export function beginTrace(): TraceContext {
+  return { traceparent: `00-${randomHex(32)}-${randomHex(16)}-01` };
+}
+
+/**
+ * Returns the context of a new span below another one: the same trace, sampled like it.
+ *
+ * @param parent A valid context.
+ */
+export function childSpan({ traceparent, tracestate }: TraceContext): TraceContext {
+  const { traceId, flags } = parseTraceparent(traceparent)!;
+  return { traceparent: `00-${traceId}-${randomHex(16)}-${flags}`, tracestate };
+}
+
+/**
+ * Returns a random id.
+ *
+ * @param digits Number of hexadecimal digits, at most 32.
+ */
+export function randomHex(digits: number): string {
+  return newId().replaceAll("-", "").slice(0, digits);
 }

@@ -163,9 +163,10 @@ describe("routingOf()", () => {
         provider: "beta",
         replaced_provider: "alpha",
         rotation_reason: "auth",
-        fallback_chain: chain,
+        // a stream that is cancelled did not reach its end
+        fallback_chain: streamed ? [...chain.slice(0, -1), { ...chain.at(-1)!, outcome: "aborted" }] : chain,
         routing_latency_ms: 0,
-        status: 200,
+        status: streamed ? 499 : 200,
         duration_ms: 0,
         ...(streamed
           ? { ttft_ms: 0, estimated: true, tokens_in: record.tokens_in!, tokens_out: record.tokens_out! } // it was cut

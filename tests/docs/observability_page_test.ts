@@ -56,7 +56,11 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
     upstreams: { a: a.url, b: b.url },
     pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 9 }, strategy: "priority", model_priority: ["a"] },
     config: {
-      models: { a: { provider: "a" }, b: { provider: "b", pricing: { input: 1, output: 1 } } },
+      models: {
+        a: { provider: "a", pricing: { input: 1, output: 1 } },
+        b: { provider: "b", pricing: { input: 1, output: 1 } },
+      },
+      budget: { daily_limit: 9 },
     },
   });
   proxy.mesh.addSink(broken);

@@ -99,7 +99,9 @@ export function errorRule(journey: Journey, error: unknown, client: AbortSignal)
 export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts): string | undefined {
   if (journey.reloads < facts.reloads || journey.client?.aborted) return undefined;
   const outcomes = record.fallback_chain.map(({ outcome }) => outcome);
-  if (["ok", "empty", "aborted"].some((end) => outcomes.includes(end)) || isFaulty(journey)) return undefined;
+  if (["ok", "empty", "aborted", "stream_interrupted"].some((end) => outcomes.includes(end)) || isFaulty(journey)) {
+    return undefined;
+  }
   const spared = candidates(journey, facts).find((model) =>
     !journey.asked.includes(model.name) && hasRoom(journey, model, facts)
   );
