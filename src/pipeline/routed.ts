@@ -47,7 +47,7 @@ export interface AnswerUsage {
 }
 
 /** The end of a response. */
-export interface SettledAnswer extends AnswerUsage {
+interface SettledAnswer extends AnswerUsage {
   /**
    * Why the response did not reach its end: the provider failed midway, its reader left, or it was abandoned for another
    * reason, such as the end of the process. Undefined if it is complete.

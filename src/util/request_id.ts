@@ -27,7 +27,7 @@ export interface TraceContext {
 }
 
 /** The members of a `traceparent`. */
-export interface TraceParent {
+interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   /** Flags, two hexadecimal digits. */
