@@ -6,6 +6,7 @@ import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Redactor } from "../observe/redact.ts";
+import { addSecretSettings } from "../observe/secret_names.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
 /** Dependencies of {@linkcode resolveSettings}. */
@@ -39,5 +40,15 @@ export async function resolveSettings(
     const { withAuthorities } = await import("../config/load/authorities.ts");
     settings = await withAuthorities(settings, parts.runtime);
   }
+  addLiteralSecrets(settings, parts.redactor);
   return { settings, ...(secrets && { secrets }) };
+}
+
+/** Redacts secrets that the document contains as they are. Those of providers and storages are added with them. */
+function addLiteralSecrets({ proxy, observability, secrets }: Settings, redactor: Redactor): void {
+  const { clients = [], adminTokens = [], idSecret } = proxy ?? {};
+  const literal = [...clients.map(({ token }) => token), ...adminTokens, ...(idSecret === undefined ? [] : [idSecret])];
+  for (const secret of literal) redactor.add(secret);
+  for (const { config } of observability) addSecretSettings(config, redactor);
+  addSecretSettings(secrets?.config, redactor);
 }

@@ -6,7 +6,8 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Redactor } from "./redact.ts";
 
 /** Matches names of variables and settings whose values are secrets. */
-const secretNames = /(^|_)(api_?key|token|secret|password|passphrase|secret_access_key|private_key)$/i;
+const secretNames =
+  /(^|[_-])(api[_-]?key|authorization|token|secret|password|passphrase|secret_access_key|private_key)$/i;
 
 /** Maximum nesting depth of settings. */
 const maxDepth = 4;

@@ -99,6 +99,7 @@ export class ProxyInstance {
       : before.#shared;
     const { proxy = builtInProxy() } = mesh.settings;
     requireToken(proxy, tokens);
+    for (const token of tokens) mesh.redactor.add(token);
     this.#proxy = proxy;
     this.#mesh = mesh;
     this.#shared.overview.follow(mesh);
