@@ -17,6 +17,7 @@ import type {
 } from "../contracts/shell.ts";
 import { concat } from "../util/bytes.ts";
 import { isStream } from "../util/plain_stream.ts";
+import { keepHalfOpen } from "./_half_open.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
 import { listenError } from "./_listen_error.ts";
 import { builtin } from "./_node_builtin.ts";
@@ -54,6 +55,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     ? { server: builtin("node:http").createServer(settings, onRequest) }
     : (await import("./_tls_server.ts")).tlsServer(settings, tls, onRequest);
   server.on("clientError", refuse);
+  keepHalfOpen(server);
   const idle = new IdleSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error) => reject(listenError(error, `${host}:${port}`)));

@@ -27,7 +27,8 @@ export interface TlsServer {
 export function tlsServer(options: ServerOptions, pair: TlsKeyPair, onRequest: RequestListener): TlsServer {
   const { createServer } = builtin("node:https");
   checkKeyPair(pair);
-  const server = createServer({ ...options, ...pair, handshakeTimeout: handshakeTimeoutMs }, onRequest);
+  const tls = { ...pair, handshakeTimeout: handshakeTimeoutMs, allowHalfOpen: true };
+  const server = createServer({ ...options, ...tls }, onRequest);
   return {
     server,
     renewTls(next) {

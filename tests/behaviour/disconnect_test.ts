@@ -2,12 +2,17 @@
  * Clients that leave before they have their answer: the provider's call ends with them, and no failure is counted. The
  * clock stands still, so that no time limit ends a call in their place.
  */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { connect } from "node:net";
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
+import { createHandler, listen } from "../../proxy.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { stateOf } from "../support/_dialect_proxy.ts";
+import { behind } from "../support/_failover.ts";
+import { dechunk, halfClose } from "../support/_half_closing.ts";
 import { arrival, assertCloses, visit, type Way } from "../support/_leaving.ts";
+import { keyPair, tlsClient } from "../support/_tls.ts";
 import { becomes } from "../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import {
@@ -79,9 +84,9 @@ function proxyOver(upstream: Upstream, { listener, clock = fakeClock() }: Partia
 describe("A client that leaves the proxy", () => {
   for (const { name, isStream, sees, script, outcome } of moments) {
     it(name, async () => {
-      for (const way of ways) {
+      for (const [way, listener] of ways.flatMap((way) => [[way, "http1"], [way, "node"]] as const)) {
         await using upstream = await startUpstream(script());
-        await using proxy = await proxyOver(upstream);
+        await using proxy = await proxyOver(upstream, { listener });
         const visitor = visit(proxy.url, way, { stream: isStream });
         const request = await arrival(upstream);
         if (sees !== undefined) await visitor.reads(sees);
@@ -133,6 +138,61 @@ describe("A client that leaves the proxy", () => {
     assertEquals(upstream.calls, 50);
     upstream.follow(answer());
     await visit(proxy.url, "fetch", { stream: true }).reads("[DONE]");
+  });
+});
+
+describe("A client that closes its sending side", () => {
+  const request = (isStream: boolean, minor = 1) => {
+    const body = JSON.stringify({ model: "chat", ...ask, stream: isStream });
+    const head = [`POST /v1/chat/completions HTTP/1.${minor}`, "host: 127.0.0.1", "content-type: application/json"];
+    return `${head.join("\r\n")}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  };
+  const connectTo = (proxy: TestProxy) => connect({ host: "127.0.0.1", port: Number(new URL(proxy.url).port) });
+
+  for (const minor of [0, 1]) {
+    it(`gets its whole answer, and is no client that has left (HTTP/1.${minor})`, async () => {
+      const gate = new Gate();
+      await using upstream = await startUpstream(behind(gate, answer()));
+      await using proxy = await proxyOver(upstream, { listener: "node" });
+      const client = await halfClose(connectTo(proxy), request(false, minor));
+      await gate.reached(1);
+      if (minor === 1) await client.reads("HTTP/1.1 102"); // the server has seen the end of the data
+      gate.openAll();
+      const text = await client.rest();
+      assertEquals(text.includes("HTTP/1.1 102"), minor === 1);
+      const [head = "", body = ""] = text.slice(text.indexOf("HTTP/1.1 200")).split("\r\n\r\n");
+      assertEquals([head.slice(0, 15), JSON.parse(body).choices[0].message.content], [
+        "HTTP/1.1 200 OK",
+        "Hello world",
+      ]);
+    });
+  }
+
+  it("gets the rest of its stream", async () => {
+    const gate = new Gate();
+    gate.open(2);
+    await using upstream = await startUpstream(stream({ pieces: ["one", "two"], gate }));
+    await using proxy = await proxyOver(upstream, { listener: "node" });
+    const client = await halfClose(connectTo(proxy), request(true), "one");
+    await client.reads("\n\n\r\n0"); // a leading zero of the next chunk's length
+    gate.openAll();
+    const text = await client.rest();
+    const body = dechunk(text.slice(text.indexOf("\r\n\r\n") + 4));
+    assertMatch(body, /"one"[^]*"two"[^]*data: \[DONE\]/);
+  });
+
+  it("gets its answer over TLS", async () => {
+    const gate = new Gate();
+    await using upstream = await startUpstream(behind(gate, answer()));
+    await using proxy = await proxyOver(upstream);
+    const server = await listen(createHandler(proxy.mesh), { port: 0, tls: keyPair("server.pem", "server.key") });
+    const { socket } = await tlsClient(server.port);
+    const client = await halfClose(socket, request(false));
+    await gate.reached(1);
+    await client.reads("HTTP/1.1 102");
+    gate.openAll();
+    assertMatch(await client.rest(), /HTTP\/1.1 200 OK[^]*Hello world/);
+    await server.stop(0);
   });
 });
 
