@@ -1,6 +1,6 @@
 /**
  * Half-closed connections of a server over `node:http`: the client has sent the end of its data. It may wait for its
- * response, or have closed the connection: only an answer of its system to further bytes tells which.
+ * response, or have closed the connection: only its reaction to further bytes distinguishes the two.
  * @module
  */
 import type { Server, ServerResponse } from "node:http";
