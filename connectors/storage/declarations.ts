@@ -8,6 +8,7 @@ import type { Attributes, ConnectorDeclaration } from "../../src/contracts/conne
 export const redisDeclaration: ConnectorDeclaration<"storage"> = {
   id: "redis.redis.v1",
   kind: "storage",
+  sharing: "state",
   attributes: {
     url: {
       type: "text",
@@ -28,6 +29,7 @@ export const redisDeclaration: ConnectorDeclaration<"storage"> = {
 export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
   id: "mesh.local-file.v1",
   kind: "storage",
+  sharing: "records",
   attributes: {
     path: {
       type: "text",
@@ -46,6 +48,7 @@ export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
 export const s3Declaration: ConnectorDeclaration<"storage"> = {
   id: "aws.s3.v1",
   kind: "storage",
+  sharing: "records",
   attributes: {
     bucket: { type: "text", about: "Name of the bucket. Required." },
     region: {
@@ -70,6 +73,7 @@ export const s3Declaration: ConnectorDeclaration<"storage"> = {
 export const driveDeclaration: ConnectorDeclaration<"storage"> = {
   id: "google.drive.v1",
   kind: "storage",
+  sharing: "records",
   attributes: {
     folder: {
       type: "text",
@@ -91,6 +95,7 @@ export const driveDeclaration: ConnectorDeclaration<"storage"> = {
 export const denoKvDeclaration: ConnectorDeclaration<"storage"> = {
   id: "mesh.deno-kv.v1",
   kind: "storage",
+  sharing: "records",
   attributes: {
     path: { type: "text", about: "Path of the database file. Defaults to the runtime's default for the program." },
   },

@@ -69,6 +69,7 @@ export class MemoryStorage implements Storage {
 export const memoryStorageConnector: Connector<"storage"> = {
   id,
   kind: "storage",
+  sharing: "none",
   attributes: {},
   create: (_settings, { clock }) => new MemoryStorage(clock),
 };

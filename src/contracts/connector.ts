@@ -55,6 +55,12 @@ export interface Attribute {
 /** Attributes by name. */
 export type Attributes = Readonly<Record<string, Attribute>>;
 
+/**
+ * Who sees the records of a storage: this process, until it ends (`none`); other processes, once they are written
+ * (`records`); other processes, with counters that change at once (`state`).
+ */
+export type StorageSharing = "none" | "records" | "state";
+
 /** What is known about a connector before its code is loaded. */
 export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
   /** The id by which a configuration refers to it. */
@@ -72,6 +78,11 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
    * @default all
    */
   readonly sections?: readonly ("routing" | "logging" | "statistics" | "tracing")[];
+  /**
+   * Who sees the records of this storage. Settings that cannot act on it, such as those of locking, are reported. When
+   * omitted, none are.
+   */
+  readonly sharing?: StorageSharing;
   /** Whether it writes to the storage of the mesh. If so, the configuration needs a `storage` section. */
   readonly needsStorage?: boolean;
 }

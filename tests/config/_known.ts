@@ -60,6 +60,7 @@ export const known: KnownConnectors = {
   attributesOf: () => undefined,
   sectionsOf: () => undefined,
   needsStorage: () => false,
+  sharingOf: () => undefined,
 };
 
 /** A file system of texts. */

@@ -24,17 +24,9 @@ export function buildDiscovery(
 
 function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
   const { enabled, connector, interval, providers, ...actions } = values;
-  const own = [...parts.entries.values()].some(({ refreshMs }) => refreshMs !== undefined);
-  const warned = ["auto_register", "providers", "on_new_model", "on_deprecated_model"] as const;
-  check(values, { section: "sync", isIdle: interval === undefined && !own, warned }, parts);
+  check(values, "sync", parts);
   if (values.auto_register === false && values.on_new_model === "register") {
     parts.report.warn("discovery.sync.on_new_model", 'is "notify", since "auto_register" is false');
-  }
-  if (enabled === false) {
-    for (const { id, refreshMs } of parts.entries.values()) {
-      if (refreshMs === undefined) continue;
-      parts.report.warn(`providers.${id}.catalogue.refresh_interval`, "has no effect: discovery.sync is switched off");
-    }
   }
   return {
     connector: connector ?? defaultSync.connector,
@@ -46,8 +38,7 @@ function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
 }
 
 function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSettings {
-  const warned = ["enabled", "timeout", "failure_threshold", "providers"] as const;
-  check(values, { section: "health", isIdle: values.interval === undefined, warned }, parts);
+  check(values, "health", parts);
   return {
     connector: values.connector ?? defaultHealth.connector,
     enabled: values.enabled ?? defaultHealth.enabled,
@@ -58,26 +49,14 @@ function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSetting
   };
 }
 
-interface SectionFacts<Key extends string> {
-  readonly section: "sync" | "health";
-  /** Whether no interval is configured. */
-  readonly isIdle: boolean;
-  /** Keys without effect in that case. */
-  readonly warned: readonly Key[];
-}
-
-function check<Key extends string>(
-  values: { readonly connector?: string; readonly providers?: readonly string[] } & { readonly [key in Key]?: unknown },
-  { section, isIdle, warned }: SectionFacts<Key>,
+function check(
+  { connector, providers }: Pick<SyncValues, "connector" | "providers">,
+  section: "sync" | "health",
   { known: { discovery }, ...parts }: DiscoveryParts,
 ): void {
   const { report } = parts;
-  const { connector, providers } = values;
   const path = `discovery.${section}`;
   checkProviders(providers, `${path}.providers`, parts);
-  if (isIdle) {
-    for (const key of warned) if (values[key]) report.warn(`${path}.${key}`, 'has no effect without "interval"');
-  }
   if (connector === undefined || discovery.includes(connector)) return;
   report.problem(
     `${path}.connector`,

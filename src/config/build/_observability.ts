@@ -22,7 +22,6 @@ export function buildObservability(
   values: ObservabilityValues,
   context: Pick<SinkContext, "known" | "hasStorage" | "report">,
 ): readonly SinkSettings[] {
-  const { report } = context;
   const builders: Readonly<Record<typeof sections[number], readonly Entry[]>> = {
     routing: (values.routing ?? []).map((entry) => [entry, {
       routing: { filter: values.events?.filter, includeMetadata: values.events?.include_metadata ?? true },
@@ -41,9 +40,6 @@ export function buildObservability(
       tracing: { minSeverity: min_severity ?? defaultMinSeverity },
     }]),
   };
-  if (values.events !== undefined && builders.routing.length === 0) {
-    report.warn("observability.events", 'has no effect without "observability.routing"');
-  }
   return sections.flatMap((section) =>
     builders[section].map(([sink, output, retentionMs], index) => {
       const isOne = builders[section].length === 1;

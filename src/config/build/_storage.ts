@@ -32,9 +32,6 @@ export function buildStorage(
   if (!storages.includes(connector)) {
     report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
   }
-  if (intervalMs !== undefined && policy !== "periodic") {
-    report.warn("storage.sync_interval", 'has no effect unless "sync_policy" is "periodic"');
-  }
   return {
     connector,
     config: deepFreeze(readAttributes(config, {

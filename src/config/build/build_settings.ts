@@ -10,6 +10,7 @@ import { buildDiscovery } from "./_discovery.ts";
 import { buildObservability } from "./_observability.ts";
 import { buildProxy, buildSecrets } from "./_sections.ts";
 import { buildStorage } from "./_storage.ts";
+import { checkConditions } from "../check/conditions.ts";
 import { checkBudgets } from "../check/budgets.ts";
 import { checkMembers } from "../check/members.ts";
 import { Members } from "../check/pool_members.ts";
@@ -95,7 +96,9 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   const members = new Members({ entries, connectorOf, models, tree });
   checkBudgets(values, { members, pools: routed.pools, report });
   if (report.problems.length === 0) {
-    checkMembers(values, { entries, connectorOf, members, health, pools: routed.pools, report });
+    const parts = { entries, connectorOf, members, pools: routed.pools, report };
+    checkMembers(values, { ...parts, health });
+    checkConditions(values, { ...parts, models, tree, known });
   }
   return { entries, models, names, ...discovery, ...routed };
 }

@@ -137,9 +137,6 @@ function checkProvider(
     );
   }
   checkAuth(value, path, report);
-  if (entry.instance === undefined && connector?.infrastructure === undefined) {
-    warnOfInfrastructure(value, path, report);
-  }
   const declared = entry.instance === undefined ? connector?.attributes : undefined;
   const config = readAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;
@@ -151,15 +148,6 @@ function checkProvider(
   const warning = baseUrlWarning(baseUrl, entry.apiKeys.length > 0 || entry.tokens !== undefined);
   if (warning !== undefined) report.warn(`${path}.base_url`, warning);
   return config;
-}
-
-/** Warns about features that the connector does not support, whatever the server does. */
-function warnOfInfrastructure({ batch, files, fine_tuning }: ProviderValues, path: string, report: Report): void {
-  const warn = (key: string, what: string) =>
-    report.warn(`${path}.${key}`, `has no effect: the connector does not support ${what} of this vendor`);
-  if (batch?.supported) warn("batch.supported", "batches");
-  if (files?.upload) warn("files.upload", "files");
-  if (fine_tuning?.supported) warn("fine_tuning.supported", "fine-tuning");
 }
 
 function buildModel(name: string, value: ModelValues, vendor: string | undefined): ConfiguredModel {

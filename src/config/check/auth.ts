@@ -101,9 +101,6 @@ function checkKeys({ api_key, auth = {} }: ProviderValues, path: string, report:
   if (auth.key_rotation === false && keys.length > 1) {
     report.problem(rotation, `cannot be false with ${keys.length} keys: a list implies rotation`);
   }
-  if (auth.key_rotation === true && keys.length < 2 && !report.hasProblemAt(keysPath)) {
-    report.warn(rotation, `has no effect with ${keys.length === 0 ? "no key" : "one key"}: set a list of keys`);
-  }
 }
 
 function hasReferences(credentials: NonNullable<TokenSettings["credentials"]>): boolean {

@@ -96,9 +96,6 @@ function checkBudget(path: string, layers: readonly (BudgetValues | undefined)[]
   checkNothing(own?.monthly_limit, `${path}.monthly_limit`, report);
   const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit ?? 0;
   const monthly = layers.find((layer) => layer?.monthly_limit !== undefined)?.monthly_limit ?? Infinity;
-  if (own?.alert_at !== undefined && !layers.some(isLimit)) {
-    report.warn(`${path}.alert_at`, "has no effect without a limit");
-  }
   if (!isLimit(own) || daily <= monthly) return;
   const key = own?.daily_limit === undefined ? "monthly_limit" : "daily_limit";
   report.warn(`${path}.${key}`, `"daily_limit" (${daily}) is more than "monthly_limit" (${monthly})`);

@@ -27,7 +27,8 @@ export function readYaml(text: string, yaml: YamlModule, report: Report): unknow
     if (document === null) return report.problem("", "the file is empty");
     if (!inspectTree(document, report)) return document;
     compare(document, yaml.parse(text, { schema: "failsafe" }), { report, seen: new Set() }, "");
-    return mergeKeys(document, report);
+    // a quoted key is a plain string, which the parser does not distinguish
+    return /["']<<["']/.test(text) ? document : mergeKeys(document, report);
   } catch (error) {
     return report.problem("", problemOf(error, text));
   }

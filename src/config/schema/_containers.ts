@@ -135,7 +135,8 @@ function compareAliases(values: unknown, one: string, other: string, path: strin
   report.problem(under(path, other), `differs from "${one}", which is an alias: set only one of them`);
 }
 
-function valueAt(values: unknown, path: string): unknown {
+/** The member of a plain object at a dotted path; undefined if there is none. */
+export function valueAt(values: unknown, path: string): unknown {
   return path.split(".").reduce((value: unknown, key) => isPlainObject(value) ? value[key] : undefined, values);
 }
 

@@ -2,7 +2,7 @@
  * The connectors that a configuration may name, as declared by the entry points.
  * @module
  */
-import type { Attributes, PluggableConnector, ProviderDeclaration } from "../../contracts/connector.ts";
+import type { Attributes, PluggableConnector, ProviderDeclaration, StorageSharing } from "../../contracts/connector.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 
 /** Facts about a catalogue model that validation needs. */
@@ -26,6 +26,8 @@ export interface KnownConnectors {
   readonly attributesOf: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink supports; undefined for all. */
   readonly sectionsOf: (id: string) => readonly string[] | undefined;
+  /** Who sees the records of a storage; undefined if unknown. */
+  readonly sharingOf: (id: string) => StorageSharing | undefined;
   /** Whether a sink needs the `storage` section. */
   readonly needsStorage: (id: string) => boolean;
 }
@@ -50,6 +52,7 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
     discovery: idsOf("discovery"),
     attributesOf: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
     sectionsOf: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
+    sharingOf: (id) => connectors.find((one) => one.kind === "storage" && one.id === id)?.sharing,
     needsStorage: (id) => connectors.some((one) => one.kind === "observability" && one.id === id && one.needsStorage),
   };
 }

@@ -1,0 +1,188 @@
+/**
+ * Reports settings that cannot act where they are, by the table of conditions.
+ * @module
+ */
+import type { CapabilityTree } from "../../capability/tree.ts";
+import { deliveryModes } from "../../capability/delivery.ts";
+import { servesOperation } from "../../capability/operations.ts";
+import type {
+  BudgetSubject,
+  Condition,
+  DocumentSubject,
+  ModelSubject,
+  PoolSubject,
+  ProviderSubject,
+} from "../schema/condition.ts";
+import { conditions } from "../schema/conditions.ts";
+import { valueAt } from "../schema/_containers.ts";
+import { mayUse } from "../schema/_pool_conditions.ts";
+import { everyPool, type First, firstOf, type PoolValues } from "../schema/pools.ts";
+import type { ProviderValues } from "../schema/providers.ts";
+import { type Report, under } from "../schema/report.ts";
+import type { DocumentValues } from "../schema/schema.ts";
+import { defaultSink, defaultStorage, defaultStrategy } from "../settings/defaults.ts";
+import { type KnownConnectors, resolveStrategy } from "../settings/known.ts";
+import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
+import type { Members } from "./pool_members.ts";
+import { expandProviders, type ProviderParts } from "./provider_names.ts";
+
+/** What the document means. */
+interface ConditionFacts extends ProviderParts {
+  readonly models: ReadonlyMap<string, ConfiguredModel>;
+  readonly pools: ReadonlyMap<string, PoolSettings>;
+  readonly members: Members;
+  readonly tree: CapabilityTree;
+  readonly known: KnownConnectors;
+  readonly report: Report;
+}
+
+/** Warns about every setting that cannot act. Entries that are switched off are left out. */
+export function checkConditions(values: DocumentValues, facts: ConditionFacts): void {
+  new ConditionChecker(values, facts).check();
+}
+
+class ConditionChecker {
+  readonly #values: DocumentValues;
+  readonly #facts: ConditionFacts;
+  readonly #table = conditions();
+  readonly #common: PoolValues;
+  /** The settings of every configured pool, and of pools on demand. */
+  readonly #pools: readonly First[];
+
+  constructor(values: DocumentValues, facts: ConditionFacts) {
+    this.#values = values;
+    this.#facts = facts;
+    this.#common = values.pools?.get(everyPool) ?? {};
+    const own = [...values.pools ?? []].filter(([name]) => name !== everyPool);
+    this.#pools = [firstOf([this.#common]), ...own.map(([, value]) => firstOf([value, this.#common]))];
+  }
+
+  check(): void {
+    const { providers, models, pools, observability } = this.#values;
+    this.#report(this.#values, "", this.#table.document, this.#documentSubject());
+    for (const [id, value] of providers ?? []) {
+      if (value.enabled === false) continue;
+      this.#report(value, under("providers", id), this.#table["providers.*"], this.#providerSubject(id, value));
+    }
+    for (const [name, value] of models ?? []) {
+      const subject = this.#modelSubject(name);
+      if (subject !== undefined) this.#report(value, under("models", name), this.#table["models.*"], subject);
+    }
+    for (const [name, value] of pools ?? []) this.#checkPool(name, value);
+    observability?.logging?.forEach((value, index, { length }) => {
+      const path = `observability.logging${length === 1 ? "" : `[${index}]`}`;
+      this.#report(value, path, this.#table["observability.logging"], { value: { ...value } });
+    });
+    this.#checkBudgets();
+  }
+
+  #report<Subject>(value: unknown, path: string, table: readonly Condition<Subject>[], subject: Subject): void {
+    for (const { keys, idle = [], reason } of table) {
+      for (const key of keys) {
+        const given = valueAt(value, key);
+        if (given === undefined || idle.includes(given)) continue;
+        const cause = reason(subject, key);
+        if (cause !== undefined) this.#warn(path, key, cause);
+      }
+    }
+  }
+
+  #warn(path: string, key: string, cause: string): void {
+    this.#facts.report.warn(path === "" ? key : `${path}.${key}`, `has no effect${cause}`);
+  }
+
+  #documentSubject(): DocumentSubject {
+    const { known, entries } = this.#facts;
+    const { storage, observability, discovery } = this.#values;
+    const sinks = [observability?.routing, observability?.logging, observability?.statistics, observability?.tracing];
+    const ids = discovery?.sync?.providers && expandProviders(discovery.sync.providers, this.#facts);
+    const enabled = [...entries.values()].filter((entry) => entry.enabled);
+    const synced = enabled.filter(({ id }) => ids?.includes(id) ?? true);
+    const hasOwn = enabled.some(({ refreshMs }) => refreshMs !== undefined);
+    const isAll = synced.every(({ refreshMs }) => refreshMs !== undefined);
+    return {
+      values: this.#values,
+      sharing: storage && known.sharingOf(storage.connector ?? defaultStorage.connector),
+      isStorageLogged: sinks.flat().some((sink) => sink && known.needsStorage(sink.connector ?? defaultSink)),
+      refresh: hasOwn ? isAll ? "all" : "some" : undefined,
+    };
+  }
+
+  #providerSubject(id: string, value: ProviderValues): ProviderSubject {
+    const { entries, connectorOf, members } = this.#facts;
+    const connector = connectorOf(entries.get(id)!);
+    const own = members.usable.filter(({ provider }) => provider === id);
+    return {
+      id,
+      value,
+      document: this.#values,
+      pools: this.#pools,
+      isFree: connector?.local === true && own.every(({ pricing }) => pricing === undefined),
+      services: value.instance === undefined
+        ? connector === undefined ? null : connector.infrastructure
+        : value.instance.infrastructure?.facts,
+    };
+  }
+
+  #modelSubject(name: string): ModelSubject | undefined {
+    const { entries, members, models, pools, tree } = this.#facts;
+    const model = models.get(name)!;
+    const entry = entries.get(model.provider);
+    const provider = this.#values.providers?.get(model.provider) ?? {};
+    if (!entry?.enabled) return undefined;
+    const isKnown = model.capabilities !== undefined || members.catalogued(model)?.capabilities !== undefined ||
+      !entry.queries?.capabilities && entry.instance === undefined;
+    const leaves = isKnown ? members.leavesOf(model) : undefined;
+    const own = [...pools.values()].filter((pool) => members.configuredIn(pool).includes(model));
+    const contexts = [firstOf([this.#common]), ...own.map(({ name }) => this.#firstOf(name))];
+    return {
+      value: this.#values.models!.get(name)!,
+      provider: this.#providerSubject(model.provider, provider),
+      serves: (...operations) =>
+        leaves === undefined || leaves.some((leaf) => operations.some((one) => servesOperation(leaf, one))),
+      modes: leaves && new Set(leaves.flatMap((leaf) => deliveryModes(tree.resolve(leaf) ?? leaf))),
+      mayUse: (...names) => contexts.some((first) => names.some((one) => mayUse(one, this.#strategiesOf(first)))),
+    };
+  }
+
+  #firstOf(pool: string): First {
+    return firstOf([this.#values.pools?.get(pool) ?? {}, this.#common]);
+  }
+
+  #strategiesOf(first: First): PoolSubject["strategies"] {
+    const { known: { strategies } } = this.#facts;
+    const idOf = (one: unknown) => typeof one === "string" ? resolveStrategy(one, strategies) ?? one : one;
+    return [idOf(first((layer) => layer.strategy) ?? defaultStrategy), idOf(first((layer) => layer.fallback_strategy))];
+  }
+
+  /** A setting of `*` acts if it acts in one of the pools that do not override it. */
+  #checkPool(name: string, value: PoolValues): void {
+    const others = [...this.#values.pools!.values()].filter((one) => one !== this.#common);
+    const layers = name === everyPool ? [[value], ...others.map((one) => [one, value])] : [[value, this.#common]];
+    for (const { keys, idle = [], reason } of this.#table["pools.*"]) {
+      for (const key of keys) {
+        const given = valueAt(value, key);
+        if (given === undefined || idle.includes(given)) continue;
+        const taking = layers.filter((all) => all.find((layer) => valueAt(layer, key) !== undefined) === value);
+        const causes = taking.map(firstOf).map((first) =>
+          reason({ first, strategies: this.#strategiesOf(first), document: this.#values }, key)
+        );
+        const [cause] = causes;
+        if (cause !== undefined && !causes.includes(undefined)) this.#warn(under("pools", name), key, cause);
+      }
+    }
+  }
+
+  #checkBudgets(): void {
+    const { budget, providers, pools, proxy } = this.#values;
+    const report = (path: string, layers: BudgetSubject) => this.#report(layers[0], path, this.#table.budget, layers);
+    report("budget", [budget]);
+    for (const [id, value] of providers ?? []) report(`${under("providers", id)}.budget`, [value.budget]);
+    for (const [name, value] of pools ?? []) {
+      report(`${under("pools", name)}.budget`, [value.budget, this.#common.budget]);
+    }
+    proxy?.auth?.tokens?.forEach((client, index) => {
+      if (typeof client !== "string") report(`proxy.auth.tokens[${index}].budget`, [client.budget]);
+    });
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Conditions of `pools.<name>`.
+ * @module
+ */
+import type { Condition, PoolSubject } from "./condition.ts";
+
+/** Whether a strategy is built in, and so always selects a model. */
+function isBuiltIn(strategy: unknown): strategy is string {
+  return typeof strategy === "string" && strategy.startsWith("mesh.");
+}
+
+/** Whether a pool may use a built-in strategy of this name. A custom one receives the same settings, and may honor them. */
+export function mayUse(name: string, strategies: PoolSubject["strategies"]): boolean {
+  return strategies.some((one) => one !== undefined && (!isBuiltIn(one) || one === `mesh.${name}.v1`));
+}
+
+/** Conditions of `pools.<name>`. */
+export const poolConditions = (): readonly Condition<PoolSubject>[] => [...standby(), ...retries(), ...strategies()];
+
+const standby = (): readonly Condition<PoolSubject>[] => [
+  {
+    keys: ["deactivation.error_rate_window", "deactivation.error_rate_min_requests"],
+    reason: ({ first }) =>
+      first(({ deactivation }) => deactivation?.error_rate_threshold) === undefined
+        ? ' without "error_rate_threshold"'
+        : undefined,
+  },
+  {
+    keys: ["deactivation.quota_window"],
+    reason: ({ first }) =>
+      first(({ deactivation: own }) => own?.request_limit ?? own?.token_limit ?? own?.budget_limit) === undefined
+        ? ' without "request_limit", "token_limit" or "budget_limit"'
+        : undefined,
+  },
+  {
+    keys: ["deactivation.maintenance_duration"],
+    reason: ({ first }) =>
+      first(({ deactivation }) => deactivation?.maintenance_window) === undefined
+        ? ' without "maintenance_window"'
+        : undefined,
+  },
+  {
+    keys: ["provider_recovery"],
+    reason: ({ first }) =>
+      first((layer) => layer.provider_deactivation) === undefined ? ' without "provider_deactivation"' : undefined,
+  },
+  {
+    keys: ["recovery.quota_reset_schedule"],
+    reason: ({ first }) =>
+      first(({ recovery }) => recovery?.on_quota_reset) === false ? ' while "on_quota_reset" is false' : undefined,
+  },
+];
+
+const retries = (): readonly Condition<PoolSubject>[] => [
+  {
+    keys: ["retry.backoff", "retry.initial_delay", "retry.retryable_codes", "retry.non_retryable_codes"],
+    reason: ({ first, document }) => hasRetries(first, document) ? undefined : ' without retries: "max_attempts" is 0',
+  },
+  {
+    keys: ["retry.honor_retry_after"],
+    idle: [true],
+    reason: ({ first }) =>
+      first(({ retry }) => retry?.backoff) === "retry_after" ? ' while "backoff" is "retry_after"' : undefined,
+  },
+];
+
+/** Whether requests of a pool are ever retried on the same model. */
+export function hasRetries(first: PoolSubject["first"], { providers }: PoolSubject["document"]): boolean {
+  return first(({ retry }) => retry?.max_attempts) !== 0 ||
+    [...providers?.values() ?? []].some(({ execution }) => (execution?.max_retries ?? 0) > 0);
+}
+
+const strategies = (): readonly Condition<PoolSubject>[] => [
+  {
+    keys: ["rate_limit.threshold"],
+    reason: ({ strategies }) =>
+      mayUse("rate-limit-aware", strategies) ? undefined : ': only the strategy "rate-limit-aware" uses it',
+  },
+  {
+    keys: ["balance_mode"],
+    reason: ({ strategies }) =>
+      mayUse("load-balanced", strategies) ? undefined : ': only the strategy "load-balanced" uses it',
+  },
+  {
+    keys: ["fallback_strategy"],
+    reason: ({ first, strategies: [strategy, fallback] }) => {
+      if (strategy === fallback) return ": it is the pool's strategy";
+      const lists = [first((layer) => layer.model_priority), first((layer) => layer.provider_priority)];
+      return !isBuiltIn(strategy) || lists.some((list) => list !== undefined)
+        ? undefined
+        : ' without "model_priority" or "provider_priority": it selects once those are exhausted';
+    },
+  },
+];

@@ -1,0 +1,74 @@
+/**
+ * Conditions under which settings act, and what they are about.
+ * @module
+ */
+import type { First } from "./pools.ts";
+import type { ModelValues } from "./models.ts";
+import type { BudgetValues, ProviderValues } from "./providers.ts";
+import type { DocumentValues } from "./schema.ts";
+import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
+import type { OperationName } from "../../contracts/provider.ts";
+
+/** Settings that act only under a condition. */
+export interface Condition<Subject> {
+  /** Their dotted paths, within a section or an entry of it. */
+  readonly keys: readonly string[];
+  /** Values that state what holds anyway, and are therefore not reported. */
+  readonly idle?: readonly unknown[];
+  /** Why they cannot act, to follow "has no effect"; undefined if they act. */
+  readonly reason: (subject: Subject, key: string) => string | undefined;
+}
+
+/** The document, and what is known about the connectors that it names. */
+export interface DocumentSubject {
+  readonly values: DocumentValues;
+  /** Who sees the records of the storage; undefined if unknown. */
+  readonly sharing: "none" | "records" | "state" | undefined;
+  /** Whether a sink writes to the storage. */
+  readonly isStorageLogged: boolean;
+  /** Whether every synchronized provider has an interval of its own; undefined without any such interval. */
+  readonly refresh: "some" | "all" | undefined;
+}
+
+/** An entry of `providers` that is enabled. */
+export interface ProviderSubject {
+  readonly id: string;
+  readonly value: ProviderValues;
+  readonly document: DocumentValues;
+  /** The lookups of each pool, and of pools on demand. */
+  readonly pools: readonly First[];
+  /** Whether its models are free of charge. */
+  readonly isFree: boolean;
+  /** The services of its connector; undefined if it has none, null if they are unknown. */
+  readonly services: InfrastructureFacts | undefined | null;
+}
+
+/** An entry of `models` of an enabled provider. */
+export interface ModelSubject {
+  readonly value: ModelValues;
+  /** Its provider. */
+  readonly provider: ProviderSubject;
+  /** Whether it serves one of the operations; true if its capabilities are unknown. */
+  readonly serves: (...operations: OperationName[]) => boolean;
+  /** Its delivery modes according to its capabilities; undefined if they are unknown. */
+  readonly modes: ReadonlySet<"sync" | "stream" | "batch"> | undefined;
+  /** Whether one of its pools may use one of these strategies. */
+  readonly mayUse: (...strategies: string[]) => boolean;
+}
+
+/** A pool that takes a setting from an entry of `pools`. */
+export interface PoolSubject {
+  /** Reads the settings of the pool. */
+  readonly first: First;
+  /** The ids of its strategy and its fallback strategy, or their instances. */
+  readonly strategies: readonly [strategy: unknown, fallback: unknown];
+  readonly document: DocumentValues;
+}
+
+/** An entry of a section of `observability`. */
+export interface SinkSubject {
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** A budget with its layers, highest precedence first. */
+export type BudgetSubject = readonly (BudgetValues | undefined)[];
