@@ -2,7 +2,8 @@
  * Builds the npm and the JSR package, and tests them in new projects outside of this repository. Prints a line per test;
  * the last line is the summary: `12 passed, 0 failed`.
  *
- * Arguments: `--filter=word` runs tests whose names contain the word; `--keep` keeps the projects.
+ * Arguments: `--all` also runs those with older compilers, runtimes and clients; `--filter=word` runs tests whose names
+ * contain the word; `--keep` keeps the projects.
  * @module
  */
 import { stop } from "./npm/esbuild.ts";
@@ -83,7 +84,9 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "modelmesh-" }));
   cleanAtEnd(folder, args.includes("--keep"));
   const workshop = new Workshop(folder, await pack(folder));
-  const results = await proveAll(proofs.filter(({ name }) => name.includes(word)), workshop);
+  const isAll = args.includes("--all") || word !== "";
+  const chosen = proofs.filter(({ name, isNightly }) => name.includes(word) && (isAll || !isNightly));
+  const results = await proveAll(chosen, workshop);
   await stop();
   const failed = results.filter((result) => !result).length;
   console.log(`${results.length - failed} passed, ${failed} failed`);

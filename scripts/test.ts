@@ -11,8 +11,11 @@
  */
 import { type Chromium, chromiumVariable, findChromium, startChromium } from "./chromium.ts";
 
-/** Folders of suites that need a browser, a server, npm packages or minutes. */
+/** Folders of suites that need a browser, a server, npm packages or seconds. */
 export const outsideFolders: readonly string[] = ["tests/browser", "tests/packages", "tests/servers", "tests/slow"];
+
+/** Folders of suites that are slow by nature, run by `deno task test:nightly`. */
+export const nightlyFolders: readonly string[] = ["tests/nightly"];
 
 /** Files run at once: one more than there are cores, since a test waits for sockets now and then. */
 const workers = navigator.hardwareConcurrency + 1;
@@ -104,7 +107,7 @@ export function lastLine({ passed, failed, skipped }: Summary): string {
 async function filesOf(args: readonly string[]): Promise<string[]> {
   const paths = args.filter(isPath);
   if (paths.length > 0) return (await Promise.all(paths.map((path) => testFilesIn(path)))).flat();
-  return await testFilesIn("tests", outsideFolders);
+  return await testFilesIn("tests", [...outsideFolders, ...nightlyFolders]);
 }
 
 function isPath(arg: string): boolean {

@@ -1,18 +1,34 @@
 /**
- * Runs every suite: those of `deno task test`, then those that need a browser, a server, npm packages, other versions
- * of Node or minutes. Prints a line per part with its time; the last line is the total: `12 passed, 0 failed`.
+ * Runs the suites of the gate: those of `deno task test`, then those that need a browser, a server, npm packages or
+ * Node. With `--nightly`, runs those that are slow by nature instead. Prints a line per part with its time; the last
+ * line is the total: `12 passed, 0 failed`.
  * @module
  */
-import { outsideFolders } from "./test.ts";
+import { nightlyFolders, outsideFolders } from "./test.ts";
 
-/** Parts: a task, its arguments, and its timeout in minutes. */
-const parts: readonly { readonly task: readonly string[]; readonly minutes: number }[] = [
+/** A task with its arguments, and its timeout in minutes. */
+interface Part {
+  readonly task: readonly string[];
+  readonly minutes: number;
+  /** Whether its last line counts tests; otherwise its exit code is its result. */
+  readonly counts?: boolean;
+}
+
+const gate: readonly Part[] = [
   { task: ["test"], minutes: 10 },
-  { task: ["test", ...outsideFolders], minutes: 26 },
+  { task: ["test", ...outsideFolders], minutes: 15 },
   { task: ["test:packages"], minutes: 10 },
+  { task: ["test:node"], minutes: 15 },
+];
+
+const nightly: readonly Part[] = [
+  { task: ["test", ...nightlyFolders], minutes: 30 },
+  { task: ["test:packages", "--all"], minutes: 20 },
   { task: ["test:compile"], minutes: 5 },
   { task: ["test:container"], minutes: 10 },
-  { task: ["test:node"], minutes: 20 },
+  { task: ["test:node", "--all"], minutes: 60 },
+  { task: ["simulate", "--seeds=3000"], minutes: 15, counts: false },
+  { task: ["crash"], minutes: 15, counts: false },
 ];
 
 /** Numbers of passed and failed tests. */
@@ -35,7 +51,7 @@ export function countsOf(output: string, isGood: boolean): Counts {
 }
 
 /** Runs a part, and prints its output. */
-async function run(task: readonly string[], minutes: number): Promise<Counts> {
+async function run({ task, minutes, counts: hasCounts = true }: Part): Promise<Counts> {
   const from = performance.now();
   const signal = AbortSignal.timeout(minutes * 60_000);
   const options: Deno.CommandOptions = { stdin: "null", stdout: "piped", stderr: "inherit", signal };
@@ -47,18 +63,18 @@ async function run(task: readonly string[], minutes: number): Promise<Counts> {
     for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
   }
   const { success } = await child.status;
-  const counts = countsOf(output, success);
+  const counts = hasCounts ? countsOf(output, success) : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
   const seconds = Math.round((performance.now() - from) / 1000);
   if (signal.aborted) console.log(`stopped after ${minutes} minutes`);
   console.log(`${counts.failed === 0 ? "ok     " : "FAILED "} ${task.join(" ")} (${seconds} s)\n`);
   return counts;
 }
 
-async function main(): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const total = { passed: 0, failed: 0 };
-  for (const { task, minutes } of parts) {
-    const { passed, failed } = await run(task, minutes);
+  for (const part of args.includes("--nightly") ? nightly : gate) {
+    const { passed, failed } = await run(part);
     total.passed += passed;
     total.failed += failed;
   }
@@ -66,4 +82,4 @@ async function main(): Promise<number> {
   return total.failed === 0 ? 0 : 1;
 }
 
-if (import.meta.main) Deno.exit(await main());
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -2,8 +2,8 @@
  * Runs the behaviour suites on Node, against the packed package. The package is built, packed and installed in a new
  * folder; the tests are bundled with the entries left external. The last line is the summary: `12 passed, 0 failed`.
  *
- * Arguments: `--node=20,24` runs all suites on these versions, instead of all on the installed one and fewer on 22 and
- * 24; `--package=file.tgz` uses a packed package; paths select files.
+ * Arguments: `--node=20,24` selects the versions, `--all` adds the slow suites, and version 22 by default;
+ * `--package=file.tgz` uses a packed package; paths select files.
  * @module
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -32,50 +32,32 @@ const suites = [
   "tests/runtime/tls_test.ts",
   "tests/runtime/node_suite.ts",
   "tests/runtime/node_work_suite.ts",
-  "tests/servers/killed_proxies_test.ts",
+  "tests/slow/process_test.ts",
+  "tests/slow/reload_test.ts",
+];
+
+/** Those that are slow by nature. */
+const slowSuites = [
+  "tests/nightly/hostile_clients_test.ts",
+  "tests/nightly/http1_client_test.ts",
+  "tests/nightly/http1_server_fuzz_test.ts",
+  "tests/nightly/killed_proxies_test.ts",
+  "tests/nightly/reload_memory_test.ts",
   "tests/servers/redis_process_test.ts",
   "tests/servers/shared_outage_test.ts",
   "tests/servers/shared_state_test.ts",
   "tests/slow/cli_commands_test.ts",
   "tests/slow/hangup_test.ts",
-  "tests/slow/hostile_clients_test.ts",
-  "tests/slow/http1_client_test.ts",
-  "tests/slow/http1_server_fuzz_test.ts",
   "tests/slow/outbound_proxy_test.ts",
-  "tests/slow/process_test.ts",
   "tests/slow/provider_authorities_test.ts",
-  "tests/slow/reload_memory_test.ts",
-  "tests/slow/reload_test.ts",
   "tests/slow/workers_life_test.ts",
   "tests/slow/workers_test.ts",
 ];
 
-/** Suites for the other versions: enough to detect API differences. */
-const short = [
-  "tests/behaviour/client_test.ts",
-  "tests/behaviour/connector_packages_test.ts",
-  "tests/behaviour/create_config_test.ts",
-  "tests/behaviour/disconnect_test.ts",
-  "tests/behaviour/failover_stream_test.ts",
-  "tests/behaviour/failover_test.ts",
-  "tests/behaviour/openai_sdk_test.ts",
-  "tests/behaviour/program_test.ts",
-  "tests/behaviour/proxy_errors_body_test.ts",
-  "tests/cli/demo_test.ts",
-  "tests/cli/stop_test.ts",
-  "tests/runtime/node_suite.ts",
-  "tests/runtime/node_work_suite.ts",
-  "tests/runtime/serve_test.ts",
-  "tests/runtime/tls_test.ts",
-  "tests/servers/killed_proxies_test.ts",
-  "tests/servers/redis_process_test.ts",
-  "tests/slow/hangup_test.ts",
-  "tests/slow/outbound_proxy_test.ts",
-  "tests/slow/process_test.ts",
-  "tests/slow/reload_test.ts",
-];
+const gateVersions = ["20", "24"];
+const allVersions = ["20", "22", "24"];
 
-const runMinutes = 10;
+const runMinutes = 15;
 
 /** Runs a command to its end. */
 async function run(command: string, args: readonly string[], cwd = root, env: Record<string, string> = {}) {
@@ -176,17 +158,23 @@ async function bundle(files: readonly string[], folder: string): Promise<void> {
   await mustRun("cp", [`${root}deno.json`, folder]);
 }
 
+/** What is run, and on how many cores. */
+interface NodeRun {
+  readonly files: readonly string[];
+  readonly folder: string;
+  readonly cores: number;
+}
+
 /** Runs the suites on one version. */
 async function test(
   node: string,
-  files: readonly string[],
-  folder: string,
+  { files, folder, cores }: NodeRun,
 ): Promise<{ passed: number; failed: number }> {
   const version = (await mustRun(node, ["--version"])).trim();
   const started = performance.now();
   const modules = files.map((file) => file.replace(/\.ts$/, ".mjs"));
   const options = ["--test", "--test-reporter=tap", "--enable-source-maps", "--test-timeout=240000"];
-  const concurrency = `--test-concurrency=${navigator.hardwareConcurrency}`;
+  const concurrency = `--test-concurrency=${cores}`;
   const { code, out, err } = await run(node, [...options, concurrency, ...modules], folder, { NODE_NO_WARNINGS: "1" });
   const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(out)?.[1] ?? 0);
   const [passed, failed] = [count("pass"), count("fail") + count("cancelled")];
@@ -219,29 +207,38 @@ async function filesIn(path: string): Promise<string[]> {
   return files.sort();
 }
 
+/** Adds the counts of runs side by side; with one run at a time, each has all cores. */
+async function testAll(versions: readonly string[], files: readonly string[], folder: string) {
+  const nodes = await Promise.all(versions.map(nodeOf));
+  const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / nodes.length));
+  const counts = await Promise.all(nodes.map((node) => test(node, { files, folder, cores })));
+  return counts.reduce((sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }));
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
-  const versions = option("node")?.split(",");
+  const isAll = args.includes("--all");
+  const versions = option("node")?.split(",") ?? (isAll ? allVersions : gateVersions);
   const paths = args.filter((arg) => !arg.startsWith("--"));
-  const all = (await Promise.all((paths.length > 0 ? paths : suites).map(filesIn))).flat();
+  const chosen = paths.length > 0 ? paths : isAll ? [...suites, ...slowSuites] : suites;
+  const files = (await Promise.all(chosen.map(filesIn))).flat();
   const folder = await Deno.makeTempDir({ prefix: "modelmesh-node-" });
-  const total = { passed: 0, failed: 0 };
   try {
     await install(option("package") ?? await pack(folder), folder);
-    await bundle(all, folder);
-    const some = paths.length > 0 ? all : all.filter((file) => short.includes(file));
-    const runs = versions?.map((version) => [version, all] as const) ??
-      [["20", all] as const, ["22", some] as const, ["24", some] as const];
-    for (const [version, files] of runs) {
-      const { passed, failed } = await test(await nodeOf(version), files, folder);
+    await bundle(files, folder);
+    // slow suites compete for ports and time
+    const turns = isAll ? versions.map((version) => [version]) : [versions];
+    const total = { passed: 0, failed: 0 };
+    for (const turn of turns) {
+      const { passed, failed } = await testAll(turn, files, folder);
       total.passed += passed;
       total.failed += failed;
     }
+    console.log(`${total.passed} passed, ${total.failed} failed`);
+    return total.failed === 0 ? 0 : 1;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-  console.log(`${total.passed} passed, ${total.failed} failed`);
-  return total.failed === 0 ? 0 : 1;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

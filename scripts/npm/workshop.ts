@@ -9,6 +9,8 @@ import { type Ended, run, type RunOptions } from "./process.ts";
 export interface Proof {
   /** Its name. */
   readonly name: string;
+  /** Whether it is run with `--all` only. */
+  readonly isNightly?: boolean;
   /** Runs the test. Throws when it fails. */
   prove(workshop: Workshop): Promise<void>;
 }

@@ -55,12 +55,12 @@ Deno.test("this version could be released once the change log says so", async ()
 });
 
 Deno.test("workflows pin their actions, have limits, and may read alone unless they say what for", async () => {
-  for (const name of ["ci", "release"]) {
+  for (const name of ["ci", "nightly", "release"]) {
     const { permissions, jobs } = await workflow(name);
     assertEquals(permissions, { contents: "read" });
     for (const job of Object.values(jobs)) {
       if (job.uses !== undefined) continue;
-      assert(job["timeout-minutes"]! <= 90);
+      assert(job["timeout-minutes"]! <= 180);
       for (const { uses } of job.steps!) if (uses !== undefined) assertMatch(uses, /@[0-9a-f]{40}$/);
     }
   }
@@ -82,7 +82,14 @@ Deno.test("a tag is published after the gate and the dry run, to both registries
 Deno.test("workflows, .ci/run and CONTRIBUTING.md name one version of Deno, and tasks that are there", async () => {
   const { tasks } = JSON.parse(await read("deno.json")) as { tasks: Readonly<Record<string, unknown>> };
   const texts = await Promise.all(
-    [".github/workflows/release.yml", ".ci/run", "CONTRIBUTING.md", "README.md", "examples/README.md"].map(read),
+    [
+      ".github/workflows/nightly.yml",
+      ".github/workflows/release.yml",
+      ".ci/run",
+      "CONTRIBUTING.md",
+      "README.md",
+      "examples/README.md",
+    ].map(read),
   );
   const found = texts.join("\n");
   assertEquals([...new Set(found.match(/deno@[\d.]+\d/g))].length, 1);
@@ -90,4 +97,6 @@ Deno.test("workflows, .ci/run and CONTRIBUTING.md name one version of Deno, and 
   assertEquals(named.filter((task) => !(task in tasks)), []);
   const { jobs } = await workflow("ci");
   assert(jobs.gate!.steps!.some(({ run }) => run === ".ci/run"));
+  const { jobs: nightly } = await workflow("nightly");
+  assert(nightly.nightly!.steps!.some(({ run }) => run?.endsWith(" task test:nightly")));
 });

@@ -1,4 +1,4 @@
-/** A few worlds; `tests/slow` has more of them, `deno task simulate` as many as you like. */
+/** A few worlds; `tests/nightly` has more of them, `deno task simulate` as many as you like. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { assertWorldsKeepRules } from "./_worlds.ts";

@@ -49,6 +49,7 @@ async function proveFewModules(project: Project): Promise<void> {
 /** The test. */
 export const jsr: readonly Proof[] = [{
   name: "the JSR package: a dry run, few modules, types, the program, the demo",
+  isNightly: true, // the gate has its dry run
   async prove(workshop) {
     const project = await packaged(workshop);
     const { folder } = project;

@@ -20,6 +20,7 @@ export const linters: readonly Proof[] = [
   },
   {
     name: "the types are not wrong",
+    isNightly: true,
     async prove(workshop) {
       const project = await tools(workshop);
       // `esm-only`: the package only has ES modules, by design. Node 22 and newer load them with `require()`; the

@@ -50,6 +50,7 @@ export const pageProofs: readonly Proof[] = [
   },
   {
     name: "Vite makes a page of the browser entry",
+    isNightly: true,
     async prove(workshop) {
       const project = await workshop.project("site", [workshop.tarball, versions.vite]);
       await project.write("index.html", `<!doctype html><script type="module" src="/page.js"></script>`);

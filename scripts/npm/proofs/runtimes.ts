@@ -40,6 +40,7 @@ export const runtimes: readonly Proof[] = [
   },
   ...versions.nodes.map((version): Proof => ({
     name: `the same program on ${version}, and require()`,
+    isNightly: version !== versions.nodes.at(-1),
     async prove(workshop) {
       const node = await nodeOf(workshop, version);
       await runProgram(workshop, [node]);

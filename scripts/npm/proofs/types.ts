@@ -71,6 +71,7 @@ async function compileWithOpenAi(workshop: Workshop, openAi: string): Promise<vo
 }
 
 const openAiTypes = versions.openAis.map((openAi): Proof => ({
+  isNightly: openAi !== versions.openAis.at(-1),
   name: `types of ${openAi} go in and out, strict, ${Object.keys(resolutions).join(" and ")}`,
   prove: (workshop) => compileWithOpenAi(workshop, openAi),
 }));
@@ -79,6 +80,7 @@ const openAiTypes = versions.openAis.map((openAi): Proof => ({
 export const types: readonly Proof[] = compilers.flatMap((compiler) =>
   Object.entries(environments).map(([name, around]): Proof => ({
     name: `strict TypeScript (${compiler}, ${Object.keys(resolutions).join(" and ")}) with ${name}`,
+    isNightly: compiler !== versions.typescriptNext,
     prove: (workshop) => compile(workshop, around, compiler),
   }))
 ).concat(openAiTypes);
