@@ -2,6 +2,7 @@
  * Performs one call of a client: runs middleware around a request that the engine performs.
  * @module
  */
+import { requestedDelivery } from "../capability/delivery.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionResponse, UploadedFile } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
@@ -110,7 +111,7 @@ async function send<Body extends RequestBody, Response, Result>(
   const answer = await engine.perform({
     id: requestId,
     operation,
-    delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
+    delivery: requestedDelivery(operation, body),
     model: body.model ?? poolFor(operation),
     body,
     ...(files.length === 0 ? {} : { files }),

@@ -2,6 +2,7 @@
  * Explains how a request of a client would be routed.
  * @module
  */
+import { requestedDelivery } from "../capability/delivery.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { OperationName, UploadedFile } from "../contracts/provider.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -53,7 +54,7 @@ export function explainRequest(
     {
       id: "explain",
       operation,
-      delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
+      delivery: requestedDelivery(operation, body),
       model: body.model ?? poolFor(operation),
       body,
       files,

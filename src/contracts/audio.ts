@@ -18,8 +18,16 @@ export interface SpeechRequest extends RequestBody {
   response_format?: string | null;
   /** Speed factor, 0.25 to 4. @default {1} */
   speed?: number | null;
-  /** Raw audio bytes, or server-sent events with base64 chunks. @default {"audio"} */
+  /**
+   * Raw audio bytes, or server-sent events with base64 chunks, which only models with stream delivery serve.
+   * @default {"audio"}
+   */
   stream_format?: "audio" | "sse" | null;
+  /**
+   * Whether raw audio is requested as a stream: from a model with stream delivery, limited by the time without data
+   * instead of the total time. In both cases the audio is passed on as it arrives. @default {false}
+   */
+  stream?: boolean | null;
 }
 
 /** The text fields of `POST /v1/audio/transcriptions`; the audio is a file of the form. */

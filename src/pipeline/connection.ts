@@ -2,7 +2,7 @@
  * One try of one model: signal, time limits, and HTTP client.
  * @module
  */
-import type { CallOptions, Delivery, ServedBy } from "../contracts/provider.ts";
+import type { CallOptions, ServedBy } from "../contracts/provider.ts";
 import type {
   Cancel,
   Clock,
@@ -22,6 +22,12 @@ import type { TraceContext } from "../util/request_id.ts";
 const unreadMs = 10 * 60 * 1000;
 
 const none: readonly string[] = [];
+
+/**
+ * How a response is read: at once (`sync`: the total time is limited), as a stream (the time without data), or as
+ * complete content that is passed on as it arrives (the total time in which the reader waits).
+ */
+type ResponseKind = "sync" | "stream" | "content";
 
 /** The part of a call's reservation that a connection requires: the API key, and the receiver of limits in headers. */
 type CallShare = Pick<CallReservation, "apiKey" | "observe">;
@@ -48,24 +54,27 @@ export class Connection implements CallOptions {
   /**
    * @param runtime Clock and network.
    * @param instance The provider, with its timeouts.
-   * @param delivery For a complete response the total time is limited, for a stream the time without data.
+   * @param kind How the response is read.
    * @param spending Receives the limits in response headers.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallShare) {
+  constructor(runtime: Runtime, instance: ProviderInstance, kind: ResponseKind, spending?: CallShare) {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
     this.#instance = instance;
     const { timeoutMs, silenceMs } = instance.entry;
     const { clock } = runtime;
-    if (delivery === "stream") {
+    const onTimeout = () => this.#timeOut(`did not answer within ${timeoutMs} ms`);
+    const onSilence = () => this.#timeOut(`was silent for ${silenceMs} ms`);
+    const onUnread = () => this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError"));
+    if (kind === "sync") this.#cancelTimeout = clock.after(timeoutMs, onTimeout);
+    else {
       this.#silence = new IdleTimer(clock, {
-        silenceMs,
-        onSilence: () => this.#timeOut(`was silent for ${silenceMs} ms`),
-        onUnread: () => this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError")),
+        onUnread,
+        ...(kind === "stream"
+          ? { limitMs: silenceMs, onLimit: onSilence, isTotal: false }
+          : { limitMs: timeoutMs, onLimit: onTimeout, isTotal: true }),
       });
-    } else {
-      this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not answer within ${timeoutMs} ms`));
     }
   }
 
@@ -168,34 +177,41 @@ function withTrace(request: UpstreamRequest, { traceparent, tracestate }: TraceC
 }
 
 /**
- * Detects that no data arrives while the reader waits, or that the reader stops. One timer, re-armed only when it
- * fires.
+ * Detects that a provider takes too long while the reader waits, or that the reader stops. One timer, re-armed only
+ * when it fires.
  */
 class IdleTimer {
   readonly #clock: Clock;
-  readonly #limits: SilenceLimits;
+  readonly #limits: IdleLimits;
+  /** Time waited before `#since`, ms. */
+  #waitedMs = 0;
   #since: number;
   #isListening = true;
   #cancel: Cancel;
 
-  constructor(clock: Clock, limits: SilenceLimits) {
+  constructor(clock: Clock, limits: IdleLimits) {
     this.#clock = clock;
     this.#limits = limits;
     this.#since = clock.monotonic();
-    this.#cancel = clock.after(limits.silenceMs, () => this.#check());
+    this.#cancel = clock.after(limits.limitMs, () => this.#check());
   }
 
   touch(): void {
-    this.#since = this.#clock.monotonic();
+    if (!this.#limits.isTotal) this.#since = this.#clock.monotonic();
   }
 
   listen(): void {
-    this.touch();
+    this.#since = this.#clock.monotonic();
     this.#isListening = true;
   }
 
-  /** Its time runs from the last data: the reader has just received them. */
+  /** Without a total, its time runs from the last data: the reader has just received them. */
   pause(): void {
+    if (this.#limits.isTotal && this.#isListening) {
+      const now = this.#clock.monotonic();
+      this.#waitedMs += now - this.#since;
+      this.#since = now;
+    }
     this.#isListening = false;
   }
 
@@ -204,19 +220,22 @@ class IdleTimer {
   }
 
   #check(): void {
-    const { silenceMs, onSilence, onUnread } = this.#limits;
-    const quietMs = this.#clock.monotonic() - this.#since;
-    if (this.#isListening && quietMs >= silenceMs) return onSilence();
-    if (!this.#isListening && quietMs >= unreadMs) return onUnread();
+    const { limitMs, onLimit, onUnread } = this.#limits;
+    const elapsedMs = this.#clock.monotonic() - this.#since;
+    const leftMs = limitMs - this.#waitedMs - elapsedMs;
+    if (this.#isListening && leftMs <= 0) return onLimit();
+    if (!this.#isListening && elapsedMs >= unreadMs) return onUnread();
     // without a listener it checks periodically, since a listener may be added at any time
-    const left = this.#isListening ? silenceMs - quietMs : Math.min(silenceMs, unreadMs - quietMs);
-    this.#cancel = this.#clock.after(left, () => this.#check());
+    const nextMs = this.#isListening ? leftMs : Math.min(limitMs - this.#waitedMs, unreadMs - elapsedMs);
+    this.#cancel = this.#clock.after(Math.max(1, nextMs), () => this.#check());
   }
 }
 
-interface SilenceLimits {
-  /** The idle timeout of the provider, ms. */
-  readonly silenceMs: number;
-  readonly onSilence: () => void;
+interface IdleLimits {
+  /** The limit of the provider, ms. */
+  readonly limitMs: number;
+  /** Whether the limit applies to all waiting together; else to the time without data. */
+  readonly isTotal: boolean;
+  readonly onLimit: () => void;
   readonly onUnread: () => void;
 }

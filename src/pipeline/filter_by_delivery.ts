@@ -44,9 +44,9 @@ export function filterByDelivery({ request, pool, registry }: DeliveryContext): 
   });
 }
 
-/** Content such as audio is streamed, independent of the delivery modes of its leaf. */
+/** Whether the operation serves the leaf in the delivery mode. */
 function isServed(leaf: CapabilityPath, { operation, delivery }: DeliveryContext["request"]): boolean {
-  return operation.serves(leaf) && (operation.hasContent === true || deliveryModes(leaf).includes(delivery));
+  return operation.serves(leaf) && deliveryModes(leaf).includes(delivery);
 }
 
 /** Whether the provider supports the operation. */

@@ -85,8 +85,10 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   ): CompletionResponse<Response>;
   /** Converts a response to the requested form. By default, responses are unchanged. */
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
-  /** Whether responses are content such as audio, streamed: `CompletionResponse.content`. */
+  /** Whether responses are content such as audio, passed on as it arrives: `CompletionResponse.content`. */
   readonly hasContent?: true;
+  /** Whether a request asks for stream delivery. @default `stream` of the body */
+  isStreamed?(body: Body): boolean;
   /** Converts requests and responses to and from `extra`. */
   readonly bridge?: Bridge<Body, Response>;
   /** Whether a response is empty without a reason; the request then rotates. */

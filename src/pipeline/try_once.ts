@@ -46,7 +46,8 @@ export async function tryOnce<T>(
   context.unansweredMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
-  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
+  const whole = context.plan.request.operation.hasContent ? "content" : "sync";
+  const connection = new Connection(runtime, instance, completion.stream ? "stream" : whole, reservation);
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;
   context.follow(connection);

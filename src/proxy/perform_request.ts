@@ -2,6 +2,7 @@
  * The common part of all endpoints that route requests: constraints, session, and remaining time.
  * @module
  */
+import { requestedDelivery } from "../capability/delivery.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Answer } from "../pipeline/answer.ts";
@@ -44,7 +45,7 @@ export function performRequest<Body extends RequestBody, Response>(
   return mesh.perform({
     id: requestId,
     operation,
-    delivery: body.stream === true || operation.hasContent ? "stream" : "sync",
+    delivery: requestedDelivery(operation, body),
     model: body.model ?? defaultModel!,
     body,
     ...(text === undefined ? {} : { text }),

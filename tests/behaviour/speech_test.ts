@@ -196,6 +196,7 @@ describe("A bad speech request", () => {
     [{ ...asked, response_format: 1 }, "invalid_value", "response_format"],
     [{ ...asked, instructions: [] }, "invalid_value", "instructions"],
     [{ ...asked, stream_format: "chunks" }, "invalid_value", "stream_format"],
+    [{ ...asked, stream: "yes" }, "invalid_value", "stream"],
     [{ ...asked, Voice: "b" }, "invalid_value", "Voice"],
     [{ ...asked, model: undefined }, "missing_required_parameter", "model"],
   ];

@@ -154,7 +154,7 @@ const delivery = () =>
   object<ConfiguredModel["delivery"]>({
     /** Whether the model serves whole responses. */
     synchronous: flag(),
-    /** Whether the model serves streamed responses. */
+    /** Whether the model serves streamed responses; of speech, those with `stream_format: sse` or `stream: true`. */
     streaming: flag(),
     /** Whether the model serves batches. */
     batch: flag(),

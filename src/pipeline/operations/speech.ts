@@ -18,7 +18,9 @@ import type { AnswerUsage } from "../routed.ts";
 import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
-const checkMembers = bodyChecker(["input", "voice", "instructions", "response_format", "speed", "stream_format"]);
+const checkMembers = bodyChecker([
+  ...["input", "voice", "instructions", "response_format", "speed", "stream_format", "stream"],
+]);
 
 /** The default format of OpenAI's API. */
 const standardFormat = "mp3";
@@ -27,11 +29,12 @@ const charsPerSecond = { latin: 10, alphabetic: 8, ideographic: 3.5 };
 /** Audio tokens per second: Gemini counts 25, OpenAI about 21 (0.015 USD a minute at 12 USD per million). */
 const tokensPerSecond = 25;
 
-/** Text to speech: streamed audio. */
+/** Text to speech. Audio is passed on as it arrives, whole or streamed. */
 export const speech: CheckedOperation<SpeechRequest, JsonObject> = {
   name: "speech",
   serves: (leaf) => servesOperation(leaf, "speech"),
   hasContent: true,
+  isStreamed: ({ stream, stream_format: form }) => stream === true || form === "sse",
   check: checkSpeechRequest,
   needsOf,
   interchangeable: (members, first, body) => ofOneFormat(withVoice(members, voiceOf(body)), first, body),
@@ -60,6 +63,7 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
     expected: "a number from 0.25 to 4",
     isValid: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
   });
+  checkOptional(body, { name: "stream", expected: "true or false", isValid: (one) => typeof one === "boolean" });
   if (form !== undefined && form !== null && form !== "audio" && form !== "sse") {
     throw invalid('"stream_format" has to be "audio" or "sse"', "stream_format");
   }
