@@ -634,7 +634,7 @@ export interface ModelDocument {
   readonly delivery?: {
     /** Whether the model serves whole responses. */
     readonly synchronous?: boolean;
-    /** Whether the model serves streamed responses. */
+    /** Whether the model serves streamed responses; of speech, those with `stream_format: sse` or `stream: true`. */
     readonly streaming?: boolean;
     /** Whether the model serves batches. */
     readonly batch?: boolean;
