@@ -84,7 +84,7 @@ describe("A provider of a program", () => {
     });
   }
 
-  it("is told which is asked for", async () => {
+  it("receives which one is asked for", async () => {
     const seen: unknown[] = [];
     await using client = over({
       getCapabilities: () => ["text-to-speech"],
