@@ -1,7 +1,6 @@
 /** One try of one model: its time limits, its end, its HTTP client. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { Delivery } from "../../src/contracts/provider.ts";
 import { NetworkError } from "../../src/errors.ts";
 import { Connection } from "../../src/pipeline/connection.ts";
 import type { ProviderInstance } from "../../src/registry/registry.ts";
@@ -14,12 +13,34 @@ const instance = {
 
 const request = { method: "POST", url: "https://api.acme.example/v1/chat", headers: {} };
 
-function connect(delivery: Delivery, options: TestRuntimeOptions = {}) {
+function connect(kind: ConstructorParameters<typeof Connection>[2], options: TestRuntimeOptions = {}) {
   const runtime = testRuntime({ send: () => Promise.resolve(fakeAnswer()), ...options });
-  return { runtime, clock: runtime.clock, connection: new Connection(runtime, instance, delivery) };
+  return { runtime, clock: runtime.clock, connection: new Connection(runtime, instance, kind) };
 }
 
 describe("The time limit of a connection", () => {
+  it("for content is the provider's timeout, without the time in which it is not read", async () => {
+    const { clock, connection } = connect("content");
+    await clock.advance(600);
+    connection.pause();
+    await clock.advance(5_000);
+    connection.listen();
+    connection.touch(); // data does not prolong it
+    await clock.advance(399);
+    assertEquals(connection.signal.aborted, false);
+    await clock.advance(1);
+    assertEquals(connection.signal.reason.message, "The provider did not answer within 1000 ms");
+  });
+
+  it("for content that is not read any more is ten minutes", async () => {
+    const { clock, connection } = connect("content");
+    connection.pause();
+    await clock.advance(599_999);
+    assertEquals(connection.signal.aborted, false);
+    await clock.advance(1_000);
+    assertEquals(connection.signal.reason.name, "AbortError");
+  });
+
   it("for a whole answer is the provider's timeout, from first to last", async () => {
     const { clock, connection } = connect("sync");
     await clock.advance(999);
