@@ -37,14 +37,16 @@ export function duration(ms: number | undefined): string {
 
 /** The same without trailing zeros, for axes. */
 export function shortDuration(ms: number): string {
-  return ms === 0 ? "0" : duration(ms).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+  return ms === 0 ? "0" : duration(ms).replace(/\d{1,9}\.\d{1,9}/, (number) => String(Number(number)));
 }
 
 /** USD: `$0`, `$0.000042`, `$12.30`. */
 export function usd(value: number | undefined): string {
   if (value === undefined) return none;
   if (value === 0) return "$0";
-  return value < 0.01 ? `$${Number(value.toPrecision(2)).toFixed(8).replace(/0+$/, "")}` : `$${value.toFixed(2)}`;
+  return value < 0.01
+    ? `$${Number(value.toPrecision(2)).toLocaleString("en-US", { maximumFractionDigits: 8 })}`
+    : `$${value.toFixed(2)}`;
 }
 
 /** A share: `0 %`, `1.5 %`. */

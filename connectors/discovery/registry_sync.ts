@@ -58,9 +58,7 @@ class ListComparison implements RegistrySync {
       const ids = new Set(models.map(({ id }) => id));
       const before = this.#listed.get(provider) ?? host.listedAtStart(provider) ?? new Set();
       const known = host.modelsOf(provider);
-      const added = models.filter(({ id }, index) =>
-        !known.has(id) && !before.has(id) && models.findIndex((other) => other.id === id) === index
-      );
+      const added = firstOfEachId(models).filter(({ id }) => !known.has(id) && !before.has(id));
       const deprecated = [...before].filter((id) => !ids.has(id) && known.has(id));
       for (const id of ids) if (known.has(id)) host.restore(provider, id);
       await this.#add(provider, added, host);
@@ -87,4 +85,9 @@ class ListComparison implements RegistrySync {
     host.notify({ severity: "warning", provider, model, message });
     if (this.#onDeprecated === "deactivate") host.deactivate(provider, model);
   }
+}
+
+function firstOfEachId(models: readonly ModelInfo[]): ModelInfo[] {
+  const seen = new Set<string>();
+  return models.filter(({ id }) => !seen.has(id) && seen.add(id));
 }

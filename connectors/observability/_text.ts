@@ -109,7 +109,8 @@ const ofSeverity: Readonly<Record<Severity, number>> = {
  * @param record Its record.
  */
 export function colored(line: string, record: MeshRecord | StatsRecord): string {
-  const [, time = "", kind = "", rest = ""] = /^(\S+) ([^\s:]+)(.*)$/.exec(line) ?? [];
+  const [, time = "", kind = ""] = /^(\S+) ([^\s:]+)/.exec(line) ?? [];
+  const rest = line.slice(time.length + 1 + kind.length);
   return `\u001b[${gray}m${time}\u001b[0m \u001b[${colorOf(record)}m${kind}\u001b[0m${rest}`;
 }
 

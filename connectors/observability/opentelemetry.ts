@@ -7,8 +7,9 @@ import type { Observability } from "../../src/contracts/observability.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import { openTelemetryDeclaration } from "./declarations.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
+import { openTelemetryDeclaration } from "./declarations.ts";
 import { otlpMetrics } from "./_otlp_metrics.ts";
 import { createResource } from "./_otlp_resource.ts";
 import { type Span, spansOf } from "./_otlp_spans.ts";
@@ -84,7 +85,7 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime,
   const sent = { "content-type": "application/json", ...Object.fromEntries(names) };
   return (signal, member, content) => {
     const body = JSON.stringify({ [member]: [{ resource, ...content }] });
-    const delivery = { url: `${base.replace(/\/+$/, "")}/v1/${signal}`, headers: sent, body };
+    const delivery = { url: `${stripTrailing(base, "/")}/v1/${signal}`, headers: sent, body };
     return post(() => Promise.resolve(delivery), runtime, (status) => !retryable.has(status));
   };
 }

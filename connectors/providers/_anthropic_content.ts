@@ -6,6 +6,7 @@
  */
 import type { ChatMessage, ContentPart, JsonObject } from "../../src/contracts/openai.ts";
 import type { UpstreamError } from "../../src/errors.ts";
+import { parseDataUrl } from "../../src/util/data_url.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
 
@@ -85,14 +86,13 @@ function fileBlock(part: ContentPart, where: string): Block {
 function sourceBlock(url: unknown, where: string): Block {
   if (typeof url !== "string") throw unreadable(where, "a part without a URL");
   if (/^https?:/i.test(url)) return { type: "image", source: { type: "url", url } };
-  const [, type = "", data] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
-  const mediaType = type.toLowerCase().replace("image/jpg", "image/jpeg");
-  if (data === undefined || !/^image\/|^application\/pdf$/.test(mediaType)) {
-    throw unreadable(where, data === undefined ? "a URL that is neither https: nor data:" : `"${mediaType}" data`);
-  }
+  const parsed = parseDataUrl(url);
+  if (parsed === undefined) throw unreadable(where, "a URL that is neither https: nor data:");
+  const mediaType = parsed.type.replace("image/jpg", "image/jpeg");
+  if (!/^image\/|^application\/pdf$/.test(mediaType)) throw unreadable(where, `"${mediaType.slice(0, 80)}" data`);
   return {
     type: mediaType === "application/pdf" ? "document" : "image",
-    source: { type: "base64", media_type: mediaType, data },
+    source: { type: "base64", media_type: mediaType, data: parsed.data },
   };
 }
 

@@ -5,9 +5,11 @@
  * @module
  */
 import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import { appendAll } from "../../src/util/append_all.ts";
+import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { type Block, thoughtsOf } from "./_anthropic_thoughts.ts";
+import { type Block, type Thought, thoughtsOf } from "./_anthropic_thoughts.ts";
 
 /** A turn of the conversation; user and assistant turns alternate. */
 export interface Turn {
@@ -37,7 +39,7 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     const blocks = withCacheControl(blocksOf(message, where), message.cache_control);
-    if (message.role === "system" || message.role === "developer") system.push(...blocks);
+    if (message.role === "system" || message.role === "developer") appendAll(system, blocks);
     else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
   });
   // OpenAI accepts a system prompt alone; the Messages API requires a message
@@ -60,7 +62,7 @@ export function isThinkingMissing(messages: readonly ChatMessage[]): boolean {
 function addTo(turns: Turn[], role: Turn["role"], blocks: readonly Block[]): void {
   if (blocks.length === 0) return;
   const last = turns.at(-1);
-  if (last?.role === role) last.content.push(...blocks);
+  if (last?.role === role) appendAll(last.content, blocks);
   else turns.push({ role, content: [...blocks] });
 }
 
@@ -108,6 +110,7 @@ function assistantBlocks(message: ChatMessage, where: string): Block[] {
 function interleave(text: string, calls: readonly ToolCall[], uses: readonly Block[]): Block[] {
   const blocks: Block[] = [];
   const thoughts = calls.map(thoughtsOf);
+  const ends = nextPositions(thoughts, text.length);
   let sent = 0;
   const addTextUpTo = (end: number) => {
     const upTo = Math.max(sent, Math.min(end, text.length));
@@ -119,11 +122,20 @@ function interleave(text: string, calls: readonly ToolCall[], uses: readonly Blo
       addTextUpTo(textBefore);
       blocks.push(block);
     }
-    addTextUpTo(thoughts.slice(index + 1).flat()[0]?.textBefore ?? text.length);
+    addTextUpTo(ends[index]!);
     blocks.push(use);
   });
   addTextUpTo(text.length);
   return blocks;
+}
+
+/** For each call, the position in the text of the first thought of later calls; the end of the text without one. */
+function nextPositions(thoughts: readonly (readonly Thought[])[], end: number): readonly number[] {
+  const positions = thoughts.map(() => end);
+  for (let index = thoughts.length - 2; index >= 0; index--) {
+    positions[index] = thoughts[index + 1]![0]?.textBefore ?? positions[index + 1]!;
+  }
+  return positions;
 }
 
 function callsOf(message: ChatMessage | undefined): readonly ToolCall[] {
@@ -152,7 +164,7 @@ function parseArguments(text: unknown, where: string): JsonObject {
   if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   let value: unknown = text;
   try {
-    if (typeof text === "string") value = JSON.parse(text);
+    if (typeof text === "string") value = parseBoundedJson(text);
   } catch {
     throw requestFault(`Cannot translate ${where}: it is not valid JSON`, where);
   }

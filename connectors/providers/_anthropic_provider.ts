@@ -18,8 +18,10 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
 import { droppedParamsOf, toMessagesRequest } from "./_anthropic_request.ts";
@@ -129,7 +131,7 @@ export class AnthropicProvider extends BaseProvider {
       if (!Array.isArray(data)) {
         throw new UpstreamError("The provider's model list has no data", { kind: "invalid_response" });
       }
-      models.push(...data.flatMap((entry) => listedModel(entry) ?? []));
+      appendAll(models, data.flatMap((entry) => listedModel(entry) ?? []));
       if (has_more !== true || typeof last_id !== "string" || last_id === after) break;
       after = last_id;
     }
@@ -215,7 +217,7 @@ function nativeChunk(
 
 /** Anthropic's own tools use base URLs without the version, ModelMesh with it: both are accepted. */
 function versioned(baseUrl: string): string {
-  const address = baseUrl.replace(/\/+$/, "");
+  const address = stripTrailing(baseUrl, "/");
   return /\/v\d+$/.test(address) ? address : `${address}/v1`;
 }
 

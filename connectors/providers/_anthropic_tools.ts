@@ -27,7 +27,7 @@ interface Choice {
   /** The only tool that may be called. */
   readonly name?: string;
   /** The tools that may be called. */
-  readonly allowed?: readonly string[];
+  readonly allowed?: ReadonlySet<string>;
 }
 
 /**
@@ -50,7 +50,7 @@ export function toTooling(body: ChatCompletionRequest, generation: Generation, t
   const type = mode === "none" ? "none" : mode === "auto" ? "auto" : name === undefined ? "any" : "tool";
   const isPlain = type === "auto" && body.parallel_tool_calls !== false && !body.tool_choice;
   return {
-    tools: allowed === undefined ? tools : tools.filter((tool) => allowed.includes(tool.name as string)),
+    tools: allowed === undefined ? tools : tools.filter((tool) => allowed.has(tool.name as string)),
     ...(isPlain ? {} : { choice: { type, ...(type === "tool" ? { name } : {}), ...single } }),
     forced,
   };
@@ -102,6 +102,6 @@ function readAllowed(value: unknown): Choice {
   const { mode, tools } = (value ?? {}) as { mode?: unknown; tools?: readonly Tool[] };
   return {
     mode: mode === "required" ? "required" : "auto",
-    allowed: (Array.isArray(tools) ? tools : []).map((tool) => tool?.function?.name ?? ""),
+    allowed: new Set((Array.isArray(tools) ? tools : []).map((tool) => tool?.function?.name ?? "")),
   };
 }

@@ -7,6 +7,15 @@
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
 import { countOf } from "./_count.ts";
 
+/** Members of the usage that are translated. */
+const usageMembers = [
+  "input_tokens",
+  "output_tokens",
+  "output_tokens_details",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+];
+
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -70,6 +79,10 @@ export function toUsage(usage: unknown): CompletionUsage | undefined {
  */
 export function mergeUsage(known: JsonObject | undefined, update: unknown): JsonObject | undefined {
   if (typeof update !== "object" || update === null) return known;
-  const reported = Object.entries(update).filter(([, value]) => value !== null && value !== undefined);
-  return { ...known, ...Object.fromEntries(reported) };
+  const merged = { ...known };
+  for (const name of usageMembers) {
+    const value = (update as JsonObject)[name];
+    if (value !== null && value !== undefined) merged[name] = value;
+  }
+  return merged;
 }

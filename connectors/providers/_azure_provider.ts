@@ -7,6 +7,7 @@ import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { CallOptions, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { declarationOf } from "./_openai_vendor.ts";
@@ -73,7 +74,7 @@ function addressesOf(
     throw problem(settings, "api_version", 'expected a date such as "2024-10-21", or "preview"');
   }
   const query = version === undefined || version === "v1" ? "" : `?api-version=${encodeURIComponent(version)}`;
-  const root = (settings.baseUrl ?? `${endpointOf(settings, runtime)}/openai/v1`).replace(/\/+$/, "");
+  const root = stripTrailing(settings.baseUrl ?? `${endpointOf(settings, runtime)}/openai/v1`, "/");
   if (!isDated(version)) return (path) => `${root}/${path}${query}`;
   const above = root.replace(/\/v1$/, "");
   return (path, model) => {
@@ -90,10 +91,10 @@ function endpointOf(settings: ProviderSettings, runtime: Runtime): string {
     throw problem(settings, "endpoint", "missing: set it, or the variable AZURE_OPENAI_ENDPOINT, or a base_url");
   }
   if (/^[a-z0-9-]+$/i.test(endpoint)) return `https://${endpoint}.openai.azure.com`;
-  if (!/^https?:\/\/[^/\s?#]+[^\s?#]*$/i.test(endpoint)) {
+  if (!/^https?:\/\/[^/\s?#][^\s?#]*$/i.test(endpoint)) {
     throw problem(settings, "endpoint", "expected the resource's https URL, or its name");
   }
-  return endpoint.replace(/\/+$/, "").replace(/\/openai(\/v1)?$/, "");
+  return stripTrailing(endpoint, "/").replace(/\/openai(\/v1)?$/, "");
 }
 
 function problem({ id }: ProviderSettings, name: string, message: string): ConfigError {

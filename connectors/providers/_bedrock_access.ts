@@ -5,6 +5,7 @@
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, UpstreamError } from "../../src/errors.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { type AwsKeys, signed, type UnsignedCall } from "../_aws_signature.ts";
 
 const signingName = "bedrock";
@@ -28,7 +29,7 @@ export class BedrockAccess {
     this.#settings = settings;
     this.#runtime = runtime;
     this.#region = this.#read("region", "AWS_REGION") ?? this.#read("region", "AWS_DEFAULT_REGION");
-    const own = settings.baseUrl?.replace(/\/+$/, "");
+    const own = settings.baseUrl && stripTrailing(settings.baseUrl, "/");
     if (own === undefined && !/^[a-z]{2}[a-z0-9-]+$/.test(this.#region ?? "")) {
       throw new ConfigError([{
         path: `providers.${settings.id}.config.region`,

@@ -109,5 +109,5 @@ function meaningOf(name: string, message: string): Meaning | undefined {
 
 /** `ThrottlingException:http://…` and `com.amazon.coral.service#ThrottlingException` are the same exception. */
 function keyOf(name: string): string {
-  return name.replace(/:.*$/s, "").replace(/^.*#/s, "").replace(/(Exception|Error)$/, "").toLowerCase();
+  return name.split(":", 1)[0]!.split("#").at(-1)!.replace(/(Exception|Error)$/, "").toLowerCase();
 }

@@ -18,6 +18,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
 import { isClaude } from "./_anthropic_generations.ts";
@@ -103,7 +104,10 @@ class BedrockProvider extends BaseProvider {
     for (let page = 0; page < maxPages; page++) {
       const token = typeof next === "string" ? `&nextToken=${encodeURIComponent(next)}` : "";
       const list = await this.#get(`inference-profiles?maxResults=1000${token}`, options);
-      ids.push(...objectsOf(list.inferenceProfileSummaries, "profiles").map((profile) => profile.inferenceProfileId));
+      appendAll(
+        ids,
+        objectsOf(list.inferenceProfileSummaries, "profiles").map((profile) => profile.inferenceProfileId),
+      );
       next = list.nextToken;
       if (typeof next !== "string") break;
     }

@@ -8,6 +8,8 @@
  */
 import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
+import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { fromConverseBlock } from "./_bedrock_blocks.ts";
@@ -139,7 +141,7 @@ export class ConverseStream {
     if (toolUse !== undefined) return push({ type: "input_json_delta", partial_json: asObject(toolUse).input });
     const { text: thinking, signature, redactedContent } = asObject(reasoningContent);
     const chunks = this.#beginThought(index, redactedContent);
-    if (thinking !== undefined) chunks.push(...push({ type: "thinking_delta", thinking }));
+    if (thinking !== undefined) appendAll(chunks, push({ type: "thinking_delta", thinking }));
     if (signature !== undefined && this.#facts.signs) push({ type: "signature_delta", signature });
     return chunks;
   }
@@ -176,7 +178,7 @@ function usageOf(usage: unknown): JsonObject {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text);
   } catch {
     return text; // the exception name suffices
   }

@@ -5,6 +5,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
 import { inputsOf, normalized } from "./_embeddings.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 
@@ -52,7 +53,8 @@ export function cloudEmbeddings(
     const answers: EmbeddedInputs[] = [];
     for (let at = 0; at < parts.length; at += maxAtOnce) {
       const some = parts.slice(at, at + maxAtOnce);
-      answers.push(...await Promise.all(some.map(async (part) => checked(await embed(part, dimensions), part.length))));
+      const embedded = await Promise.all(some.map(async (part) => checked(await embed(part, dimensions), part.length)));
+      appendAll(answers, embedded);
     }
     return embeddingsOf(answers, request);
   };

@@ -146,6 +146,6 @@ function indexedVectors({ data }: JsonObject): unknown {
  * @param vector Its numbers; a zero vector is returned unchanged.
  */
 export function normalized(vector: readonly number[]): readonly number[] {
-  const length = Math.hypot(...vector);
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length > 0 ? vector.map((value) => value / length) : vector;
 }

@@ -3,9 +3,10 @@
  * only append to a response are joined into one chunk if the only consumer is a client of the proxy.
  * @module
  */
-import type { CompletionChunk } from "../../src/contracts/provider.ts";
-import type { SseEvent } from "../../src/util/sse_parse.ts";
 import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import { parseBoundedJson } from "../../src/util/bounded_json.ts";
+import type { SseEvent } from "../../src/util/sse_parse.ts";
 import { EventTolerance, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
@@ -34,6 +35,8 @@ export class EventBatches {
   readonly #tolerance = new EventTolerance();
   /** Whether content was read. Before that, a stream is neither forwarded nor committed. */
   #hasBegun = false;
+  /** The further events of the latest joined chunk. */
+  #others: ChatCompletionChunk[] = [];
 
   /** @param reading How events are read. */
   constructor(reading: EventReading) {
@@ -65,12 +68,10 @@ export class EventBatches {
   #add(chunk: CompletionChunk, chunks: CompletionChunk[]): void {
     const last = chunks.at(-1);
     if (this.#hasBegun && last !== undefined && onlySaysMore(chunk) && onlySaysMore(last)) {
-      const { value, wire, others = [] } = last;
-      chunks[chunks.length - 1] = {
-        value,
-        wire: `${wire}\n\ndata: ${chunk.wire}`,
-        others: [...others, chunk.value],
-      };
+      const { value, wire, others } = last;
+      if (others === undefined) this.#others = [];
+      this.#others.push(chunk.value);
+      chunks[chunks.length - 1] = { value, wire: `${wire}\n\ndata: ${chunk.wire}`, others: this.#others };
     } else {
       chunks.push(chunk);
       this.#hasBegun ||= this.#reading.joins && chunk.value.choices.some(({ delta }) => delta.content);
@@ -96,7 +97,7 @@ function marked(chunks: CompletionChunk[], isEnd: boolean): CompletionChunk[] {
 
 function jsonOrText(data: string): unknown {
   try {
-    return JSON.parse(data);
+    return parseBoundedJson(data);
   } catch {
     return { message: data };
   }

@@ -78,7 +78,7 @@ export function readGeminiWait(body: unknown, now: number): number | undefined {
   });
   const quotas = details.flatMap(({ violations }) => asObjects(violations));
   if (quotas.some(({ quotaId }) => asText(quotaId)?.includes("PerDay"))) waits.push(untilPacificMidnight(now));
-  const wait = Math.max(0, ...waits);
+  const wait = waits.reduce((longest, one) => Math.max(longest, one), 0);
   return wait > 0 ? wait : undefined;
 }
 

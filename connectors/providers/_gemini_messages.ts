@@ -5,6 +5,8 @@
  * @module
  */
 import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import { appendAll } from "../../src/util/append_all.ts";
+import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { partsOf, textOf } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
@@ -73,12 +75,16 @@ class Turns {
   readonly contents: Content[] = [];
   /** Function names by call id; results contain only the id. */
   readonly #names = new Map<string, string>();
+  /** Whether the last turn contains results. */
+  #hasResults = false;
 
   add(role: Content["role"], parts: readonly Part[]): void {
     if (parts.length === 0) return;
     const last = this.contents.at(-1);
-    if (last?.role === role && hasResults(last.parts) === hasResults(parts)) last.parts.push(...parts);
+    const hasResults = parts.some(({ functionResponse }) => functionResponse !== undefined);
+    if (last?.role === role && this.#hasResults === hasResults) appendAll(last.parts, parts);
     else this.contents.push({ role, parts: [...parts] });
+    this.#hasResults = hasResults;
   }
 
   calls({ tool_calls: calls }: ChatMessage, signed: boolean, param: string): Part[] {
@@ -104,10 +110,6 @@ class Turns {
 
 function atLeastNothing(parts: Part[]): Part[] {
   return parts.length === 0 ? [{ text: "" }] : parts;
-}
-
-function hasResults(parts: readonly Part[]): boolean {
-  return parts.some(({ functionResponse }) => functionResponse !== undefined);
 }
 
 function textPartsOf({ content, refusal }: ChatMessage, param: string): Part[] {
@@ -142,7 +144,7 @@ function signatureOf(call: ToolCall): string | undefined {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text);
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@
  * @module
  */
 import type { ChatMessage, ContentPart } from "../../src/contracts/openai.ts";
+import { parseDataUrl } from "../../src/util/data_url.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { asObject, asText, type Part } from "./_gemini_wire.ts";
 
@@ -116,10 +117,9 @@ function filePart({ file }: ContentPart, param: string): Part {
 }
 
 function inlinePart(url: string, param: string): Part {
-  const comma = url.indexOf(",");
-  const [type = "", ...options] = url.slice("data:".length, Math.max(0, comma)).toLowerCase().split(";");
-  if (!type.includes("/") || options.at(-1) !== "base64") {
+  const { type = "", data = "" } = parseDataUrl(url) ?? {};
+  if (!type.includes("/")) {
     throw requestFault("Cannot read a data: URL that does not name its type or is not in base64", param);
   }
-  return { inlineData: { mimeType: properNames[type] ?? type, data: url.slice(comma + 1) } };
+  return { inlineData: { mimeType: properNames[type] ?? type, data } };
 }

@@ -20,7 +20,9 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
@@ -60,7 +62,7 @@ export class GeminiProvider extends BaseProvider {
   constructor(settings: ProviderSettings, runtime: Runtime, address?: GeminiAddress) {
     super(settings.id, geminiModels());
     this.#address = address ?? ((model, method) => `${this.#baseUrl}/${pathOf(model)}:${method}`);
-    this.#baseUrl = (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, "");
+    this.#baseUrl = stripTrailing(settings.baseUrl ?? defaultBaseUrl, "/");
     this.#runtime = runtime;
     this.#faults = {
       readError: readGeminiError,
@@ -116,7 +118,7 @@ export class GeminiProvider extends BaseProvider {
       if (!Array.isArray(list.models)) {
         throw new UpstreamError("The provider's model list has no models", { kind: "invalid_response" });
       }
-      models.push(...asObjects(list.models).flatMap((entry) => this.#listed(entry)));
+      appendAll(models, asObjects(list.models).flatMap((entry) => this.#listed(entry)));
       token = asText(list.nextPageToken);
       if (token === undefined) break;
     }

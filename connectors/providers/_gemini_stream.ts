@@ -17,6 +17,16 @@ import {
 } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
+/** Members of the usage that are translated. */
+const usageMembers = [
+  "promptTokenCount",
+  "candidatesTokenCount",
+  "thoughtsTokenCount",
+  "toolUsePromptTokenCount",
+  "cachedContentTokenCount",
+  "promptTokensDetails",
+];
+
 /** State of one choice. */
 interface Progress {
   calls: number;
@@ -59,7 +69,7 @@ export class GeminiStream {
     this.#counter ??= new CallCounter(this.#head.id);
     // a later event may omit counts of an earlier one
     const usage = asObject(event.usageMetadata);
-    if (usage !== undefined) this.#usage = { ...this.#usage, ...usage };
+    if (usage !== undefined) this.#usage = { ...this.#usage, ...countsOf(usage) };
     this.#blocked ||= isBlocked(event);
     return asObjects(event.candidates).flatMap((candidate, index) =>
       this.#candidate(candidate, asNumber(candidate.index) ?? index)
@@ -131,6 +141,11 @@ export class GeminiStream {
   #chunk(index: number, delta: Delta, reason: FinishReason | null = null): ChatCompletionChunk {
     return { ...this.#frame(), choices: [{ index, delta, finish_reason: reason, logprobs: null }] };
   }
+}
+
+/** The counts that are translated: the provider may send any others. */
+function countsOf(usage: JsonObject): JsonObject {
+  return Object.fromEntries(usageMembers.flatMap((name) => name in usage ? [[name, usage[name]]] : []));
 }
 
 function endedEarly(): UpstreamError {

@@ -31,7 +31,7 @@ export function toolsOf(
   if (!Array.isArray(tools) || tools.length === 0) return {};
   const declarations = tools.map((tool, index) => declarationOf(tool, `tools[${index}]`));
   const allowed = allowedNames(choice);
-  const offered = allowed === undefined ? declarations : declarations.filter(({ name }) => allowed.includes(name));
+  const offered = allowed === undefined ? declarations : declarations.filter(({ name }) => allowed.has(name));
   const config = callingConfigOf(choice);
   return {
     tools: [{ functionDeclarations: offered }],
@@ -78,9 +78,9 @@ function callingConfigOf(choice: ChatCompletionRequest["tool_choice"]): Function
 }
 
 /** The names in `allowed_tools`. Only those are declared, which is equivalent in every mode. */
-function allowedNames(choice: ChatCompletionRequest["tool_choice"]): string[] | undefined {
+function allowedNames(choice: ChatCompletionRequest["tool_choice"]): ReadonlySet<string> | undefined {
   const allowed = asObject(asObject(choice)?.allowed_tools);
   return allowed === undefined
     ? undefined
-    : asObjects(allowed.tools).flatMap((tool) => asText(asObject(tool.function)?.name) ?? []);
+    : new Set(asObjects(allowed.tools).flatMap((tool) => asText(asObject(tool.function)?.name) ?? []));
 }

@@ -6,6 +6,7 @@
 import type { ChatCompletionChunk, OpenAiError } from "../../src/contracts/openai.ts";
 import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { answerBounds, findJsonExcess, parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { readBody } from "../../src/util/bytes.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { classifyFault } from "../../src/util/classify.ts";
@@ -60,6 +61,10 @@ export function streamReaderOf(response: UpstreamResponse): BodyReader {
  */
 export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
+  const excess = findJsonExcess(text, answerBounds);
+  if (excess !== undefined) {
+    throw new UpstreamError(`The provider answered with JSON that has ${excess}`, { kind: "invalid_response" });
+  }
   try {
     value = JSON.parse(text);
   } catch {
@@ -89,7 +94,7 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
   try {
     const text = new TextDecoder().decode(await readSoon(response, clock));
     body = text;
-    body = JSON.parse(text);
+    body = parseBoundedJson(text);
   } catch {
     // a body that cannot be read does not matter: the status suffices
   }

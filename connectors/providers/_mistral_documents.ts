@@ -28,5 +28,5 @@ export const mistralDocuments: DocumentDialect = {
 /** An uploaded file without a media type is most often a PDF. */
 function typeOf({ type, bytes }: UploadedFile): string {
   const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-";
-  return type === unknownType && isPdf ? "application/pdf" : type.replace(/[;,\s].*$/, "");
+  return type === unknownType && isPdf ? "application/pdf" : type.split(/[;,\s]/, 1)[0]!;
 }

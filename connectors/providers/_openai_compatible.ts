@@ -18,6 +18,7 @@ import type {
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { type CompletionDefaults, createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { chunkOf, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { bodyOf, formOf, jsonOf } from "./_openai_body.ts";
@@ -75,7 +76,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     this.#vendor = vendor;
     const { baseUrl = "" } = vendor;
     const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings, runtime.env);
-    this.#baseUrl = (settings.baseUrl ?? ownAddress()).replace(/\/+$/, "");
+    this.#baseUrl = stripTrailing(settings.baseUrl ?? ownAddress(), "/");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.dialects = dialectsOf(vendor, settings);
     this.#runtime = runtime;

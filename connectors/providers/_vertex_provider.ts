@@ -22,6 +22,8 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { isClaude } from "./_anthropic_generations.ts";
 import { AnthropicProvider } from "./_anthropic_provider.ts";
@@ -58,7 +60,7 @@ class VertexProvider extends BaseProvider {
     const project = encodeURIComponent(required("project", ["GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT"]));
     const location = required("location", ["GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION"]);
     if (!/^[a-z0-9-]+$/.test(location)) throw problem(settings, "location", 'expected one such as "europe-west1"');
-    this.#root = (settings.baseUrl ?? addressOf(location)).replace(/\/+$/, "").replace(/\/v1(beta1)?$/, "");
+    this.#root = stripTrailing(settings.baseUrl ?? addressOf(location), "/").replace(/\/v1(beta1)?$/, "");
     this.#runtime = runtime;
     const parent = this.#parent = `projects/${project}/locations/${location}`;
     this.#gemini = new GeminiProvider(settings, runtime, (model, method) => {
@@ -145,7 +147,7 @@ class VertexProvider extends BaseProvider {
       const query = new URLSearchParams({ pageSize: "100", ...(token === undefined ? {} : { pageToken: token }) });
       const list = await this.#request(`v1beta1/publishers/${publisher}/models?${query}`, options);
       const models = asObjects(list.publisherModels);
-      ids.push(...models.flatMap(({ name }) => asText(name)?.replace(/^.*\//, "") ?? []));
+      appendAll(ids, models.flatMap(({ name }) => asText(name)?.replace(/^.*\//, "") ?? []));
       token = asText(list.nextPageToken);
       if (token === undefined || token === "") break;
     }

@@ -6,6 +6,7 @@
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
+import { stripTrailing } from "../../src/util/strip_trailing.ts";
 
 /** Timeout of a call, ms. */
 const maxAnswerMs = 10_000;
@@ -160,7 +161,7 @@ export function variable(runtime: Runtime, ...names: readonly string[]): string 
 export function address(value: string, path: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === "";
-  if (isPlain && /^https?:$/.test(url.protocol)) return value.replace(/\/+$/, "");
+  if (isPlain && /^https?:$/.test(url.protocol)) return stripTrailing(value, "/");
   throw new ConfigError([{
     path: `secrets.${path}`,
     message: "expected an http or https URL without credentials, query and fragment",

@@ -195,8 +195,9 @@ const reasons: Readonly<Record<string, readonly [reason: string, problem?: Conne
 
 /** File names are limited to 255 bytes: long names are split into folders. */
 function segmentsOf(name: string): string {
-  const segments = name.match(new RegExp(`.{1,${maxSegmentLength}}`, "g")) ?? [];
-  return segments.join("+/");
+  const count = Math.ceil(name.length / maxSegmentLength);
+  return Array.from({ length: count }, (_, at) => name.slice(at * maxSegmentLength, (at + 1) * maxSegmentLength))
+    .join("+/");
 }
 
 /** Storage in files. Settings: `path`, `backup`. */

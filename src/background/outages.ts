@@ -23,6 +23,8 @@ export class Outages {
   readonly #clock: Clock;
   /** Keys of the groups in outage. */
   readonly #down = new Set<string>();
+  /** Those of the current turn. */
+  readonly #transitions: Transition[] = [];
 
   constructor(hub: Hub, clock: Clock) {
     this.#hub = hub;
@@ -38,18 +40,34 @@ export class Outages {
 
   /** Checks the groups affected by a transition after it is complete, since a breaker reports it before it opens. */
   check(registry: Pick<Registry, "pools">, transition: Transition): void {
-    Promise.resolve().then(() => this.#check(registry, transition));
+    this.#transitions.push(transition);
+    if (this.#transitions.length > 1) return; // those of one turn are checked together
+    Promise.resolve().then(() => this.#check(registry, this.#transitions.splice(0)));
   }
 
-  #check({ pools }: Pick<Registry, "pools">, { owner: { pool, provider }, reason }: Transition): void {
-    const affected = pools.filter(({ name }) => pool === undefined || pool === name);
-    for (const group of [...affected.map(groupOfPool), groupOfProvider(provider, pools)]) {
-      const isDown = this.#isDown(group);
-      if (isDown === this.#down.has(keyOf(group))) continue;
-      if (isDown) this.#down.add(keyOf(group));
-      else this.#down.delete(keyOf(group));
-      this.#report(group, { isDown, provider, reason });
+  /** The cause of an outage is the first transition that affected it. */
+  #check({ pools }: Pick<Registry, "pools">, transitions: readonly Transition[]): void {
+    const causes = new Map<string, Transition>(); // by pool
+    const providers = new Map<string, Transition>();
+    let ofAllPools: Transition | undefined;
+    for (const transition of transitions) {
+      const { pool, provider } = transition.owner;
+      if (!providers.has(provider)) providers.set(provider, transition);
+      if (pool === undefined) ofAllPools ??= transition;
+      else if (ofAllPools === undefined && !causes.has(pool)) causes.set(pool, transition);
     }
+    for (const pool of pools) this.#checkGroup(groupOfPool(pool), causes.get(pool.name) ?? ofAllPools);
+    for (const [id, cause] of providers) this.#checkGroup(groupOfProvider(id, pools), cause);
+  }
+
+  #checkGroup(group: Group, cause: Transition | undefined): void {
+    if (cause === undefined) return;
+    const { owner: { provider }, reason } = cause;
+    const isDown = this.#isDown(group);
+    if (isDown === this.#down.has(keyOf(group))) return;
+    if (isDown) this.#down.add(keyOf(group));
+    else this.#down.delete(keyOf(group));
+    this.#report(group, { isDown, provider, reason });
   }
 
   #isDown({ members }: Group): boolean {

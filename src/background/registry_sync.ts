@@ -79,7 +79,7 @@ export class MeshSync implements SyncHost {
 
   deactivate(provider: string, id: string): void {
     const { state, runtime: { clock } } = this.#parts;
-    for (const { name: model } of this.#models(provider).filter(({ info }) => info.id === id)) {
+    for (const { name: model } of this.#modelsWithId(provider, id)) {
       const override = state.overrides.get({ model, provider }, "model_not_found");
       state.report(override.open("model_not_found", clock.monotonic(), Infinity));
     }
@@ -87,12 +87,8 @@ export class MeshSync implements SyncHost {
 
   restore(provider: string, id: string): void {
     const { state } = this.#parts;
-    const names = new Set(this.#models(provider).filter(({ info }) => info.id === id).map(({ name }) => name));
-    for (const breaker of state.breakers) {
-      const { cause, owner } = breaker;
-      const isOfRemovedModel = cause === "model_not_found" && owner.provider === provider &&
-        names.has(owner.model ?? "");
-      if (isOfRemovedModel) state.report(breaker.close());
+    for (const { name: model } of this.#modelsWithId(provider, id)) {
+      state.report(state.overrides.find({ model, provider }, "model_not_found")?.close());
     }
   }
 
@@ -102,6 +98,13 @@ export class MeshSync implements SyncHost {
 
   #models(provider: string) {
     return this.#parts.registry.models.filter(({ instance }) => instance.entry.id === provider);
+  }
+
+  #modelsWithId(provider: string, id: string) {
+    const { registry } = this.#parts;
+    return registry.modelsByUpstreamId(id).filter(({ instance, info }) =>
+      instance.entry.id === provider && info.id === id
+    );
   }
 
   #instance(provider: string): ProviderInstance {

@@ -23,7 +23,7 @@ const builtIn = "generation{text-generation{chat-completion,text-completion,code
   "interaction{tool-calling,agent-execution,multi-turn-conversation}," +
   "evaluation{content-moderation,toxicity-detection,factuality-checking,quality-scoring}";
 
-const customPath = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*$/;
+const customSegment = /^[a-z0-9][a-z0-9_-]*$/;
 
 /** The tree without custom leaves, created on first use; immutable and shared. */
 let builtInOnce: CapabilityTree | undefined;
@@ -168,7 +168,7 @@ function addNode(children: Children, parent: CapabilityPath, segment: string): C
 }
 
 function problemOf(path: unknown, reserved: readonly CapabilityPath[]): string | undefined {
-  if (typeof path !== "string" || !customPath.test(path)) {
+  if (typeof path !== "string" || !path.split(".").every((segment) => customSegment.test(segment))) {
     return `A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": ${
       JSON.stringify(path)
     }`;

@@ -81,7 +81,11 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   } catch (error) {
     if (error instanceof UsageError) {
       const line = `${error.message}. Try: modelmesh ${command === undefined ? "" : `${name} `}--help`;
-      stderr.write(`${line.replaceAll(/\s*[\r\n]+\s*/g, " ").replace(/([?.])\. Try:/, "$1 Try:")}\n`);
+      stderr.write(
+        `${
+          line.split(/[\r\n]/).map((one) => one.trim()).filter(Boolean).join(" ").replace(/([?.])\. Try:/, "$1 Try:")
+        }\n`,
+      );
       return 2;
     }
     if (commandArgs.includes("--json")) stdout.write(`${JSON.stringify({ ok: false, problems: problemsOf(error) })}\n`);

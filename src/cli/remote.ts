@@ -5,6 +5,7 @@
 import type { Runtime, UpstreamResponse } from "../contracts/runtime.ts";
 import { MeshError, NetworkError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
+import { stripTrailing } from "../util/strip_trailing.ts";
 import { type Flags, UsageError } from "./command.ts";
 
 const defaultUrl = "http://127.0.0.1:8080";
@@ -48,7 +49,7 @@ export class RemoteProxy {
     if (username !== "" || password !== "") {
       throw new UsageError('The option "--url" takes no user name and password: pass the token with "--token"');
     }
-    this.url = origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+    this.url = origin + stripTrailing(pathname, "/").replace(/\/v1$/, "");
     this.#token = flags.value("token") ?? runtime.env("MODELMESH_TOKEN");
     this.#runtime = runtime;
   }

@@ -55,7 +55,7 @@ export function usd(amount: number): string {
 }
 
 function plain(amount: number): string {
-  return amount.toFixed(9).replace(/(\.\d\d\d*?)0+$/, "$1");
+  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9, useGrouping: false });
 }
 
 /** Formats a count with its noun. */

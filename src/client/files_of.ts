@@ -122,7 +122,7 @@ async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
 function nameOf(value: unknown): string | undefined {
   const { name, path, url } = Object(value);
   const given = [name, path, url].find((one) => typeof one === "string" && one !== "") as string | undefined;
-  return given?.replace(/[?#].*$/, "").split(/[\\/]/).at(-1) || undefined;
+  return given?.split(/[?#]/, 1)[0]?.split(/[\\/]/).at(-1) || undefined;
 }
 
 function typeOf(value: unknown): string | undefined {

@@ -5,11 +5,11 @@
 import type { OpeningParts } from "../background/open_provider.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ModelListing } from "../contracts/provider.ts";
-import type { MeshMembers } from "../observe/hub_events.ts";
+import type { MemberNames, MeshMembers } from "../observe/hub_events.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import { buildRegistry } from "../registry/build.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { MeshState } from "../state/mesh_state.ts";
 import { reportBudgets } from "./records.ts";
@@ -44,6 +44,11 @@ export interface Known {
   readonly answers?: ProviderAnswers;
 }
 
+/** The names of the members of a pool. */
+export function namesIn({ name: pool, members }: Pool): MemberNames[] {
+  return members.map(({ model }) => ({ pool, model: model.name, provider: model.instance.entry.id }));
+}
+
 /**
  * Returns the current members of pools and their standby state, for listeners.
  *
@@ -51,11 +56,9 @@ export interface Known {
  */
 export function membersOf({ registry, state }: Assembly): MeshMembers {
   return {
-    members: () =>
-      registry.allPools.flatMap(({ name: pool, members }) =>
-        members.map(({ model }) => ({ pool, model: model.name, provider: model.instance.entry.id }))
-      ),
+    members: () => registry.allPools.flatMap(namesIn),
     ownersInStandby: () => state.breakers.filter(({ standby }) => standby !== undefined).map(({ owner }) => owner),
+    isInStandby: (owner) => state.isInStandby(owner),
   };
 }
 

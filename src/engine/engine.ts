@@ -23,13 +23,14 @@ import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Pool } from "../registry/registry.ts";
 import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
 import type { MeshState, ScopedBudgetWindow } from "../state/mesh_state.ts";
 import { type StateStore, storeMakerOf } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { withSecretVariables } from "../observe/secret_names.ts";
 import { onceResolved } from "../util/once.ts";
-import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, membersOf } from "./assembly.ts";
+import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, membersOf, namesIn } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { EngineRun } from "./run.ts";
 import { eventOf, listener } from "./records.ts";
@@ -263,8 +264,13 @@ export class Engine implements Mesh {
     }
   }
 
-  /** Publishes `members_changed`: at the start, when members are added, and when state is replaced without events. */
-  publishMembers(): void {
+  /**
+   * Publishes `members_changed`: at the start, when members are added, and when state is replaced without events.
+   *
+   * @param added The pool whose members alone are new.
+   */
+  publishMembers(added?: Pool): void {
+    if (added !== undefined) return this.hub.publish("members_added", namesIn(added));
     this.#run?.outages.begin(this.registry.pools);
     this.hub.publish("members_changed", membersOf(this.#current));
   }

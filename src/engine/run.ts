@@ -19,7 +19,7 @@ import type { ReportedMesh, StatisticsReports } from "../observe/statistics_repo
 import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, type Known } from "./assembly.ts";
@@ -33,7 +33,7 @@ interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
   readonly hub: Hub;
   readonly registry: Registry;
   readonly statistics: Statistics;
-  publishMembers(): void;
+  publishMembers(added?: Pool): void;
   warn(messages: readonly string[]): void;
 }
 
@@ -91,7 +91,7 @@ export class EngineRun {
       await checkQuotas(registry, deps);
     }
     this.#recovery.schedule(state);
-    registry.onMembersChanged = () => this.#engine.publishMembers();
+    registry.onMembersChanged = (added) => this.#engine.publishMembers(added);
     this.#engine.publishMembers();
     await this.monitoring.start({ ...deps, settings, state, registry, catalogue: this.#engine.catalogue });
   }

@@ -3,6 +3,7 @@
  * @module
  */
 import { concat } from "../util/bytes.ts";
+import { Queue } from "../util/queue.ts";
 import { type Line, LineSplitter, objectIn } from "./json_lines.ts";
 
 /** Maximum line length of a training file, bytes. */
@@ -11,7 +12,7 @@ const maxLineBytes = 32 * 1024 * 1024;
 /** A stream whose beginning can be read in advance. */
 export class PeekableContent implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
-  #buffered: Uint8Array[] = [];
+  readonly #buffered = new Queue<Uint8Array>();
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]();
@@ -27,11 +28,11 @@ export class PeekableContent implements AsyncIterable<Uint8Array> {
       size += value.length;
       isOpen = !value.includes(10);
     }
-    return concat(this.#buffered);
+    return concat([...this.#buffered]);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    while (this.#buffered.length > 0) yield this.#buffered.shift()!;
+    for (let chunk = this.#buffered.shift(); chunk !== undefined; chunk = this.#buffered.shift()) yield chunk;
     for (;;) {
       const { done, value } = await this.#source.next();
       if (done) return;

@@ -3,6 +3,7 @@
  * @module
  */
 import { UnsupportedRequestError } from "../errors.ts";
+import { parseBoundedJson } from "../util/bounded_json.ts";
 import { concat } from "../util/bytes.ts";
 
 /** A non-empty line. */
@@ -77,7 +78,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: numb
 export function objectIn({ number, bytes }: Line): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    value = parseBoundedJson(decoder.decode(bytes));
   } catch {
     throw brokenLine(number, "is not valid JSON");
   }

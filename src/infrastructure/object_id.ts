@@ -4,7 +4,7 @@
  * are rejected.
  * @module
  */
-import { fromBase64, toBase64 } from "../util/base64.ts";
+import { fromBase64, toBase64Url } from "../util/base64.ts";
 
 /** Kind of object that an id stands for. */
 export type ObjectKind = "file" | "batch" | "fine-tuning job";
@@ -74,7 +74,7 @@ export async function idOf(ref: ObjectRef, secret: string): Promise<string> {
   const members = [provider, account, owner, madeAt, ids];
   const { pool, model, endpoint, items, costNanoUsd } = batch ?? {};
   if (batch !== undefined) members.push([pool, model, endpoint, items, costNanoUsd] as string[]);
-  const signed = prefixes[ref.kind] + url(encoder.encode(JSON.stringify(members)));
+  const signed = prefixes[ref.kind] + toBase64Url(encoder.encode(JSON.stringify(members)));
   return signed + await signatureOf(signed, secret);
 }
 
@@ -116,7 +116,7 @@ export async function isSignedBy({ signed, signature }: UnprovenRef, secret: str
 /** Returns a hash that identifies an API key without revealing it. */
 export async function fingerprintOf(key: string | undefined): Promise<string> {
   if (key === undefined) return "";
-  return url(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(key))).subarray(0, 6));
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(key))).subarray(0, 6));
 }
 
 async function signatureOf(text: string, secret: string): Promise<string> {
@@ -124,9 +124,5 @@ async function signatureOf(text: string, secret: string): Promise<string> {
   const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
   // the prefix separates these signatures from others with the same secret
   const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`modelmesh object id\n${text}`));
-  return url(new Uint8Array(signature).subarray(0, signatureBytes));
-}
-
-function url(bytes: Uint8Array): string {
-  return toBase64(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  return toBase64Url(new Uint8Array(signature).subarray(0, signatureBytes));
 }

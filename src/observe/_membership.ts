@@ -4,6 +4,7 @@
  */
 import type { StatsScope } from "../contracts/events.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
+import { MemberIndex } from "../state/member_index.ts";
 import { StatsCounters } from "./_stats_counters.ts";
 import type { MemberNames } from "./hub_events.ts";
 
@@ -23,6 +24,7 @@ export class Membership {
     pool: new Map(),
   };
   readonly #members = new Map<string, Member>();
+  readonly #index = new MemberIndex<Member>(({ names }) => names);
   readonly #ownersInStandby = new Set<string>();
 
   /** Returns the counters of a model, provider or pool, created on first use. */
@@ -44,6 +46,7 @@ export class Membership {
   /** Removes all members and ends all standbys. Counters are kept. */
   clear(now: number): void {
     this.#members.clear();
+    this.#index.clear();
     this.#ownersInStandby.clear();
     for (const [, , counters] of this.all()) counters.clearMembers(now);
   }
@@ -60,7 +63,9 @@ export class Membership {
     ];
     const owners = [names, { model, provider }, { provider }];
     const standbyOwners = owners.filter((owner) => this.#ownersInStandby.has(keyOf(owner))).length;
-    this.#members.set(key, { names, counters, standbyOwners });
+    const member = { names, counters, standbyOwners };
+    this.#members.set(key, member);
+    this.#index.add(member);
     for (const each of counters) each.addMember(standbyOwners > 0, now);
   }
 
@@ -69,7 +74,7 @@ export class Membership {
     const key = keyOf(owner);
     if (this.#ownersInStandby.has(key)) return false;
     this.#ownersInStandby.add(key);
-    for (const member of this.#membersOf(owner)) {
+    for (const member of this.#index.find(owner)) {
       if (member.standbyOwners++ === 0) { for (const each of member.counters) each.memberChanged(true, now); }
     }
     return true;
@@ -78,7 +83,7 @@ export class Membership {
   /** Ends the standby of an owner. Has no effect if it is not in standby. */
   leaveStandby(owner: BreakerOwner, now: number): void {
     if (!this.#ownersInStandby.delete(keyOf(owner))) return;
-    for (const member of this.#membersOf(owner)) {
+    for (const member of this.#index.find(owner)) {
       if (--member.standbyOwners === 0) { for (const each of member.counters) each.memberChanged(false, now); }
     }
   }
@@ -89,16 +94,8 @@ export class Membership {
     const affected = new Set([this.countersOf("provider", provider)]);
     if (model !== undefined) affected.add(this.countersOf("model", model));
     if (pool !== undefined) affected.add(this.countersOf("pool", pool));
-    for (const member of this.#membersOf(owner)) for (const each of member.counters) affected.add(each);
+    for (const member of this.#index.find(owner)) for (const each of member.counters) affected.add(each);
     return affected;
-  }
-
-  *#membersOf({ pool, model, provider }: BreakerOwner): Generator<Member> {
-    for (const member of this.#members.values()) {
-      const { names } = member;
-      if (names.provider !== provider) continue;
-      if ((pool ?? names.pool) === names.pool && (model ?? names.model) === names.model) yield member;
-    }
   }
 }
 

@@ -55,6 +55,7 @@ export class Hub {
     request_finished: [],
     request_refused: [],
     members_changed: [],
+    members_added: [],
   };
 
   /**

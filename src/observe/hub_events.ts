@@ -18,6 +18,8 @@ export interface MemberNames {
 export interface MeshMembers {
   readonly members: () => readonly MemberNames[];
   readonly ownersInStandby: () => readonly BreakerOwner[];
+  /** Whether any breaker of an owner is open. */
+  readonly isInStandby: (owner: BreakerOwner) => boolean;
 }
 
 /** Usage of one request; unknown values are undefined. */
@@ -73,4 +75,6 @@ export interface HubEvents {
   readonly request_refused: RefusedRequest;
   /** Pools have other members, or state was replaced without events. */
   readonly members_changed: MeshMembers;
+  /** Members of a pool that was made on demand. */
+  readonly members_added: readonly MemberNames[];
 }

@@ -3,10 +3,11 @@
  * @module
  */
 import { toBase64 } from "../util/base64.ts";
+import { stripTrailing } from "../util/strip_trailing.ts";
 
 /** Forms that well-known keys and tokens of clients made at runtime have, and header values that carry one. */
 const keyForms =
-  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\bBearer\s+[^\s"',;]+/g;
+  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\bBearer\s{1,64}[^\s"',;]+/g;
 
 /** Minimum length of a secret; shorter values may be ordinary words. */
 const minSecretLength = 6;
@@ -69,7 +70,7 @@ function byLength(forms: readonly string[]): readonly string[] {
 }
 
 function base64(value: string): string {
-  return toBase64(new TextEncoder().encode(value)).replace(/=+$/, "");
+  return stripTrailing(toBase64(new TextEncoder().encode(value)), "=");
 }
 
 function jsonText(value: string): string {

@@ -32,18 +32,19 @@ const quotaReasons: ReadonlySet<StandbyReason> = new Set([
  * @param statistics The statistics. Meshes that succeed each other can share them.
  */
 export function countEvents(hub: Hub, statistics: Statistics): void {
-  let ownersInStandby: MeshMembers["ownersInStandby"] = () => [];
+  let isInStandby: MeshMembers["isInStandby"] = () => false;
   hub.on("members_changed", (mesh) => {
-    ({ ownersInStandby } = mesh);
-    statistics.setMembers(mesh.members(), ownersInStandby());
+    ({ isInStandby } = mesh);
+    statistics.setMembers(mesh.members(), mesh.ownersInStandby());
   });
+  hub.on("members_added", (members) => statistics.addMembers(members, isInStandby));
   hub.on("event", ({ event, pool, model, provider, reason }) => {
     if (event === "rotation" && pool !== undefined) statistics.metrics?.addRotation(pool, reason);
     if (event !== "deactivation" && event !== "recovery") return;
     const owner = { pool, model, provider };
     const to = event === "deactivation" ? "standby" : "active";
     // another standby of the same owner may still be active
-    if (to === "active" && ownersInStandby().some((one) => isSameOwner(one, owner))) return;
+    if (to === "active" && isInStandby(owner)) return;
     statistics.addTransition({ owner, to, reason: reason as StandbyReason });
   });
   hub.on("request_started", () => statistics.inFlight++);
@@ -55,10 +56,6 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     for (const left of record.fallback_chain.slice(0, -1)) statistics.addRotation(record.pool, left);
     statistics.addRequest(record, request);
   });
-}
-
-function isSameOwner(one: BreakerOwner, other: BreakerOwner): boolean {
-  return one.pool === other.pool && one.model === other.model && one.provider === other.provider;
 }
 
 /**
@@ -92,6 +89,15 @@ export class Statistics {
   /** Creation time, wall-clock ms since 1970. */
   get since(): number {
     return this.#since;
+  }
+
+  /** Adds members. Their downtime is known, too. */
+  addMembers(members: Iterable<MemberNames>, isInStandby: (owner: BreakerOwner) => boolean): void {
+    const now = this.#clock.monotonic();
+    for (const names of members) {
+      this.#membership.add(names, now);
+      if (isInStandby(names)) this.#membership.enterStandby(names, now);
+    }
   }
 
   /**

@@ -4,12 +4,14 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
+import { bodyBounds } from "../util/bounded_json.ts";
 import { isObject } from "../util/is_object.ts";
 import { memberFinder } from "./known_members.ts";
 
 const maxDepth = 64;
-/** Maximum number of objects and arrays in one body. */
-export const maxContainers = 200_000;
+/** Maximum number of members of a body. */
+const maxMembers = 10_000;
+const { containers: maxContainers } = bodyBounds;
 const maxNameChars = 256;
 const maxNames = 16;
 
@@ -31,6 +33,7 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
   const find = memberFinder(members);
   return (body) => {
     if (!isObject(body)) throw invalid("The body has to be a JSON object");
+    checkMemberCount(body);
     for (const name of Object.keys(body)) {
       const known = find(name);
       if (known === undefined || known === name) continue;
@@ -90,6 +93,15 @@ export function missing(param: string): UnsupportedRequestError {
     code: "missing_required_parameter",
     param,
   });
+}
+
+/**
+ * Checks the number of members of a body.
+ *
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ */
+export function checkMemberCount(body: object): void {
+  if (Object.keys(body).length > maxMembers) throw invalid(`The body has over ${maxMembers} members`);
 }
 
 /** Rejects bodies that would overflow a later step: unlimited nesting, or millions of containers. */

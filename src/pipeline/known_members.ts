@@ -28,9 +28,16 @@ export const chatMembers: readonly string[] = [
  */
 export function memberFinder(members: readonly string[]): (name: string) => string | undefined {
   const known = new Set(["model", "user", ...members, ...privateFields]);
-  const anyCase = new RegExp(`^(?:${[...known].join("|")})$`, "iu");
+  const folded = new Map([...known].map((name) => [fold(name), name]));
+  const maxLength = Math.max(...[...known].map(({ length }) => length));
   return (name) => {
     if (known.has(name)) return name;
-    return anyCase.test(name) ? [...known].find((one) => new RegExp(`^${one}$`, "iu").test(name)) : undefined;
+    return name.length > maxLength ? undefined : folded.get(fold(name));
   };
+}
+
+/** A name without differences in case. */
+function fold(name: string): string {
+  // `toLowerCase` maps K to k, but it keeps ſ
+  return name.toLowerCase().replaceAll("\u017f", "s");
 }

@@ -46,8 +46,7 @@ export class Authenticator {
   callerOf(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
     const isAnyAccepted = this.isOpen;
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
-    const match = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "");
-    const given = match?.[1] ?? "";
+    const given = bearerToken(request.headers.get("authorization") ?? "");
     const own = dialect?.tokenOf?.(request);
     if (isAnyAccepted && !isRuntimeToken(given) && !isRuntimeToken(own)) return anonymous;
     return this.#callerWith(given) ?? (own === undefined ? undefined : this.#callerWith(own));
@@ -77,6 +76,13 @@ export class Authenticator {
       { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },
     );
   }
+}
+
+/** The token of the scheme `Bearer` in the header `authorization`; empty if there is none. */
+function bearerToken(header: string): string {
+  const [scheme] = /^bearer +/i.exec(header) ?? [];
+  const token = scheme === undefined ? "" : header.slice(scheme.length);
+  return /\s/.test(token) ? "" : token;
 }
 
 function isRuntimeToken(token: string | undefined): boolean {

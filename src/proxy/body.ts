@@ -4,7 +4,8 @@
  */
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { maxContainers } from "../pipeline/check_body.ts";
+import { checkMemberCount, invalid } from "../pipeline/check_body.ts";
+import { bodyBounds, findJsonExcess } from "../util/bounded_json.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { HttpError } from "./error_body.ts";
 
@@ -24,7 +25,8 @@ interface JsonBody {
  *
  * @param request Its headers are checked before the body is read.
  * @throws {HttpError} 415 if its headers specify another media type.
- * @throws {UnsupportedRequestError} `invalid_json` if it cannot be parsed, `invalid_value` for a repeated member.
+ * @throws {UnsupportedRequestError} `invalid_json` if it cannot be parsed, `invalid_value` for a repeated member, or more
+ * than the bounds of a body.
  */
 export async function readJson(
   request: Pick<PlainRequest, "headers">,
@@ -38,11 +40,8 @@ export async function readJson(
   } catch {
     throw new UnsupportedRequestError("The body is not valid UTF-8", { code: "invalid_json" });
   }
-  if (text.length > 2 * maxContainers && hasTooMany(text)) {
-    throw new UnsupportedRequestError(`The body has over ${maxContainers} objects and arrays`, {
-      code: "invalid_value",
-    });
-  }
+  const excess = findJsonExcess(text, bodyBounds);
+  if (excess !== undefined) throw invalid(`The body has ${excess}`);
   const value = parse(text);
   refuseRepeated(text, value);
   return { value, text };
@@ -60,36 +59,13 @@ function parse(text: string): unknown {
 /** Rejects repeated members: the proxy would validate one, and the provider might read the other. */
 function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
-  const repeated = repeatedMember(text, value);
+  checkMemberCount(value);
+  const repeated = repeatedMember(text);
   if (repeated !== undefined) {
     const param = path + (repeated.length > maxNameLength ? `${repeated.slice(0, maxNameLength)}…` : repeated);
-    throw new UnsupportedRequestError(`${JSON.stringify(param)} is given twice`, { code: "invalid_value", param });
+    throw invalid(`${JSON.stringify(param)} is given twice`, param);
   }
   if (path === "" && "mesh" in value) refuseRepeated(memberText(text, "mesh"), value.mesh, "mesh.");
-}
-
-/** Whether a text has too many containers, since parsing millions of them would block all other requests. */
-function hasTooMany(text: string): boolean {
-  let containers = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 34) {
-      at = endOfString(text, at);
-      if (at < 0) return false; // invalid JSON, reported by the parser
-    } else if ((code === 91 || code === 123) && ++containers > maxContainers) return true;
-  }
-  return false;
-}
-
-/** The index of the closing quote of a string; -1 if there is none. */
-function endOfString(text: string, at: number): number {
-  for (;;) {
-    at = text.indexOf('"', at + 1);
-    if (at < 0) return -1;
-    let slashes = at;
-    while (text.charCodeAt(slashes - 1) === 92) slashes--;
-    if ((at - slashes) % 2 === 0) return at;
-  }
 }
 
 function checkType(headers: PlainRequest["headers"]): void {

@@ -5,15 +5,13 @@
 import type { UploadedFile } from "../contracts/provider.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { invalid, maxContainers } from "../pipeline/check_body.ts";
+import { invalid } from "../pipeline/check_body.ts";
 import type { FormRules } from "../pipeline/operation.ts";
+import { findJsonExcess, innerBounds } from "../util/bounded_json.ts";
 import { boundaryOf, type Form, readForm } from "../util/multipart.ts";
 import { readJson } from "./body.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
-
-/** Maximum length of JSON in one field, which limits its objects and arrays like those of a body. */
-const maxJsonChars = 2 * maxContainers;
 
 /** Options for reading a form. */
 interface FormReading {
@@ -118,7 +116,8 @@ function valueOf(
   if (rule === "boolean" && (text === "true" || text === "false")) return text === "true";
   if (rule === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
   if (rule === "json") {
-    if (text.length > maxJsonChars) throw invalid(`"${name}" has over ${maxJsonChars} characters`, name);
+    const excess = findJsonExcess(text, innerBounds);
+    if (excess !== undefined) throw invalid(`"${name}" has ${excess}`, name);
     try {
       return JSON.parse(text);
     } catch {

@@ -6,6 +6,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { metricFamilies } from "../observe/metric_families.ts";
 import type { PoolStatus } from "../registry/status.ts";
 import type { ScopedBudgetWindow } from "../state/mesh_state.ts";
+import { groupBy } from "../util/group_by.ts";
 import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { version } from "../version.ts";
 import type { Client } from "./client.ts";
@@ -90,9 +91,9 @@ function isOwn({ type, event, pool, client, metadata }: OwnedRecord, { name, poo
 
 /** The providers of these pools. A provider whose models are all in standby has the reason of the first to recover. */
 function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
-  const models = pools.flatMap(({ models }) => models);
+  const models = groupBy(pools.flatMap(({ models }) => models), ({ provider }) => provider);
   return mesh.registry.instances.flatMap(({ entry: { id } }) => {
-    const own = models.filter(({ provider }) => provider === id);
+    const own = models.get(id) ?? [];
     if (own.length === 0 && pools.length < mesh.registry.pools.length) return [];
     const active = own.filter(({ status }) => status === "active").length;
     const isDown = own.length > 0 && active === 0;

@@ -33,9 +33,7 @@ const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
 export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: string): Manifest {
   const { id, type, version, entry, config_schema: schema } = parse(files.get("connector.json"), name);
   const problems = [
-    typeof id === "string" && /^[a-z0-9][\w-]*(\.[\w-]+)+\.v\d+$/i.test(id)
-      ? []
-      : '"id" has to have the form "acme.llm.v1"',
+    typeof id === "string" && isConnectorId(id) ? [] : '"id" has to have the form "acme.llm.v1"',
     typeof type === "string" && Object.hasOwn(kinds, type)
       ? []
       : `"type" has to be one of ${Object.keys(kinds).join(", ")}`,
@@ -133,4 +131,11 @@ async function loadValidator() {
     const message = `The config_schema of a connector package needs the package "${name}": npm install ${name}`;
     throw new ConnectorError(message, error);
   }
+}
+
+/** Whether an id has the form `acme.llm.v1`: at least three segments, of which the last one is a version. */
+function isConnectorId(id: string): boolean {
+  const segments = id.split(".");
+  return segments.length >= 3 && /^v\d+$/i.test(segments.at(-1)!) && /^[a-z0-9]/i.test(id) &&
+    segments.every((segment) => /^[\w-]+$/.test(segment));
 }

@@ -8,6 +8,7 @@ import type { ConfiguredModel, PoolSettings, RoutingSettings, Settings } from ".
 import type { DatedPricing, Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import { groupBy } from "../util/group_by.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, leavesOf, withConnectorFacts } from "./offered.ts";
 import { mergeRules } from "./parameter_rules.ts";
@@ -29,14 +30,18 @@ export interface FillParts {
  */
 export function fillAsConfigured(registry: Registry, parts: FillParts): void {
   const { models, pools } = parts.settings;
+  const configured = groupBy(models.values(), ({ provider }) => provider);
   // configured models first: they keep their names, and catalogue models get others
   for (const instance of registry.instances) {
-    for (const model of models.values()) {
-      if (model.provider === instance.entry.id) registry.addModel(configuredEntry(model, instance, registry.tree));
+    for (const model of configured.get(instance.entry.id) ?? []) {
+      registry.addModel(configuredEntry(model, instance, registry.tree));
     }
   }
   for (const instance of registry.instances) {
-    for (const model of offeredModels(instance, registry, parts)) addDistinct(model, registry);
+    const taken = new Set(configured.get(instance.entry.id)?.map(({ id }) => id));
+    for (const model of catalogueModels(instance, registry, parts.discovered)) {
+      if (!taken.has(model.info.id)) addDistinct(model, registry);
+    }
   }
   for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
 }
@@ -65,17 +70,6 @@ function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStr
 
 /** Placeholder in pools that are only described. `ready()` loads strategies and rebuilds the registry. */
 const unloaded: SelectionStrategy = { select: () => undefined, score: () => 0 };
-
-/** Returns the models that a provider offers in addition to the configured ones, by upstream id. */
-function offeredModels(
-  instance: ProviderInstance,
-  registry: Registry,
-  { settings, discovered }: FillParts,
-): ModelEntry[] {
-  const own = [...settings.models.values()].filter(({ provider }) => provider === instance.entry.id);
-  const taken = new Set(own.map(({ id }) => id));
-  return catalogueModels(instance, registry, discovered).filter(({ info }) => !taken.has(info.id));
-}
 
 function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
   const { tree } = registry;

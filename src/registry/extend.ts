@@ -63,9 +63,10 @@ export function extendBy(
   for (const model of drafted.registry.models) {
     if (model.instance === drafted.instance && !known.has(model.info.id)) addDistinct({ ...model, instance }, registry);
   }
+  const own = registry.models.filter((model) => model.instance === instance);
   for (const pool of registry.allPools) {
     const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
-    for (const model of newModels(pool, instance, registry, drafted)) {
+    for (const model of newModels(pool, { instance, own, registry, drafted })) {
       if (known.has(model.info.id)) continue;
       const { name, routing, strategy: policies } = pool;
       const facts = { ...model, pool: name, provider: instance.entry, routing, budget, policies };
@@ -74,22 +75,30 @@ export function extendBy(
     pool.membersByDelivery.clear();
   }
   registry.onMembersChanged();
-  return registry.models.filter((model) => model.instance === instance && !known.has(model.info.id));
+  return own.filter(({ info }) => !known.has(info.id));
 }
 
 /** Returns the models of a provider to add to a pool. */
-function newModels(pool: Pool, instance: ProviderInstance, registry: Registry, drafted: Draft): readonly ModelEntry[] {
+function newModels(pool: Pool, { instance, own, registry, drafted }: Extension): readonly ModelEntry[] {
   const configured = drafted.registry.pool(pool.name);
-  const ids = configured?.members.filter(({ model }) => model.instance === drafted.instance).map(({ model }) =>
-    model.info.id
-  );
-  const own = registry.models.filter((model) => model.instance === instance);
-  if (ids !== undefined) return own.filter(({ info }) => ids.includes(info.id));
+  if (configured !== undefined) {
+    const members = configured.members.filter(({ model }) => model.instance === drafted.instance);
+    const ids = new Set(members.map(({ model }) => model.info.id));
+    return own.filter(({ info }) => ids.has(info.id));
+  }
   const { capability, name } = pool;
   const isNode = capability !== null && registry.tree.shortName(capability) === name;
   const members = isNode ? registry.pooledAt(capability) : registry.modelsByUpstreamId(name);
   const isOneModel = !isNode && pool.members.some(({ model }) => model.name === name);
   return isOneModel ? [] : members.filter((model) => model.instance === instance);
+}
+
+interface Extension {
+  readonly instance: ProviderInstance;
+  /** The models of the instance. */
+  readonly own: readonly ModelEntry[];
+  readonly registry: Registry;
+  readonly drafted: Draft;
 }
 
 /** Casts away `readonly`: this module is the only one that extends a registry. */

@@ -119,7 +119,7 @@ export class Registry {
   readonly tree: CapabilityTree;
   readonly instances: readonly ProviderInstance[];
   /** Called when pools have got members after the registry was built. */
-  onMembersChanged: () => void = () => {};
+  onMembersChanged: (added?: Pool) => void = () => {};
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
   readonly #byCatalogueName = new Map<string, ModelEntry>();
@@ -264,7 +264,7 @@ export class Registry {
     const pool = this.addPool({ ...plan, routing, budget });
     if (plan.listed) return pool;
     this.#implicit.set(key, pool);
-    this.onMembersChanged();
+    this.onMembersChanged(pool);
     return pool;
   }
 }

@@ -84,12 +84,20 @@ function modelStatus({ state }: Member, clock: Clock): ModelStatus {
 
 /** Returns all models of a registry, with their status over all pools. */
 export function listModels(registry: Registry, now: number): ListedModel[] {
-  const members = registry.allPools.flatMap((pool) => pool.members);
+  const known = new Set<ModelEntry>();
+  const active = new Set<ModelEntry>();
+  for (const { members } of registry.allPools) {
+    for (const { model, state } of members) {
+      state.refresh(now);
+      known.add(model);
+      if (state.status === "active") active.add(model);
+    }
+  }
   return registry.models.map((model) => ({
     name: model.name,
     provider: model.instance.entry.id,
     capabilities: model.leaves,
-    status: isActive(model, members, now) ? "active" : "standby",
+    status: active.has(model) || !known.has(model) ? "active" : "standby", // nothing deactivates a model without a pool
   }));
 }
 
@@ -100,12 +108,8 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
  * @param now Monotonic ms.
  */
 export function activeProviders(registry: Registry, now: number): string[] {
-  const active = listModels(registry, now).flatMap(({ provider, status }) => status === "active" ? provider : []);
-  return registry.instances.map(({ entry }) => entry.id).filter((id) => active.includes(id));
-}
-
-function isActive(model: ModelEntry, members: readonly Member[], now: number): boolean {
-  const states = members.flatMap((member) => member.model === model ? member.state : []);
-  for (const state of states) state.refresh(now);
-  return states.length === 0 || states.some(({ status }) => status === "active");
+  const active = new Set(
+    listModels(registry, now).flatMap(({ provider, status }) => status === "active" ? provider : []),
+  );
+  return registry.instances.map(({ entry }) => entry.id).filter((id) => active.has(id));
 }

@@ -13,7 +13,7 @@ const unmakeable = "Cannot make the request: bad address or header";
 /** The first match applies. */
 const faults: readonly (readonly [text: RegExp, message: string, neverSent: boolean])[] = [
   [/client error \(Connect\): dns error|ENOTFOUND|EAI_/, unresolved, true],
-  [/client error \(Connect\): tcp connect error: .*refused|ECONNREFUSED/is, refused, true],
+  [/client error \(Connect\): tcp connect error: .{0,500}refused|ECONNREFUSED/is, refused, true],
   [
     /client error \(Connect\): tcp connect error|EHOSTUNREACH|ENETUNREACH|connect ETIMEDOUT|Connect Timeout/,
     unreachable,

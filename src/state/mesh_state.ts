@@ -8,9 +8,10 @@ import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
 import { ManualOverrides } from "./breaker/manual_override.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import type { Budget, BudgetStep, BudgetWindow } from "./limits/budget.ts";
+import { MemberIndex } from "./member_index.ts";
 import type { TrackedModel } from "./usage.ts";
 import { type MemberState, ModelState } from "./model_state.ts";
-import { CircuitBreaker, type Transition } from "./breaker/circuit_breaker.ts";
+import { type BreakerOwner, CircuitBreaker, recordKey, type Transition } from "./breaker/circuit_breaker.ts";
 import type { CounterReplicator } from "./replication/counter_replicator.ts";
 import { RetryBudget } from "./limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
@@ -61,6 +62,13 @@ export class MeshState {
   readonly #models = new Map<string, CircuitBreaker>();
   readonly #providers = new Map<string, CircuitBreaker>();
   readonly #budgets = new Map<string, RetryBudget>();
+  readonly #memberIndex = new MemberIndex<MemberState>(({ pool, state: { name: model, provider } }) => ({
+    pool,
+    model,
+    provider,
+  }));
+  /** Breakers by their owner, in order of creation. */
+  readonly #byOwner = new Map<string, CircuitBreaker[]>();
   /** Every breaker. */
   readonly breakers: CircuitBreaker[] = [];
   /** Every model in every pool. */
@@ -71,7 +79,7 @@ export class MeshState {
   readonly budgetScopes: { readonly id: string; readonly budget: Budget }[] = [];
   /** Manual overrides. */
   readonly overrides: ManualOverrides = new ManualOverrides({
-    members: this.members,
+    members: this.#memberIndex,
     register: (breaker) => this.#register(breaker),
   });
   readonly #trackers: UsageTrackers;
@@ -103,6 +111,7 @@ export class MeshState {
     });
     const member = { pool, state };
     this.members.push(member);
+    this.#memberIndex.add(member);
     this.overrides.attach(member);
     this.mapper?.member(member);
     return state;
@@ -183,6 +192,8 @@ export class MeshState {
   retire(onTransition: (transition: Transition) => void): void {
     this.breakers.length = 0;
     this.members.length = 0;
+    this.#memberIndex.clear();
+    this.#byOwner.clear();
     this.#onTransition = onTransition;
   }
 
@@ -193,10 +204,7 @@ export class MeshState {
    */
   follow({ owner, to, reason, standbyMs = Infinity }: Transition, now: number): void {
     if (to !== "standby") return;
-    const isOwner = (breaker: CircuitBreaker) =>
-      breaker.owner.pool === owner.pool && breaker.owner.model === owner.model &&
-      breaker.owner.provider === owner.provider;
-    this.report(this.breakers.find(isOwner)?.open(reason, now, standbyMs));
+    this.report(this.#byOwner.get(recordKey(owner))?.[0]?.open(reason, now, standbyMs));
   }
 
   /**
@@ -204,12 +212,13 @@ export class MeshState {
    *
    * @param owner A model in a pool, a model across all pools, or a provider.
    */
-  review({ pool, model, provider }: CircuitBreaker["owner"], now: number): void {
-    for (const member of this.members) {
-      const { name, provider: own } = member.state;
-      if (own !== provider || (model ?? name) !== name || (pool ?? member.pool) !== member.pool) continue;
-      member.state.review(now);
-    }
+  review(owner: BreakerOwner, now: number): void {
+    for (const { state } of this.#memberIndex.find(owner)) state.review(now);
+  }
+
+  /** Whether any breaker of an owner is open. */
+  isInStandby(owner: BreakerOwner): boolean {
+    return this.#byOwner.get(recordKey(owner))?.some(({ standby }) => standby !== undefined) ?? false;
   }
 
   /** Reports a transition of a breaker that was changed from outside. */
@@ -225,6 +234,10 @@ export class MeshState {
 
   #register(breaker: CircuitBreaker): void {
     this.breakers.push(breaker);
+    const key = recordKey(breaker.owner);
+    const known = this.#byOwner.get(key);
+    if (known === undefined) this.#byOwner.set(key, [breaker]);
+    else known.push(breaker);
     this.mapper?.breaker(breaker);
   }
 

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { stripTrailing } from "./strip_trailing.ts";
+
 /** Maximum number of arguments per call. */
 const maxArguments = 0x8000;
 
@@ -12,6 +14,11 @@ export function toBase64(bytes: Uint8Array): string {
     binary += String.fromCharCode(...bytes.subarray(offset, offset + maxArguments));
   }
   return btoa(binary);
+}
+
+/** Encodes bytes as base64url without padding (RFC 4648, section 5). */
+export function toBase64Url(bytes: Uint8Array): string {
+  return stripTrailing(toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_"), "=");
 }
 
 /**

@@ -3,6 +3,7 @@
  * @module
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
+import { stripTrailing } from "./strip_trailing.ts";
 import { dayOf } from "./windows.ts";
 
 const nanoPerUsd = 1_000_000_000;
@@ -131,5 +132,6 @@ export function isFree({ from: _from, above_tokens: _above, ...prices }: DatedPr
  */
 export function formatUsd(nanoUsd: number): string {
   const digits = String(Math.max(0, nanoUsd)).padStart(10, "0");
-  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, "");
+  const fraction = stripTrailing(digits.slice(-9), "0");
+  return fraction === "" ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${fraction}`;
 }

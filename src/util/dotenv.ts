@@ -30,7 +30,7 @@ export interface Dotenv {
   readonly problems: readonly DotenvProblem[];
 }
 
-const assignment = /[^\S\n]*(?:export[^\S\n]+)?([A-Za-z_][\w.-]*)[^\S\n]*=[^\S\n]*/y;
+const blanks = /[^\S\n]*/y;
 const nothing = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
 const bare = /[^\n]*/y;
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "$": "$" };
@@ -67,10 +67,11 @@ type Read =
 
 function readEntry(text: string, at: number): Read {
   const to = endOfLine(text, at);
-  const head = matchAt(assignment, text, at);
-  if (head === undefined) return { to, message: "expected NAME=value, a comment or nothing" };
-  const [all, name = ""] = head;
-  const from = at + all.length;
+  const [given, ...rest] = text.slice(at, to).split("=");
+  const name = given!.trim().replace(/^export\s+(?=\S)/, "");
+  if (rest.length === 0 || !dotenvName.test(name)) return { to, message: "expected NAME=value, a comment or nothing" };
+  const start = at + given!.length + 1;
+  const from = start + matchAt(blanks, text, start)![0].length;
   const quote = text[from] ?? "";
   const value = "'\"`".includes(quote) && quote !== "" ? readQuoted(text, from, quote) : readBare(text, from);
   if ("message" in value) return { to, message: value.message };

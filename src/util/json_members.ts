@@ -26,21 +26,18 @@ interface Member {
  * ```
  */
 export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
-  const members = topLevelMembers(text);
-  const keys = Object.keys(edits);
   const parts: string[] = [];
-  const written: string[] = [];
-  for (const { key, start, value, end } of members) {
-    if (!keys.includes(key)) {
+  const written = new Set<string>();
+  for (const { key, start, value, end } of topLevelMembers(text)) {
+    if (!Object.hasOwn(edits, key)) {
       parts.push(text.slice(start, end));
-    } else if (edits[key] !== undefined && !written.includes(key)) {
+    } else if (edits[key] !== undefined && !written.has(key)) {
       parts.push(text.slice(start, value) + JSON.stringify(edits[key]));
-      written.push(key);
+      written.add(key);
     }
   }
-  for (const key of keys) {
-    const value = edits[key];
-    if (value !== undefined && !written.includes(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  for (const [key, value] of Object.entries(edits)) {
+    if (value !== undefined && !written.has(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
   return `{${parts.join(",")}}`;
 }
@@ -50,33 +47,35 @@ export function editMembers(text: string, edits: Readonly<Record<string, unknown
  * Keys are compared with escapes resolved.
  *
  * @param text A valid JSON object.
- * @param value The parsed text.
  * @returns The key; undefined when there is none.
  *
  * @example
  * ```ts ignore
- * repeatedMember('{"model":"a","mo\\u0064el":"b"}', { model: "b" }); // "model"
+ * repeatedMember('{"model":"a","mo\\u0064el":"b"}'); // "model"
  * ```
  */
-export function repeatedMember(text: string, value: object): string | undefined {
-  const members = topLevelMembers(text);
-  if (members.length === Object.keys(value).length) return undefined;
-  return members.find(({ key }, at) => members.findIndex((member) => member.key === key) < at)?.key;
+export function repeatedMember(text: string): string | undefined {
+  const seen = new Set<string>();
+  for (const { key } of topLevelMembers(text)) {
+    if (seen.has(key)) return key;
+    seen.add(key);
+  }
+  return undefined;
 }
 
 /**
  * Returns the text of a top-level member's value.
  *
- * @param text A valid JSON object that has this member once.
+ * @param text A valid JSON object.
  * @param name Key of the member.
+ * @returns The first one; empty if there is none.
  */
 export function memberText(text: string, name: string): string {
-  const { value, end } = topLevelMembers(text).find(({ key }) => key === name)!;
-  return text.slice(value, end);
+  for (const { key, value, end } of topLevelMembers(text)) if (key === name) return text.slice(value, end);
+  return "";
 }
 
-function topLevelMembers(text: string): Member[] {
-  const members: Member[] = [];
+function* topLevelMembers(text: string): Generator<Member> {
   let at = skipSpace(text, text.indexOf("{") + 1);
   while (text.charCodeAt(at) === 34) {
     const start = at;
@@ -84,11 +83,10 @@ function topLevelMembers(text: string): Member[] {
     const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, value);
     const key = text.slice(start + 1, keyEnd - 1);
-    members.push({ key: key.includes("\\") ? JSON.parse(`"${key}"`) : key, start, value, end });
+    yield { key: key.includes("\\") ? JSON.parse(`"${key}"`) : key, start, value, end };
     at = skipSpace(text, end);
     if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
   }
-  return members;
 }
 
 function skipSpace(text: string, at: number): number {

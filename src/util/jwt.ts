@@ -4,7 +4,7 @@
  * Source: RFC 7519 (JWT), RFC 7515 (JWS), RFC 7518 section 3.3 (RS256).
  * @module
  */
-import { toBase64 } from "./base64.ts";
+import { toBase64Url } from "./base64.ts";
 
 const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
@@ -33,14 +33,10 @@ export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
  */
 export async function signedJwt(claims: object, key: CryptoKey, keyId?: string): Promise<string> {
   const parts = [{ alg: "RS256", typ: "JWT", kid: keyId }, claims].map((part) => encoded(JSON.stringify(part)));
-  const text = parts.map(base64Url).join(".");
-  return `${text}.${base64Url(new Uint8Array(await crypto.subtle.sign(algorithm, key, encoded(text))))}`;
+  const text = parts.map(toBase64Url).join(".");
+  return `${text}.${toBase64Url(new Uint8Array(await crypto.subtle.sign(algorithm, key, encoded(text))))}`;
 }
 
 function encoded(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

@@ -118,9 +118,13 @@ export function partOf(head: string): PartHead | undefined {
  * Returns a parameter of a header. Quotes in names are escaped as browsers do (`%22`, `%0D%0A`), or with backslashes as
  * some libraries do.
  */
-function parameter(disposition: string, name: string): string | undefined {
-  const [, quoted, plain] = new RegExp(`(?:^|[;\\s])${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))`, "i")
-    .exec(disposition) ?? [];
+const parameters = {
+  name: /(?:^|[;\s])name=(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i,
+  filename: /(?:^|[;\s])filename=(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i,
+};
+
+function parameter(disposition: string, name: keyof typeof parameters): string | undefined {
+  const [, quoted, plain] = parameters[name].exec(disposition) ?? [];
   return (quoted?.replace(/\\(.)/g, "$1") ?? plain)?.replace(/%22/g, '"');
 }
 

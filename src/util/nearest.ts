@@ -5,6 +5,10 @@
 
 /** Maximum edit distance of a misspelling; bounds the work that untrusted names can cause. */
 const maxEdits = 4;
+/** Maximum number of candidates that are compared: anyone may send unknown names to a mesh with many models. */
+const maxCandidates = 2_000;
+/** Longer names are not compared completely. */
+const maxChars = 256;
 const shortestPart = 3;
 
 /**
@@ -17,9 +21,13 @@ const shortestPart = 3;
  * ```
  */
 export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
-  const target = name.toLowerCase();
+  const target = name.slice(0, maxChars).toLowerCase();
   const ranked: { candidate: string; rank: number }[] = [];
-  for (const candidate of new Set(candidates)) {
+  const seen = new Set<string>();
+  for (const candidate of candidates) {
+    if (seen.size === maxCandidates) break;
+    if (seen.has(candidate) || candidate.length > maxChars) continue;
+    seen.add(candidate);
     const rank = rankOf(target, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }

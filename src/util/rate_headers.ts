@@ -178,13 +178,13 @@ const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60
 /** Parses `6m0s`, `1m30.5s`, `88ms`, or seconds. A negative one has passed: 0. */
 function durationMs(text: string | null | undefined): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
-  const positive = /^\s*-(?=\d)/;
-  if (positive.test(text)) return durationMs(text.replace(positive, "")) === undefined ? undefined : 0;
-  const parts = /^\s*(?:\d+(?:\.\d+)?(?:ms|[dhms]))+\s*$/.test(text)
-    ? [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[dhms])/g)]
-    : [...text.matchAll(/^\s*(\d+(?:\.\d+)?)()\s*$/g)];
-  if (parts.length === 0) return undefined;
-  return parts.reduce((sum, [, value, unit]) => sum + Number(value) * unitMs[unit!]!, 0);
+  const given = text.trim();
+  if (/^-\d/.test(given)) return durationMs(given.slice(1)) === undefined ? undefined : 0;
+  const amounts = given.match(/\d{1,20}(?:\.\d{1,20})?(?:ms|[dhms])?/g) ?? [];
+  if (amounts.length === 0 || amounts.join("") !== given) return undefined;
+  const parts = amounts.map((amount) => [parseFloat(amount), amount.replace(/[\d.]/g, "")] as const);
+  if (amounts.length > 1 && parts.some(([, unit]) => unit === "")) return undefined;
+  return parts.reduce((sum, [value, unit]) => sum + value * unitMs[unit]!, 0);
 }
 
 /** Returns the time until an RFC 3339 date, ms. */

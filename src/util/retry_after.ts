@@ -33,7 +33,7 @@ export function retryAfterMs(headers: { get(name: string): string | null }, now:
 }
 
 function positive(text: string | null): number | undefined {
-  if (text === null || !/^\s*\d+(\.\d+)?\s*$/.test(text)) return undefined;
+  if (text === null || !/^\d+(\.\d+)?$/.test(text.trim())) return undefined;
   const value = Number(text);
   return value > 0 && Number.isFinite(value) ? value : undefined;
 }

@@ -35,9 +35,14 @@ export class SseParser {
     const events: SseEvent[] = [];
     const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF split across chunks
     if (text !== "") this.#afterCr = text.endsWith("\r");
-    const lines = (this.#partialLine + text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n")).split("\n");
-    this.#partialLine = lines.pop()!;
-    for (const line of lines) this.#line(line, events);
+    // only new text is searched: a long line may arrive in many chunks
+    const lines = text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n").split("\n");
+    const last = lines.pop()!;
+    for (const line of lines) {
+      this.#line(this.#partialLine + line, events);
+      this.#partialLine = "";
+    }
+    this.#partialLine += last;
     if (this.#partialLine.length + (this.#data?.length ?? 0) > maxEventChars) {
       throw new UpstreamError("The provider sent an event over 4 MiB", { kind: "invalid_response" });
     }

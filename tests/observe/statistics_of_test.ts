@@ -1,5 +1,5 @@
 /** Statistics fed by the events of a hub. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, equal } from "@std/assert";
 import { Hub } from "../../src/observe/hub.ts";
 import { countEvents, Statistics } from "../../src/observe/statistics.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -14,7 +14,11 @@ function fed() {
   countEvents(hub, statistics);
   const inStandby = new Set<BreakerOwner>();
   const member = { pool: "chat", model: "a", provider: "one" };
-  hub.publish("members_changed", { members: () => [member], ownersInStandby: () => [...inStandby] });
+  hub.publish("members_changed", {
+    members: () => [member],
+    ownersInStandby: () => [...inStandby],
+    isInStandby: (owner) => [...inStandby].some((one) => equal(one, owner)),
+  });
   const look = () => {
     const pool = statistics.records().find(({ scope, id }) => scope === "pool" && id === "chat");
     return [pool?.requests_total, pool?.rotation_events, pool?.standby_events, pool?.downtime_total];

@@ -6,6 +6,7 @@ import { CapabilityTree } from "../../capability/tree.ts";
 import type { BrowserProviderConfig, BrowserProviderOptions } from "../../contracts/browser_provider.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
+import { stripTrailing } from "../../util/strip_trailing.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import { apiKeyProblem, codesOf } from "./explicit.ts";
 
@@ -66,10 +67,11 @@ type Collect = (path: string, result: true | string) => void;
 function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
   const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
   const { retryableCodes, nonRetryableCodes } = codesOf(given);
-  const proxyUrl = given.proxyUrl?.replace(/\/+$/, "");
+  const plain = (url: string | undefined) => url && stripTrailing(url, "/");
+  const proxyUrl = plain(given.proxyUrl);
   return Object.freeze({
     id: given.id,
-    baseUrl: given.baseUrl?.replace(/\/+$/, "") ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "",
+    baseUrl: plain(given.baseUrl) ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "",
     apiKey: given.apiKey,
     models: Object.freeze(models),
     capabilities: Object.freeze([...capabilities]),

@@ -224,7 +224,7 @@ function retryOf(own: InstanceSettings): RetrySettings {
 /** A page has only the strategies that it imports: ids and short names of others are unknown. */
 function strategyHint(strategy: unknown, ids: readonly string[]): string {
   if (ids.length > 0) return `expected an instance, or one of ${ids.join(", ")}`;
-  const [, name = ""] = /^(?:mesh\.)?([a-z]+(?:-[a-z]+)+)(?:\.v1)?$/.exec(String(strategy)) ?? [];
+  const [, name = ""] = /^(?:mesh\.)?([a-z][a-z-]*-[a-z]+)(?:\.v1)?$/.exec(String(strategy)) ?? [];
   const imported = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) || "roundRobin";
   return `import one from "@modelmesh/core/browser" and pass it, such as { strategy: ${imported} }`;
 }

@@ -39,7 +39,7 @@ function problemOf(error: unknown, text: string): string {
   if (error instanceof RangeError) return "the file is nested too deeply";
   const message = error instanceof Error ? error.message : "";
   const [, reason, line, column] = /^(.*?)(?: at line (\d+), column (-?\d+))?(?::?\n|$)/s.exec(message) ?? [];
-  const words = (reason ?? "").replace(/["'<].*["'>]/gs, "…");
+  const words = withoutQuotes(reason ?? "");
   if (/more than 1 document/i.test(words)) {
     return `line ${line}: a second document starts, but the file may contain only one`;
   }
@@ -64,6 +64,13 @@ function findKey(line: string, column: number): string | undefined {
   const found = keys.find(({ index }) => index === column - 1) ??
     (column < 1 ? keys[0] : keys.findLast(({ index }) => index < column));
   return found?.slice(1).find((key) => key !== undefined);
+}
+
+/** Replaces everything from the first quote to the last one. */
+function withoutQuotes(text: string): string {
+  const start = text.search(/["'<]/);
+  const end = Math.max(...['"', "'", ">"].map((quote) => text.lastIndexOf(quote)));
+  return start < 0 || end <= start ? text : `${text.slice(0, start)}…${text.slice(end + 1)}`;
 }
 
 /** Compares the document with a parse in which every scalar is its literal string. */

@@ -116,5 +116,5 @@ function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }:
   if (names.length === 0) return undefined;
   if (isLiteral) return "must be a literal: a secret reference is not supported here";
   // text around a reference in a key is part of the key
-  return isSecret ? check?.(value.replace(/\$\{secrets:[^}]*\}/g, "x".repeat(16))) : undefined;
+  return isSecret ? check?.(value.replace(/\$\{secrets:[^}]{0,300}\}/g, "x".repeat(16))) : undefined;
 }

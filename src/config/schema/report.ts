@@ -7,8 +7,8 @@ import { nearest } from "../../util/nearest.ts";
 
 const maxShownLength = 80;
 const maxListed = 40;
-/** Strings that look like API keys or tokens: they are never shown, whatever their key. */
-const secretLike = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}|:\/\/.*[@?#]/;
+/** API keys and tokens. */
+const secretForms = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}/;
 /** Invisible characters: separators other than a space, and category C. */
 const invisible = /[^\P{Z} ]|\p{C}/gu;
 
@@ -42,9 +42,15 @@ export function under(path: string, key: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
+/** Whether a string looks like an API key, a token or a URL with one: it is never shown, whatever its key. */
+function looksSecret(text: string): boolean {
+  const authority = text.indexOf("://");
+  return secretForms.test(text) || authority >= 0 && /[@?#]/.test(text.slice(authority));
+}
+
 /** Formats a value for a message. Strings that look like secrets are described instead. */
 export function show(value: unknown): string {
-  if (typeof value === "string" && !secretLike.test(value)) return shortened(value);
+  if (typeof value === "string" && !looksSecret(value)) return shortened(value);
   return typeof value === "number" || typeof value === "boolean" ? String(value) : kindOf(value);
 }
 

@@ -9,6 +9,7 @@ import type {
   JsonObject,
   ToolCall,
 } from "../../contracts/openai.ts";
+import { parseBoundedJson } from "../../util/bounded_json.ts";
 import { isObject } from "../../util/is_object.ts";
 import { signatureOf } from "./_carried.ts";
 
@@ -114,7 +115,7 @@ function messageParts(message: AssistantMessage, includesThoughts: boolean): (Js
 function argumentsOf(text: string): JsonObject | undefined {
   if (text.trim() === "") return {};
   try {
-    const args: unknown = JSON.parse(text);
+    const args: unknown = parseBoundedJson(text);
     return isObject(args) ? args : undefined;
   } catch {
     return undefined;

@@ -5,15 +5,11 @@
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { invalid, missing } from "../../pipeline/check_body.ts";
+import { appendAll } from "../../util/append_all.ts";
 import { stateIn } from "./_carried.ts";
+import { OpenCalls } from "./_open_calls.ts";
 import { partsOf, textOf, userPart } from "./_parts.ts";
 import type { Position } from "./_position.ts";
-
-/** A function call without a result yet. */
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-}
 
 /** Output of the model in adjacent turns, which are merged: clients store each stream event as a turn. */
 interface ModelTurn {
@@ -63,7 +59,7 @@ function roleOf({ role = "user" }: JsonObject, position: Position): "user" | "mo
 class Conversation {
   readonly #messages: ChatMessage[] = [];
   #turn: ModelTurn | undefined;
-  #open: OpenCall[] = [];
+  #open = new OpenCalls();
   #results: ChatMessage[] = [];
   #users: ChatMessage[] = [];
 
@@ -81,9 +77,9 @@ class Conversation {
     const contentParts: ContentPart[] = [];
     let results = 0;
     for (const { fields, position: at } of parts) {
-      if (fields.functionResponse === undefined) contentParts.push(...userPart(fields, at));
+      if (fields.functionResponse === undefined) appendAll(contentParts, userPart(fields, at));
       else {
-        contentParts.push(...this.#result(fields.functionResponse, at.member("functionResponse")));
+        appendAll(contentParts, this.#result(fields.functionResponse, at.member("functionResponse")));
         results++;
       }
     }
@@ -101,7 +97,7 @@ class Conversation {
     const { text, thoughts, calls } = this.#turn;
     this.#turn = undefined;
     if (text === "" && thoughts === "" && calls.length === 0) return;
-    this.#open = calls.map(({ id, function: { name } }) => ({ id, name }));
+    this.#open = new OpenCalls(calls.map(({ id, function: { name } }) => ({ id, name })));
     this.#messages.push({
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,
@@ -113,12 +109,14 @@ class Conversation {
   /** Results come first: they follow the message with the calls. */
   #endUser(next?: Position): void {
     const has = this.#results.length + this.#users.length > 0;
-    if (has && this.#open.length > 0) {
+    const unanswered = this.#open.first;
+    if (has && unanswered !== undefined) {
       const where = next?.path ?? "contents";
-      const name = JSON.stringify(this.#open[0]!.name);
+      const name = JSON.stringify(unanswered.name);
       throw invalid(`"${where}" has to come after a functionResponse for the call of ${name}`, where);
     }
-    this.#messages.push(...this.#results, ...this.#users);
+    appendAll(this.#messages, this.#results);
+    appendAll(this.#messages, this.#users);
     this.#results = [];
     this.#users = [];
   }
@@ -154,7 +152,7 @@ class Conversation {
   /** Adds a result. Chat results are text only: images and files follow in a user message. */
   #result(value: unknown, position: Position): ContentPart[] {
     const { id, name, response = {}, parts } = position.fields(value);
-    const call = this.#callOf(position.member("id").text(id), position.member("name").text(name));
+    const call = this.#open.take(position.member("id").text(id), position.member("name").text(name));
     if (call === undefined) {
       const shown = JSON.stringify(String(name ?? id ?? "").slice(0, 80));
       throw invalid(
@@ -162,7 +160,6 @@ class Conversation {
         position.path,
       );
     }
-    this.#open = this.#open.filter((one) => one !== call);
     const files = partsOf({ parts }, position).flatMap(({ fields, position: at }) => userPart(fields, at));
     this.#results.push({
       role: "tool",
@@ -170,10 +167,6 @@ class Conversation {
       content: JSON.stringify(position.member("response").object(response)),
     });
     return files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${call.id}:` }, ...files];
-  }
-
-  #callOf(id: string | undefined, name: string | undefined): OpenCall | undefined {
-    return this.#open.find((call) => call.id === id) ?? this.#open.find((call) => call.name === name);
   }
 }
 

@@ -8,6 +8,8 @@ import type { Position } from "./_position.ts";
 import { jsonSchemaOf } from "./_schema.ts";
 
 /** The tool parameters of a chat request. */
+const noNames: ReadonlySet<unknown> = new Set();
+
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
 
 /**
@@ -20,11 +22,11 @@ export function toolingOf({ tools, toolConfig }: JsonObject, position: Position)
   const at = position.member("tools");
   const functions = at.list(tools).flatMap((tool, index) => functionsOf(tool, at.item(index)));
   if (functions.length === 0) return {};
-  const { choice, allowed = [] } = choiceOf(toolConfig ?? {}, position.member("toolConfig"));
+  const { choice, allowed = noNames } = choiceOf(toolConfig ?? {}, position.member("toolConfig"));
   if (choice === undefined) return { tools: functions };
-  if (allowed.length === 0) return { tools: functions, tool_choice: choice };
+  if (allowed.size === 0) return { tools: functions, tool_choice: choice };
   // only the allowed functions are declared, which is equivalent
-  const offered = functions.filter(({ function: { name } = { name: "" } }) => allowed.includes(name));
+  const offered = functions.filter(({ function: { name } = { name: "" } }) => allowed.has(name));
   if (offered.length === 0) {
     const where = `${position.path}toolConfig.functionCallingConfig.allowedFunctionNames`;
     throw invalid(`"${where}" names none of the functions in "tools"`, where);
@@ -71,7 +73,7 @@ const choices: Readonly<Record<string, string | undefined>> = {
 function choiceOf(
   toolConfig: unknown,
   position: Position,
-): { choice?: string | undefined; allowed?: readonly unknown[] } {
+): { choice?: string | undefined; allowed?: ReadonlySet<unknown> } {
   const { functionCallingConfig: config } = position.fields(toolConfig);
   if (config === undefined) return {};
   const at = position.member("functionCallingConfig");
@@ -80,5 +82,5 @@ function choiceOf(
   if (!Object.hasOwn(choices, word)) {
     throw invalid(`"${at.path}.mode" has to be AUTO, ANY, NONE or VALIDATED`, `${at.path}.mode`);
   }
-  return { choice: choices[word], allowed: at.member("allowedFunctionNames").list(names) };
+  return { choice: choices[word], allowed: new Set(at.member("allowedFunctionNames").list(names)) };
 }

@@ -9,6 +9,7 @@ import type {
   JsonObject,
   ToolCall,
 } from "../../contracts/openai.ts";
+import { parseBoundedJson } from "../../util/bounded_json.ts";
 import { isObject } from "../../util/is_object.ts";
 import { carrierOf } from "./_carried.ts";
 
@@ -80,7 +81,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
 function inputOf(text: string): JsonObject {
   if (text.trim() === "") return {};
   try {
-    const input: unknown = JSON.parse(text);
+    const input: unknown = parseBoundedJson(text);
     if (isObject(input)) return input;
   } catch {
     // quoted below

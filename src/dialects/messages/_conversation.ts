@@ -5,6 +5,7 @@
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { carriedBy } from "./_carried.ts";
 import { blocksOf, markOf, partsOf, stringAt, textOf, unknownBlock } from "./_content.ts";
@@ -30,7 +31,7 @@ export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
     const at = `${where}.content`;
     switch (turn.role) {
       case "user":
-        all.push(...userMessages(blocks, at, open));
+        appendAll(all, userMessages(blocks, at, open));
         open = new Set();
         break;
       case "assistant": {
@@ -40,7 +41,7 @@ export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
         break;
       }
       case "system":
-        all.push(...systemMessages(turn.content, at));
+        appendAll(all, systemMessages(turn.content, at));
         break;
       default:
         throw wrongRole(turn.role, `${where}.role`);
@@ -74,13 +75,13 @@ function userMessages(blocks: readonly JsonObject[], where: string, open: Readon
   const answered = new Set<string>();
   blocks.forEach((block, index) => {
     const at = `${where}[${index}]`;
-    if (block.type !== "tool_result") return void parts.push(...marked(partsOf(block, at), block));
+    if (block.type !== "tool_result") return appendAll(parts, marked(partsOf(block, at), block));
     const { message, files } = toolResult(block, at);
     const id = message.tool_call_id!;
     if (!open.has(id) || answered.has(id)) throw unmatchedResult(id, `${at}.tool_use_id`, open.has(id));
     answered.add(id);
     results.push(message);
-    parts.push(...files);
+    appendAll(parts, files);
   });
   for (const id of open) {
     if (!answered.has(id)) throw invalid(`"${where}" has no tool_result for the call ${JSON.stringify(id)}`, where);

@@ -7,6 +7,7 @@
 import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { JsonProgress } from "../../util/json_progress.ts";
+import { Queue } from "../../util/queue.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { endOf, usageOf } from "./_answer.ts";
 import { carrierOf } from "./_carried.ts";
@@ -41,7 +42,7 @@ export class MessageEvents implements EventTranslator {
   #blocks = 0;
   #open: OpenBlock | undefined;
   /** What started before the open call was complete, in order. */
-  #waiting: (OpenCall | WaitingText)[] = [];
+  #waiting = new Queue<OpenCall | WaitingText>();
   /** All calls, by their index in chat. */
   readonly #calls = new Map<number, OpenCall>();
   #hasRefused = false;
@@ -67,7 +68,7 @@ export class MessageEvents implements EventTranslator {
   end(): string {
     let events = "";
     for (const block of this.#waiting) events += this.#begin(block);
-    this.#waiting = [];
+    this.#waiting = new Queue();
     events += this.#close();
     const delta = endOf(this.#end, { stops: this.#stops, hasRefused: this.#hasRefused });
     events += eventOf({ type: "message_delta", delta, usage: usageOf(this.#usage) });
@@ -101,7 +102,7 @@ export class MessageEvents implements EventTranslator {
   #write(kind: "thinking" | "text", text: string): string {
     if (text === "") return "";
     if (this.#isBusy) {
-      const last = this.#waiting.at(-1);
+      const last = this.#waiting.last;
       if (last !== undefined && "kind" in last && last.kind === kind) last.text += text;
       else this.#waiting.push({ kind, text });
       return "";

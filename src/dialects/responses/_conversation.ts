@@ -5,7 +5,9 @@
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
+import { Queue } from "../../util/queue.ts";
 import type { NativeOnly } from "./_native_only.ts";
 import { statesIn } from "./_carried.ts";
 import { type AssistantContent, assistantContent, inputParts, quoted, stringAt, textOf } from "./_content.ts";
@@ -66,7 +68,7 @@ class Conversation {
   readonly #beyond: NativeOnly;
   readonly #messages: ChatMessage[] = [];
   /** Results without a call yet, by call id, in order. */
-  readonly #results = new Map<string, Result[]>();
+  readonly #results = new Map<string, Queue<Result>>();
   /** Vendor-specific state, by call id. */
   readonly #states: Readonly<Record<string, JsonObject>>;
   #turn: Turn | undefined;
@@ -84,7 +86,7 @@ class Conversation {
     this.#items.forEach((item, index) => this.#add(item, `input[${index}]`));
     this.#endTurn();
     this.#addFiles([]);
-    const [unmatched] = [...this.#results.values()].flat();
+    const unmatched = [...this.#results.values()].find(({ length }) => length > 0)?.first;
     if (unmatched !== undefined && !this.#beyond.isStored) throw unmatchedResult(unmatched);
     return this.#messages.length > 0 ? this.#messages : [{ role: "user", content: "" }];
   }
@@ -92,9 +94,9 @@ class Conversation {
   #noteResult(item: JsonObject, index: number): void {
     if (item.type !== "function_call_output") return;
     const result = resultOf(item, index, this.#beyond);
-    const waiting = this.#results.get(result.id);
-    if (waiting === undefined) this.#results.set(result.id, [result]);
-    else waiting.push(result);
+    const waiting = this.#results.get(result.id) ?? new Queue();
+    waiting.push(result);
+    this.#results.set(result.id, waiting);
   }
 
   #add(item: JsonObject, where: string): void {
@@ -190,7 +192,7 @@ class Conversation {
     const results = calls.flatMap(({ id }) => this.#takeResult(id));
     for (const { message, files } of results.sort((one, other) => one.index - other.index)) {
       this.#messages.push(message);
-      this.#files.push(...files);
+      appendAll(this.#files, files);
     }
   }
 

@@ -5,6 +5,7 @@
  * @module
  */
 import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
+import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { type AnswerHead, nameOf, responseOf, statusOf, usageOf } from "./_answer.ts";
 import { contentFor, ownId } from "./_carried.ts";
@@ -157,7 +158,7 @@ export class Output {
     const { part, item, index } = this.#text!;
     part[kind.member] = (part[kind.member] as string) + text;
     const scores = logprobs.map(scoreOf);
-    if (kind === kinds.text) (part.logprobs as JsonObject[]).push(...scores);
+    if (kind === kinds.text) appendAll(part.logprobs as JsonObject[], scores);
     this.#emit(`${kind.event}.delta`, {
       ...locationOf(item),
       [kind.indexName]: index,

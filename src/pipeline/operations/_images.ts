@@ -7,6 +7,7 @@ import type { RequestBody } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
 import { UpstreamError } from "../../errors.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
+import { parseDataUrl } from "../../util/data_url.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { tokensOf } from "../estimate.ts";
@@ -135,8 +136,8 @@ export function inRequestedForm(
 
 function withBytes({ url, ...image }: GeneratedImage): GeneratedImage {
   if (image.b64_json !== undefined) return image;
-  const data = /^data:[^,]{0,200};base64,/i.exec(url ?? "");
-  return data === null ? wrongForm() : { ...image, b64_json: url!.slice(data[0].length) };
+  const parsed = parseDataUrl(url ?? "");
+  return parsed === undefined ? wrongForm() : { ...image, b64_json: parsed.data };
 }
 
 function wrongForm(): never {

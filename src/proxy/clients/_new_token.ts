@@ -2,7 +2,7 @@
  * Random tokens and ids.
  * @module
  */
-import { toBase64 } from "../../util/base64.ts";
+import { toBase64Url } from "../../util/base64.ts";
 import { runtimePrefix } from "../authenticator.ts";
 
 const tokenBytes = 32;
@@ -19,6 +19,5 @@ export function newId(): string {
 }
 
 function random(bytes: number): string {
-  const text = toBase64(crypto.getRandomValues(new Uint8Array(bytes)));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }

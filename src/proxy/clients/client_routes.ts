@@ -5,6 +5,7 @@
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
 import { sha256 } from "../../util/sha256.ts";
+import { stripTrailing } from "../../util/strip_trailing.ts";
 import { dayMs, dayOf, isDay } from "../../util/windows.ts";
 import { readJson } from "../body.ts";
 import { HttpError } from "../error_body.ts";
@@ -199,7 +200,7 @@ function csvOf(rows: readonly UsageRow[]): string {
 
 /** USD without an exponent, down to one nano-dollar. */
 function plain(value: number): string {
-  return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, "");
+  return Number.isInteger(value) ? String(value) : stripTrailing(value.toFixed(9), "0");
 }
 
 function trace({ mesh: { hub }, requestId }: Exchange, message: string): void {

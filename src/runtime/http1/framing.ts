@@ -2,7 +2,7 @@
  * Determines the end of a body (RFC 9112, section 6.3), and whether its connection is persistent.
  * @module
  */
-import type { Fields } from "./head.ts";
+import { type Fields, trimBlanks } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { ResponseHead } from "./response_head.ts";
@@ -64,7 +64,7 @@ function singleLength(value: string): number {
 
 /** Accepts a repeated length, also within one field, if all values are equal. */
 function lengthOf(value: string): number {
-  const [first = "", ...others] = value.split(",").map((one) => one.replace(/^[ \t]+|[ \t]+$/g, ""));
+  const [first = "", ...others] = value.split(",").map((one) => trimBlanks(one));
   const length = Number(first);
   if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {
     throw new MalformedMessage("an invalid length");

@@ -14,6 +14,9 @@ const fieldName = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 const control = /[\0-\x08\n-\x1f\x7f]/;
 const plain = /^[\t\n\r\x20-\x7e]*$/;
 
+/** Maximum number of lines of a head. */
+const maxLines = 500;
+
 /** Header fields by lower-case name; values of repeated fields are joined by a comma and a space. */
 export type Fields = ReadonlyMap<string, string>;
 
@@ -50,8 +53,8 @@ export class HeadScanner {
    */
   find(bytes: Uint8Array, from: number, to: number): number | undefined {
     if (this.#scanned < startBytes) this.#rules.checkStart(bytes, from, to);
-    let at = bytes.indexOf(lf, from + this.#scanned);
-    for (; at >= 0 && at < to; at = bytes.indexOf(lf, at + 1)) {
+    const received = bytes.subarray(0, to); // what follows is left over from earlier messages
+    for (let at = received.indexOf(lf, from + this.#scanned); at >= 0; at = received.indexOf(lf, at + 1)) {
       if (at === from || bytes[at - 1] !== cr) throw new MalformedMessage("a line feed without a carriage return");
       const length = at + 1 - from;
       if (length - this.#lineStart === 2) return this.#checked(length);
@@ -85,13 +88,14 @@ export function linesOf(bytes: Uint8Array, from: number, to: number): string[] {
  * @throws {MalformedMessage}
  */
 export function fieldsOf(lines: readonly string[]): Fields {
+  if (lines.length > maxLines) throw new MalformedMessage("too many header fields", 431);
   const fields = new Map<string, string>();
   for (let index = 1; index < lines.length; index++) {
     const line = lines[index]!;
     const colon = line.indexOf(":");
     const name = keyOf(line.slice(0, Math.max(0, colon)));
     if (control.test(line)) throw new MalformedMessage("a control character in a header field");
-    const value = trim(line, colon + 1);
+    const value = trimBlanks(line, colon + 1);
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
   }
@@ -117,8 +121,12 @@ function detached(text: string): string {
   return text.split("").join("");
 }
 
-/** Trims HTTP's optional whitespace (OWS) only. */
-function trim(line: string, from: number): string {
+/**
+ * Trims HTTP's optional whitespace (OWS) only.
+ *
+ * @param from Index at which the text starts.
+ */
+export function trimBlanks(line: string, from: number = 0): string {
   let start = from;
   let end = line.length;
   while (start < end && isBlank(line.charCodeAt(start))) start++;

@@ -3,21 +3,24 @@
  * its own override, and only the same cause closes it; standbys for other reasons are unaffected.
  * @module
  */
+import type { MemberIndex } from "../member_index.ts";
 import type { MemberState } from "../model_state.ts";
 import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "./circuit_breaker.ts";
 
 /** Dependencies of {@linkcode ManualOverrides}. */
 interface ManualOverridesParts {
-  /** Every model in every pool. The array grows. */
-  readonly members: readonly MemberState[];
+  /** Every model in every pool. */
+  readonly members: MemberIndex<MemberState>;
   /** Adds a breaker to those of the mesh. */
   readonly register: (breaker: CircuitBreaker) => void;
 }
 
-/** The overrides of a mesh, created on first use. Their number is bounded by the configuration. */
+/** The overrides of a mesh, created on first use. Their number is bounded by the models of the mesh. */
 export class ManualOverrides {
   readonly #parts: ManualOverridesParts;
   readonly #all = new Map<string, CircuitBreaker>();
+  /** By provider and model; those of a provider have no model. In order of creation. */
+  readonly #byOwner = new Map<string, { readonly order: number; readonly override: CircuitBreaker }[]>();
 
   constructor(parts: ManualOverridesParts) {
     this.#parts = parts;
@@ -29,21 +32,42 @@ export class ManualOverrides {
    * @param owner A model in a pool, a model across all pools, or a provider.
    * @param cause The opener.
    */
-  get({ pool, model, provider }: BreakerOwner, cause: OverrideCause): CircuitBreaker {
-    const key = recordKey({ pool, model, provider, cause });
-    const known = this.#all.get(key);
+  get(owner: BreakerOwner, cause: OverrideCause): CircuitBreaker {
+    const known = this.find(owner, cause);
     if (known !== undefined) return known;
+    const { pool, model, provider } = owner;
     const made = new CircuitBreaker({ pool, model, provider, cause });
-    this.#all.set(key, made);
+    const entry = { order: this.#all.size, override: made };
+    this.#all.set(recordKey({ pool, model, provider, cause }), made);
+    const key = ownerKey(provider, model);
+    const entries = this.#byOwner.get(key) ?? [];
+    entries.push(entry);
+    this.#byOwner.set(key, entries);
     this.#parts.register(made);
-    for (const member of this.#parts.members) attach(made, member);
+    for (const member of this.#parts.members.find(owner)) attach(made, member);
     return made;
+  }
+
+  /**
+   * Returns an override if it has been created.
+   *
+   * @param owner As for {@linkcode get}.
+   * @param cause The opener.
+   */
+  find({ pool, model, provider }: BreakerOwner, cause: OverrideCause): CircuitBreaker | undefined {
+    return this.#all.get(recordKey({ pool, model, provider, cause }));
   }
 
   /** Attaches the overrides that apply to a new model. */
   attach(member: MemberState): void {
-    for (const override of this.#all.values()) attach(override, member);
+    const { provider, name } = member.state;
+    const entries = [ownerKey(provider), ownerKey(provider, name)].flatMap((key) => this.#byOwner.get(key) ?? []);
+    for (const { override } of entries.sort((one, other) => one.order - other.order)) attach(override, member);
   }
+}
+
+function ownerKey(provider: string, model?: string): string {
+  return JSON.stringify([provider, model]);
 }
 
 /**

@@ -1,0 +1,59 @@
+/** The lint rule for regular expressions, checked by the time that they take. */
+import { assert, assertEquals } from "@std/assert";
+import plugin, { patternProblem } from "../scripts/check_patterns.ts";
+import { assertLinear } from "./support/effort.ts";
+
+/** Expressions that take quadratic time, with a text for which they do. */
+const superlinear: readonly (readonly [pattern: RegExp, textOf: (size: number) => string])[] = [
+  [/\/+$/, (size) => `${"/".repeat(size)}x`],
+  [/^[ \t]+|[ \t]+$/g, (size) => `1${" ".repeat(size)}1`],
+  [/^data:([^;,]*)[^,]*;base64,(.*)$/is, (size) => `data:${"/".repeat(size)}`],
+  [/^(\S+) ([^\s:]+)(.*)$/, (size) => `a ${"b".repeat(size)}\n`],
+  [/[;,\s].*$/, (size) => `${";".repeat(size)}\nx`],
+  [/["'<].*["'>]$/s, (size) => `${"<".repeat(size)}x`],
+  [/\s*[\r\n]+\s*x/, (size) => "\n".repeat(size / 24)],
+  [/(\.\d*?)0+ /, (size) => `.${"0".repeat(size)}`],
+  [/^(a|b)*a*$/, (size) => `${"a".repeat(size)}c`],
+];
+
+const linear = [
+  /^[a-z0-9_-]+$/i,
+  /^\d{4}-\d{2}-\d{2}$/,
+  /[^A-Za-z0-9]+/g,
+  /^.*\//,
+  /:.*$/s,
+  /<Key>([^<]*)<\/Key>/g,
+  /\b(?:sk|pk)[-_]?[A-Za-z0-9_-]{16,}|\bBearer\s{1,64}[^\s"',;]+/g,
+  /"choices"\s*:\s*\[\s*\]/,
+  /token count .{0,40}exceeds the maximum/i,
+  /[.!?…。！？]["'”’)\]]*$/,
+];
+
+Deno.test("expressions that take quadratic time are found", async () => {
+  for (const [pattern, textOf] of superlinear) {
+    assert(patternProblem(pattern.source, pattern.flags) !== undefined, String(pattern));
+    const isLinear = await assertLinear(String(pattern), 600, (size) => textOf(size).replace(pattern, ""))
+      .then(() => true, () => false);
+    assert(!isLinear, `${pattern} is linear`);
+  }
+});
+
+Deno.test("expressions that take linear time are accepted", () => {
+  const problems = linear.flatMap(({ source, flags }) => patternProblem(source, flags) ?? []);
+  assertEquals(problems, []);
+});
+
+Deno.test("unbounded repetitions are no neighbors, even if they match different characters", () => {
+  for (const { source, flags } of [/^\s*\d+$/, /^a+(b+)?c$/, /^(?:x*y*)z$/, /^(a+)+$/]) {
+    assert(patternProblem(source, flags) !== undefined, source);
+  }
+});
+
+Deno.test("the rule reads literals of published code, and requires that there are only literals", () => {
+  const lint = (file: string, source: string) =>
+    Deno.lint.runPlugin(plugin, new URL(`../${file}`, import.meta.url).pathname, source).map(({ message }) => message);
+  assertEquals(lint("src/x.ts", String.raw`"a".replace(/\/+$/, "");`).length, 1);
+  assertEquals(lint("connectors/x.ts", 'new RegExp(name); RegExp("a");').length, 2);
+  assertEquals(lint("tests/x.ts", String.raw`"a".replace(/\/+$/, "");`), []);
+  assertEquals(lint("ui/x.ts", 'text.replace(/^a+$/, "b");'), []);
+});
