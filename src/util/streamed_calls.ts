@@ -27,6 +27,7 @@ export class StreamedCalls {
   readonly #random: () => number;
   readonly #calls: StreamedCall[] = [];
   /** The latest call of each index of the server. */
+  #unnamed = 0;
   readonly #byIndex = new Map<number, StreamedCall>();
   readonly #byId = new Map<string, StreamedCall>();
 
@@ -37,7 +38,7 @@ export class StreamedCalls {
 
   /** Whether a call has no name yet. */
   get isNameMissing(): boolean {
-    return this.#calls.some(({ name }) => name === undefined);
+    return this.#unnamed > 0;
   }
 
   /**
@@ -70,6 +71,7 @@ export class StreamedCalls {
     if (call.name !== undefined) return continueCall(delta, { call, fn, text });
     call.givenId ??= id;
     call.name = name;
+    if (name !== undefined) this.#unnamed--;
     call.withheld += text;
     return name === undefined ? "withheld" : this.#open(delta, { call, fn });
   }
@@ -89,6 +91,7 @@ export class StreamedCalls {
       progress: new JsonProgress(),
     };
     this.#calls.push(call);
+    this.#unnamed++;
     this.#byIndex.set(typeof index === "number" ? index : call.index, call);
     if (id !== undefined) this.#byId.set(id, call);
     return call;
