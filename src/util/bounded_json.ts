@@ -5,7 +5,7 @@
  */
 
 /** What JSON may consist of. */
-export interface JsonBounds {
+interface JsonBounds {
   /** Maximum number of objects and arrays. */
   readonly containers: number;
   /** Maximum number of members of all objects. */

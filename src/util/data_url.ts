@@ -7,7 +7,7 @@
 const maxHeadChars = 1_024;
 
 /** A `data:` URL in base64. */
-export interface DataUrl {
+interface DataUrl {
   /** The media type in lower case, without parameters; may be empty. */
   readonly type: string;
   /** The base64, which is not validated. */

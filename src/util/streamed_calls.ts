@@ -26,8 +26,9 @@ interface StreamedCall {
 export class StreamedCalls {
   readonly #random: () => number;
   readonly #calls: StreamedCall[] = [];
-  /** The latest call of each index of the server. */
+  /** Number of calls without a name. */
   #unnamed = 0;
+  /** The latest call of each index of the server. */
   readonly #byIndex = new Map<number, StreamedCall>();
   readonly #byId = new Map<string, StreamedCall>();
 

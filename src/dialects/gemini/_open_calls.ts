@@ -5,7 +5,7 @@
 import { Queue } from "../../util/queue.ts";
 
 /** A call. */
-export interface OpenCall {
+interface OpenCall {
   readonly id: string;
   readonly name: string;
 }
