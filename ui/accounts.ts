@@ -24,14 +24,14 @@ export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus 
   const ids: Record<string, string | null | undefined> = {
     pool: record.pool,
     provider: record.provider,
-    client: record.client,
+    client: record.client_id ?? record.client,
   };
   const concerns = ({ scope, id }: BudgetStatus) => scope === "all" || ids[scope] === id;
   const budgets = status.budgets.map((budget) =>
     concerns(budget) ? { ...budget, spent_usd: budget.spent_usd + cost } : budget
   );
   const clients = status.clients?.map((client) =>
-    client.name !== record.client ? client : {
+    (client.id ?? client.name) !== ids.client ? client : {
       ...client,
       requests: client.requests + 1,
       tokens_in: client.tokens_in + (record.tokens_in ?? 0),
@@ -42,12 +42,13 @@ export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus 
   return { ...status, budgets, ...(clients === undefined ? {} : { clients }) };
 }
 
-function budgetRow({ scope, id, window, spent_usd, limit_usd, resets_at }: BudgetStatus, now: number): HTMLElement {
+function budgetRow(budget: BudgetStatus, now: number): HTMLElement {
+  const { scope, id, name = id, window, spent_usd, limit_usd, resets_at } = budget;
   const share = limit_usd === 0 ? 1 : spent_usd / limit_usd;
   const tone = share >= 1 ? "bad" : share >= warnAt ? "warn" : "good";
   const bar = el("i", { "data-tone": tone });
   setSpan(bar, { share });
-  const title = `${id === "" ? "All requests" : `${scope} ${id}`}, ${words(window)}`;
+  const title = `${id === "" ? "All requests" : `${scope} ${name}`}, ${words(window)}`;
   const left = Date.parse(resets_at) - now;
   const state = share >= 1 ? "used up" : `${percent(share)} used`;
   return el(

@@ -22,6 +22,8 @@ export interface ProviderStatus {
 export interface BudgetStatus {
   readonly scope: string;
   readonly id: string;
+  /** The name of a client, unless it is the id. */
+  readonly name?: string;
   readonly window: string;
   readonly spent_usd: number;
   readonly limit_usd: number;
@@ -31,6 +33,8 @@ export interface BudgetStatus {
 /** What a client has sent and spent. */
 export interface ClientTotals {
   readonly name: string;
+  /** Present unless it is the name. */
+  readonly id?: string;
   readonly requests: number;
   readonly tokens_in: number;
   readonly tokens_out: number;

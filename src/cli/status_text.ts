@@ -15,6 +15,7 @@ export interface ProxyStatus {
   readonly budgets: readonly {
     readonly scope: string;
     readonly id: string;
+    readonly name?: string;
     readonly window: string;
     readonly spent_usd: number;
     readonly limit_usd: number;
@@ -90,8 +91,8 @@ function modelText(
 
 function budgetsText({ budgets }: ProxyStatus, now: number): string {
   if (budgets.length === 0) return "";
-  const rows = budgets.map(({ scope, id, window, spent_usd, limit_usd, resets_at }) => [
-    `  ${scope}${id === "" ? "" : ` ${id}`}`,
+  const rows = budgets.map(({ scope, id, name = id, window, spent_usd, limit_usd, resets_at }) => [
+    `  ${scope}${id === "" ? "" : ` ${name}`}`,
     window,
     usd(spent_usd),
     usd(limit_usd),

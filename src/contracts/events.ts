@@ -118,6 +118,8 @@ export interface RoutingRecord {
   readonly possibly_billed?: boolean;
   /** The client's name, if clients are named. */
   readonly client?: string;
+  /** The client's id, if it was created at runtime. */
+  readonly client_id?: string;
   /** The caller's `traceparent` header (W3C Trace Context). */
   readonly traceparent?: string;
   /**
@@ -173,6 +175,8 @@ export interface LogRecord {
   readonly request_id: string;
   /** The client's name, if clients are named. */
   readonly client?: string;
+  /** The client's id, if it was created at runtime. */
+  readonly client_id?: string;
   /** HTTP method. */
   readonly method: string;
   /** Path of the URL, without the query. */
@@ -221,6 +225,8 @@ export interface RequestLogRecord {
   readonly request_id: string;
   /** The client's name, if clients are named. */
   readonly client?: string;
+  /** The client's id, if it was created at runtime. */
+  readonly client_id?: string;
   /** The request's `user`. */
   readonly user?: string;
   /** The request's `mesh.tags`. */

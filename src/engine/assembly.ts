@@ -80,7 +80,8 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
       hub.trace({ severity: "error", component: "pool", message });
     },
     onBudgetSteps: (steps, provider) => {
-      reportBudgets(steps, { provider, hub, replication: state.replicator.replication });
+      const nameOf = (id: string) => state.budgetScopes.find((scope) => scope.id === id)?.name;
+      reportBudgets(steps, { provider, hub, replication: state.replicator.replication, nameOf });
     },
     before: context.stateBefore(settings),
   });

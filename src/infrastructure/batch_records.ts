@@ -8,6 +8,7 @@ import { ProviderError, RateLimitError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Account } from "./account.ts";
 import type { BatchUsage } from "./batch_money.ts";
+import { type ClientFacts, toClientFacts } from "../pipeline/request.ts";
 import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
 import type { BatchFacts, ObjectRef } from "./object_id.ts";
 import type { FailedCall } from "./provider_call.ts";
@@ -19,11 +20,13 @@ interface EndedBatch {
   readonly member: Member;
   /** Id of the request that created it. */
   readonly requestId: string;
+  /** Name of its client, if known. */
+  readonly clientName: string | undefined;
 }
 
 /** Emits the routing record of a batch that has ended. */
 export function emitRecord(
-  { ref, object, member, requestId, used, attempts }: EndedBatch & {
+  { ref, object, member, requestId, clientName, used, attempts }: EndedBatch & {
     readonly used: BatchUsage | undefined;
     readonly attempts: number;
   },
@@ -35,7 +38,12 @@ export function emitRecord(
   hub.publish("request_started", undefined);
   hub.requestFinished({
     record: {
-      ...recordOf(ref.batch!, member.model.instance.entry.id, { requestId, owner: ref.owner, attempts, mesh }),
+      ...recordOf(ref.batch!, member.model.instance.entry.id, {
+        requestId,
+        client: factsOf(ref.owner, clientName),
+        attempts,
+        mesh,
+      }),
       fallback_chain: [{
         model: member.model.name,
         provider: ref.provider,
@@ -72,7 +80,7 @@ export function emitFailure(
   mesh.hub.publish("request_started", undefined);
   mesh.hub.requestFinished({
     record: {
-      ...recordOf(facts, provider, { requestId, owner: ownerOf(call), attempts, mesh }),
+      ...recordOf(facts, provider, { requestId, client: factsOf(ownerOf(call), call.client?.name), attempts, mesh }),
       fallback_chain: [{ model: facts.model, provider, outcome: "failed", status, ms: 0 }],
       status: call.signal?.aborted ? 499 : status,
       ...(possiblyBilled ? { possibly_billed: true } : {}),
@@ -83,9 +91,12 @@ export function emitFailure(
 }
 
 /** Emits the event of a batch that has ended. */
-export function emitBatchEvent({ ref, object, member, requestId }: EndedBatch, { hub }: InfrastructureMesh): void {
+export function emitBatchEvent(
+  { ref, object, member, requestId, clientName }: EndedBatch,
+  { hub }: InfrastructureMesh,
+): void {
   const { id, status, endpoint, request_counts } = object;
-  const owner = ref.owner === "" ? {} : { client: ref.owner };
+  const owner = factsOf(ref.owner, clientName);
   hub.event({
     event: "batch",
     pool: ref.batch!.pool,
@@ -98,12 +109,17 @@ export function emitBatchEvent({ ref, object, member, requestId }: EndedBatch, {
   });
 }
 
+/** Returns the members of a record that name the owner of a batch; none if clients have no names. */
+function factsOf(id: string, name: string = id): Partial<ClientFacts> {
+  return id === "" ? {} : toClientFacts({ id, name });
+}
+
 function recordOf(
   { pool, model }: BatchFacts,
   provider: string,
-  { requestId, owner, attempts, mesh }: {
+  { requestId, client, attempts, mesh }: {
     readonly requestId: string;
-    readonly owner: string;
+    readonly client: Partial<ClientFacts>;
     readonly attempts: number;
     readonly mesh: InfrastructureMesh;
   },
@@ -119,6 +135,6 @@ function recordOf(
     delivery: "batch",
     routing_latency_ms: 0,
     attempts,
-    ...(owner === "" ? {} : { client: owner }),
+    ...client,
   };
 }

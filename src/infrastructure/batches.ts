@@ -69,7 +69,9 @@ export class Batches {
     const { id, ref } = await mintId(made, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
     if (share !== undefined) objectRecordsOf(mesh).reserved.set(id, share);
-    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false, requestId: call.requestId });
+    const { requestId, client } = call;
+    const named = client === undefined ? {} : { client: client.name };
+    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false, requestId, ...named });
     return { object, pool: facts.pool, model: facts.model, provider: account.instance.entry.id };
   }
 
@@ -224,10 +226,12 @@ export class Batches {
       if (known === undefined && costNanoUsd !== null) {
         charge(costNanoUsd, member, { client: call.client, wallTimeMs: clock.now() });
       }
-      const { requestId = call.requestId } = known ?? {};
-      await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd });
-      emitRecord({ ref, object, member, requestId, used, attempts: parts.length }, mesh);
-      if (member.model.batch?.isAnnounced) emitBatchEvent({ ref, object, member, requestId }, mesh);
+      const { requestId = call.requestId, client: clientName = call.client?.name } = known ?? {};
+      const named = clientName === undefined ? {} : { client: clientName };
+      await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd, ...named });
+      const ended = { ref, object, member, requestId, clientName };
+      emitRecord({ ...ended, used, attempts: parts.length }, mesh);
+      if (member.model.batch?.isAnnounced) emitBatchEvent(ended, mesh);
     });
   }
 

@@ -39,7 +39,7 @@ export interface ObjectCall {
   readonly timeoutMs: number;
 }
 
-/** Returns the owner of created objects: the client's name; empty if clients have none. */
+/** Returns the owner of created objects: the client's identity; empty if clients have no names. */
 export function ownerOf({ client }: Pick<ObjectCall, "client">): string {
-  return client?.name ?? "";
+  return client?.id ?? "";
 }

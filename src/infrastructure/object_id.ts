@@ -36,7 +36,7 @@ export interface ObjectRef {
   readonly provider: string;
   /** Fingerprint of the account's API key; empty for an account without one. */
   readonly account: string;
-  /** Name of the client that owns it; empty if clients have no names. */
+  /** Identity of the client that owns it; empty if clients have no names. */
   readonly owner: string;
   /** Creation time, ms since 1970. */
   readonly madeAt: number;

@@ -21,6 +21,8 @@ interface ObjectRecord {
   readonly isOver: boolean;
   /** Of a batch: id of the request that created it. */
   readonly requestId?: string;
+  /** Of a batch: name of the client that owns it, if clients have names. */
+  readonly client?: string;
   /** Of a batch that has ended: its cost, nano-dollars; null if unknown. */
   readonly costNanoUsd?: number | null;
 }

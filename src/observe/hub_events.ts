@@ -64,6 +64,8 @@ export interface RefusedRequest {
   readonly status: number;
   /** Name of the client, if clients have names. */
   readonly client?: string | undefined;
+  /** Its id, if it was created at runtime. */
+  readonly client_id?: string | undefined;
 }
 
 /** Payloads of hub events, by kind. */

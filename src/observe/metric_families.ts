@@ -35,8 +35,8 @@ export interface MeasuredMesh {
 
 /** Restricts metrics to one client. */
 interface MetricsScope {
-  /** Name of the client; undefined for one without requests of its own. */
-  readonly name?: string;
+  /** Identity of the client, to which the metrics of requests are restricted already; undefined for one without. */
+  readonly id?: string;
   /** Pools of the client; undefined for all. */
   readonly pools?: ReadonlySet<string> | undefined;
 }
@@ -106,10 +106,10 @@ function budgetFamilies(budgets: readonly BudgetNow[]): readonly MetricFamily[] 
 }
 
 /** Returns the samples of a family that a client may see: its own, and the state of models in its pools. */
-function ownOf(family: MetricFamily, { name, pools }: MetricsScope): MetricFamily {
+function ownOf(family: MetricFamily, { id, pools }: MetricsScope): MetricFamily {
   const isOwn = ({ labels }: Pick<Sample, "labels">) =>
-    labels.client !== undefined && labels.client === name ||
-    name !== undefined && labels.scope === "client" && labels.id === name ||
+    id !== undefined && labels.client !== undefined ||
+    id !== undefined && labels.scope === "client" && labels.id === id ||
     family.name === "modelmesh_model_active" && (pools?.has(labels.pool!) ?? true);
   if (family.type === "histogram") return { ...family, samples: family.samples.filter(isOwn) };
   return { ...family, samples: family.samples.filter(isOwn) };

@@ -26,7 +26,7 @@ export function requestLogOf(
   redact: (text: string) => string,
 ): RequestLogRecord {
   const { level } = settings;
-  const { client, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } = record;
+  const { client, client_id, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } = record;
   const shown = (payload: string | undefined) => payload && shortened(payload, settings, redact);
   const bodies = level === "metadata"
     ? {}
@@ -37,6 +37,7 @@ export function requestLogOf(
     level,
     request_id: record.request_id,
     ...(client === undefined ? {} : { client }),
+    ...(client_id === undefined ? {} : { client_id }),
     ...(payloads?.user === undefined ? {} : { user: redact(payloads.user) }),
     ...(payloads?.tags === undefined ? {} : { tags: redactAll(payloads.tags, redact) }),
     pool,

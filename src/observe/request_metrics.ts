@@ -18,6 +18,8 @@ const nanoPerUsd = 1_000_000_000;
 /** Totals of a client. */
 export interface ClientTotals {
   readonly name: string;
+  /** Present unless it is the name. */
+  readonly id?: string;
   readonly requests: number;
   readonly tokens_in: number;
   readonly tokens_out: number;
@@ -31,6 +33,7 @@ export const countedMembers = [
   "provider",
   "operation",
   "client",
+  "client_id",
   "status",
   "duration_ms",
   "ttft_ms",
@@ -45,6 +48,8 @@ export interface CountedRequest extends Pick<FinishedRequest, "tries" | "tokensI
 /** Usage of one client at one model. */
 interface Consumption {
   readonly labels: Labels;
+  /** Identity of the client, which a name may not be. */
+  readonly owner: string;
   readonly byStatus: Map<string, number>;
   tokensIn: number;
   tokensOut: number;
@@ -75,7 +80,7 @@ export class RequestMetrics {
   addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
-    const consumption = this.#consumptionOf(pool, model, provider, client);
+    const consumption = this.#consumptionOf({ pool, model, provider, client }, record.client_id ?? client);
     add(consumption.byStatus, String(status));
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensOut += countOrZero(tokensOut);
@@ -90,8 +95,8 @@ export class RequestMetrics {
   }
 
   /** Counts a request that was rejected before routing. */
-  addRefused({ status, client = "" }: RefusedRequest): void {
-    add(this.#consumptionOf("", "", "", client).byStatus, String(status));
+  addRefused({ status, client = "", client_id = client }: RefusedRequest): void {
+    add(this.#consumptionOf({ pool: "", model: "", provider: "", client }, client_id).byStatus, String(status));
   }
 
   /** Counts a change of a pool's current model. */
@@ -102,14 +107,14 @@ export class RequestMetrics {
   /** Returns the totals of each named client. */
   clients(): readonly ClientTotals[] {
     const totals = new Map<string, ClientTotals>();
-    for (
-      const { labels: { client: name = "" }, byStatus, tokensIn, tokensOut, costNanoUsd } of this.#consumption.values()
-    ) {
+    for (const { labels, owner: id, byStatus, tokensIn, tokensOut, costNanoUsd } of this.#consumption.values()) {
+      const { client: name = "" } = labels;
       if (name === "") continue;
-      const { requests, tokens_in, tokens_out, cost_usd } = totals.get(name) ??
+      const { requests, tokens_in, tokens_out, cost_usd } = totals.get(id) ??
         { requests: 0, tokens_in: 0, tokens_out: 0, cost_usd: 0 };
-      totals.set(name, {
+      totals.set(id, {
         name,
+        ...(id === name ? {} : { id }),
         requests: [...byStatus.values()].reduce((sum, count) => sum + count, requests),
         tokens_in: tokens_in + tokensIn,
         tokens_out: tokens_out + tokensOut,
@@ -119,10 +124,15 @@ export class RequestMetrics {
     return [...totals.values()];
   }
 
-  /** Returns all metrics. */
-  families(): readonly MetricFamily[] {
+  /**
+   * Returns all metrics. Clients of one name have common samples.
+   *
+   * @param owner Restricts those with a client to this one.
+   */
+  families(owner?: string): readonly MetricFamily[] {
+    const consumption = [...this.#consumption.values()].filter((one) => owner === undefined || one.owner === owner);
     return [
-      ...consumptionFamilies([...this.#consumption.values()]),
+      ...consumptionFamilies(consumption),
       counter("modelmesh_attempts_total", "Attempts: calls of a model for a request.", [...this.#attempts.values()]),
       counter("modelmesh_rotations_total", "Changes of a pool's current model.", [...this.#rotations.values()]),
       ...durationFamilies([...this.#durations.values()]),
@@ -135,9 +145,14 @@ export class RequestMetrics {
     ];
   }
 
-  #consumptionOf(pool: string, model: string, provider: string, client: string): Consumption {
-    return made(this.#consumption, keyOf([pool, model, provider, client]), () => ({
-      labels: { pool, model, provider, client },
+  #consumptionOf(
+    labels: Readonly<Record<"pool" | "model" | "provider" | "client", string>>,
+    owner: string,
+  ): Consumption {
+    const { pool, model, provider, client } = labels;
+    return made(this.#consumption, keyOf([pool, model, provider, client, owner]), () => ({
+      labels,
+      owner,
       byStatus: new Map(),
       tokensIn: 0,
       tokensOut: 0,
@@ -193,6 +208,15 @@ function countOrZero(value: number | undefined): number {
   return value !== undefined && value > 0 && value < Infinity ? value : 0;
 }
 
+/** Adds up samples with the same labels: of clients that have had the same name. */
+function summed(samples: readonly Sample[]): readonly Sample[] {
+  const sums = new Map<string, { readonly labels: Labels; value: number }>();
+  for (const { labels, value } of samples) {
+    made(sums, keyOf(Object.values(labels)), () => ({ labels, value: 0 })).value += value;
+  }
+  return [...sums.values()];
+}
+
 /** Counters of usage. */
 function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[] {
   return [
@@ -200,22 +224,26 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
       name: "modelmesh_requests_total",
       help: "Finished requests, by HTTP status of the response.",
       type: "counter",
-      samples: consumption.flatMap(({ labels, byStatus }) =>
-        [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
+      samples: summed(
+        consumption.flatMap(({ labels, byStatus }) =>
+          [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
+        ),
       ),
     },
     {
       name: "modelmesh_tokens_total",
       help: "Input and output tokens.",
       type: "counter",
-      samples: consumption.flatMap(tokensOf),
+      samples: summed(consumption.flatMap(tokensOf)),
     },
     {
       name: "modelmesh_cost_usd_total",
       help: "Cost of requests in USD, where prices are known.",
       type: "counter",
-      samples: consumption.flatMap(({ labels, costNanoUsd }) =>
-        labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
+      samples: summed(
+        consumption.flatMap(({ labels, costNanoUsd }) =>
+          labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
+        ),
       ),
     },
   ];

@@ -13,12 +13,29 @@ import type { TraceContext } from "../util/request_id.ts";
 
 /** A named client. */
 export interface RequestClient {
+  /**
+   * Identity. Objects, spending and records belong to it: the name of a configured client; of one that was created at
+   * runtime its id, since its name may have been another one's.
+   */
+  readonly id: string;
   /** Name in records. */
   readonly name: string;
   /** The only pools that exist for it, with their models. Undefined means all pools and models. */
   readonly pools?: ReadonlySet<string> | undefined;
   /** Budget of the client, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
+}
+
+/** Members of a record that name its client. */
+export interface ClientFacts {
+  readonly client: string;
+  /** Present unless it is the name. */
+  readonly client_id?: string;
+}
+
+/** Returns the members of a record that name its client. */
+export function toClientFacts({ id, name }: Pick<RequestClient, "id" | "name">): ClientFacts {
+  return id === name ? { client: name } : { client: name, client_id: id };
 }
 
 /** One request, of a program or of a client of the proxy. */

@@ -15,7 +15,7 @@ import {
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RequestPayloads } from "../observe/hub_events.ts";
-import type { RoutedRequest } from "./request.ts";
+import { type RoutedRequest, toClientFacts } from "./request.ts";
 import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/usage.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -86,7 +86,7 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.possiblyBilled && { possibly_billed: true }),
-    ...(request.client && { client: request.client.name }),
+    ...(request.client && toClientFacts(request.client)),
     ...(request.trace !== undefined && { traceparent: request.trace.traceparent }),
   };
 }

@@ -15,30 +15,38 @@ import { SlidingWindow } from "../util/sliding_window.ts";
 /** The window of the request limit. */
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
+type ClientIdentity = Pick<RequestClient, "id" | "name">;
+
 interface ClientContext {
   readonly before?: Client | undefined;
   readonly state?: MeshState | undefined;
 }
 
 function budgetOf(
-  name: string,
+  client: ClientIdentity,
   { dailyNanoUsd, monthlyNanoUsd, alertAt }: BudgetSettings,
   { before, state }: ClientContext,
 ): Budget {
-  const id = `client ${name}`;
+  const id = scopeOf(client);
   const isReplicated = state?.replicator.replication !== undefined;
   // the replicator provides the sums of a replicated budget
   const limits = { daily: dailyNanoUsd, monthly: monthlyNanoUsd, alertAt };
   const budget = new Budget(limits, id, isReplicated ? undefined : before?.budget);
-  state?.addBudgetScope({ id, budget });
+  state?.addBudgetScope({ id, budget, ...(client.id !== client.name && { name: client.name }) });
   if (isReplicated) state!.replicator.register(budget);
   return budget;
+}
+
+/** The name of its counters, in the state and in a shared store. */
+function scopeOf({ id }: Pick<RequestClient, "id">): string {
+  return `client ${id}`;
 }
 
 /** Permissions and limits of a client. */
 type ClientLimits = Pick<ClientSettings, "pools" | "budget" | "rpm">;
 
 export class Client implements RequestClient {
+  readonly id: string;
   readonly name: string;
   pools: ReadonlySet<string> | undefined;
   budget: Budget | undefined;
@@ -51,10 +59,12 @@ export class Client implements RequestClient {
   readonly #replicator: CounterReplicator | undefined;
 
   /**
+   * @param identity Its id, and its name in records.
    * @param context The same client under earlier settings, whose requests and spending still count; and the state of
    *   the mesh, which persists or replicates its budget.
    */
-  constructor(name: string, limits: ClientLimits, { before, state }: ClientContext = {}) {
+  constructor({ id, name }: ClientIdentity, limits: ClientLimits, { before, state }: ClientContext = {}) {
+    this.id = id;
     this.name = name;
     this.#state = state;
     this.#replicator = state?.replicator;
@@ -70,7 +80,7 @@ export class Client implements RequestClient {
   #apply({ pools, budget, rpm = Infinity }: ClientLimits, before?: Client): void {
     this.pools = pools && new Set(pools);
     this.#rpm = rpm;
-    if (budget !== undefined) this.#budget ??= budgetOf(this.name, budget, { before, state: this.#state });
+    if (budget !== undefined) this.#budget ??= budgetOf(this, budget, { before, state: this.#state });
     this.#budget?.setLimits({ daily: budget?.dailyNanoUsd, monthly: budget?.monthlyNanoUsd });
     this.budget = budget && this.#budget;
   }
@@ -96,15 +106,6 @@ export class Client implements RequestClient {
     };
   }
 
-  /**
-   * Rejects a request before it is parsed, without counting it, if this process knows that the limit is reached.
-   *
-   * @throws {RateLimitError} If it is.
-   */
-  checkRate(clock: Clock): void {
-    if (this.#rpm !== Infinity && this.#replicator?.replication === undefined) this.#checkHere(clock.monotonic());
-  }
-
   #admit(clock: Clock): Promise<void> | undefined {
     const replication = this.#replicator?.replication;
     if (replication !== undefined) return this.#admitShared(replication, clock);
@@ -113,19 +114,15 @@ export class Client implements RequestClient {
 
   /** While the store is unavailable, only the local counter applies. */
   async #admitShared(replication: Replication, clock: Clock): Promise<void> {
-    const grant = await replication.admit({ name: `client ${this.name}`, limit: this.#rpm, ...slicedMinute });
+    const grant = await replication.admit({ name: scopeOf(this), limit: this.#rpm, ...slicedMinute });
     if (grant === undefined) return this.#admitHere(clock.monotonic());
     if (grant.waitMs > 0) throw this.#tooMany(grant.waitMs);
     this.#requests.add(clock.monotonic(), 1);
   }
 
   #admitHere(now: number): void {
-    this.#checkHere(now);
-    this.#requests.add(now, 1);
-  }
-
-  #checkHere(now: number): void {
     if (this.#requests.sum(now) >= this.#rpm) throw this.#tooMany(this.#requests.fallsTo(now, this.#rpm - 1) - now);
+    this.#requests.add(now, 1);
   }
 
   #tooMany(retryAfterMs: number): RateLimitError {
@@ -180,6 +177,6 @@ export function namedClients(
   return new Map(clients.flatMap((client) => {
     const { name } = client;
     if (name === undefined) return [];
-    return [[name, new Client(name, client, { before: before?.get(name), state })]];
+    return [[name, new Client({ id: name, name }, client, { before: before?.get(name), state })]];
   }));
 }

@@ -8,6 +8,7 @@ import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
+import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/plain_stream.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
@@ -152,17 +153,21 @@ export class ProxyInstance {
       if (hasDisconnected) return { status: 499, headers: {}, body: null };
       const reason = isStopped ? signal.reason : error;
       const client = caller?.client;
-      this.#log(reason, request, { request_id: requestId, ...(client && { client: client.name }) });
+      this.#log(reason, request, { request_id: requestId, ...(client && toClientFacts(client)) });
       return errorResponse(reason, { mesh: this.#mesh, requestId, headers, client, dialect: entry?.dialect });
     }
   }
 
   /** Logs a request that was rejected before routing; routed requests have their own record. */
-  #log(error: unknown, { method, url }: PlainRequest, facts: Pick<LogFacts, "request_id" | "client">): void {
+  #log(
+    error: unknown,
+    { method, url }: PlainRequest,
+    facts: Pick<LogFacts, "request_id" | "client" | "client_id">,
+  ): void {
     const { status, body } = errorRowOf(error, facts.request_id);
     if (isRouted(error)) return;
     const { hub, redact, runtime: { clock } } = this.#mesh;
-    hub.publish("request_refused", { status, client: facts.client });
+    hub.publish("request_refused", { status, client: facts.client, client_id: facts.client_id });
     if (status === 500) return;
     const suppressed = this.#shared.lines.take(clock.monotonic());
     if (suppressed === undefined) return;
@@ -188,7 +193,6 @@ export class ProxyInstance {
       const enter = (isTaken: boolean) => {
         if (!isTaken) throw this.#overloaded();
         hasSlot = true;
-        incoming.client?.checkRate(this.#mesh.runtime.clock);
       };
       const taken = slots.take(maxConcurrent);
       return typeof taken === "boolean" ? void enter(taken) : taken.then(enter);
@@ -255,7 +259,7 @@ export class ProxyInstance {
         memoryKey: "body_memory",
         memory: bodies,
         memoryBytes: bodyMemory,
-        client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller,
+        client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller?.client?.id ?? from.caller,
       };
     const received = receivedBody(request, bounds);
     return received ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });

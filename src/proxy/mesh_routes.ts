@@ -16,7 +16,7 @@ import type { OwnedRecord } from "./overview/record_ring.ts";
 import { recordStream } from "./overview/record_stream.ts";
 
 /** The data that belongs to a caller. */
-type Own = Partial<Pick<Client, "name" | "pools">>;
+type Own = Partial<Pick<Client, "id" | "pools">>;
 
 /** The client to which the data is restricted; undefined for administrators. A token without a name has no requests. */
 function viewOf({ client, caller }: Exchange): Own | undefined {
@@ -34,7 +34,7 @@ function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
 export async function metrics(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, headers, overview } = exchange;
   const own = viewOf(exchange);
-  const { families, inFlight, lost } = await overview.read("families");
+  const { families, inFlight, lost } = await overview.read("families", own && (own.id ?? ""));
   const measured = {
     statistics: { metrics: { families: () => families }, inFlight },
     hub: { lost: new Map(lost) },
@@ -51,7 +51,7 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
   const own = viewOf(exchange);
   const { uptimeMs, inFlight, clients: all } = await overview.read("clients");
   const pools = Object.entries(mesh.poolStatus()).filter(([name]) => own?.pools?.has(name) ?? true);
-  const clients = all.filter(({ name }) => !own || name === own.name);
+  const clients = all.filter(({ name, id = name }) => !own || id === own.id);
   return json({
     version,
     uptime_seconds: Math.floor(uptimeMs / 1000),
@@ -83,9 +83,11 @@ export function events(exchange: Exchange): PlainResponse {
 }
 
 /** The data of a client: its requests, the states of its pools, and its budget. */
-function isOwn({ type, event, pool, client, metadata }: OwnedRecord, { name, pools }: Own): boolean {
-  if (type !== "event") return client !== undefined && client === name;
-  if (event === "budget") return name !== undefined && metadata?.scope === "client" && metadata.id === name;
+function isOwn({ type, event, pool, metadata = {}, ...record }: OwnedRecord, { id, pools }: Own): boolean {
+  const ownerIn = ({ client, client_id = client }: Record<string, unknown>) => client_id;
+  if (type !== "event") return id !== undefined && ownerIn(record) === id;
+  if (event === "budget") return id !== undefined && metadata.scope === "client" && metadata.id === id;
+  if (event === "batch") return id !== undefined && ownerIn(metadata) === id;
   return pool !== undefined && (pools?.has(pool) ?? true);
 }
 
@@ -105,10 +107,13 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
 
 /** Each budget, once per limit. A client sees only its own. */
 function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
-  const isOwn = ({ scope, id }: ScopedBudgetWindow) => own === undefined || scope === "client" && id === own.name;
-  return state.listBudgets(clock.now()).filter(isOwn).map(({ scope, id, window, spent, limit, reserved, end }) => ({
+  const isOwn = ({ scope, id }: ScopedBudgetWindow) => own === undefined || scope === "client" && id === own.id;
+  return state.listBudgets(clock.now()).filter(isOwn).map((
+    { scope, id, name, window, spent, limit, reserved, end },
+  ) => ({
     scope,
     id,
+    ...(name !== undefined && { name }),
     window,
     spent_usd: spent / 1e9,
     limit_usd: limit / 1e9,

@@ -53,8 +53,19 @@ export interface StateRestorer {
 export interface ScopedBudgetWindow extends BudgetWindow {
   /** `all`, `provider`, `pool` or `client`. */
   readonly scope: string;
-  /** The name of the provider, pool or client; empty for the budget of all. */
+  /** The name of the provider or pool, the identity of the client; empty for the budget of all. */
   readonly id: string;
+  /** The name of the client, unless it is the id. */
+  readonly name?: string | undefined;
+}
+
+/** The budget of a client. */
+export interface ClientBudget {
+  /** `client` and the identity of the client. */
+  readonly id: string;
+  /** The name of the client, unless it is the identity. */
+  readonly name?: string;
+  readonly budget: Budget;
 }
 
 /** The state of one mesh. Every map is bounded by the configuration. Times are monotonic ms. */
@@ -76,7 +87,7 @@ export class MeshState {
   /** Restores owners that are created from now on. */
   mapper?: StateRestorer;
   /** Budgets of clients. */
-  readonly budgetScopes: { readonly id: string; readonly budget: Budget }[] = [];
+  readonly budgetScopes: ClientBudget[] = [];
   /** Manual overrides. */
   readonly overrides: ManualOverrides = new ManualOverrides({
     members: this.#memberIndex,
@@ -120,9 +131,9 @@ export class MeshState {
   /**
    * Registers a client's budget, to be persisted with the state.
    *
-   * @param scope The budget and its name.
+   * @param scope The budget and its client.
    */
-  addBudgetScope(scope: { readonly id: string; readonly budget: Budget }): void {
+  addBudgetScope(scope: ClientBudget): void {
     this.budgetScopes.push(scope);
     this.mapper?.budget(scope);
   }
@@ -133,10 +144,19 @@ export class MeshState {
    * @param wallTimeMs Wall-clock ms.
    */
   listBudgets(wallTimeMs: number): readonly ScopedBudgetWindow[] {
-    const scopes = [...this.members.flatMap(({ state }) => state.tracker.budgetScopes), ...this.budgetScopes];
-    return [...new Map(scopes.map(({ id, budget }) => [id, budget]))].flatMap(([key, budget]) => {
+    const ofMembers = this.members.flatMap(({ state }) => state.tracker.budgetScopes);
+    const scopes: readonly ClientBudget[] = [
+      ...ofMembers.map(({ id, budget }) => ({ id, budget })),
+      ...this.budgetScopes,
+    ];
+    return [...new Map(scopes.map((one) => [one.id, one]))].flatMap(([key, { budget, name }]) => {
       const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
-      return budget.windows(wallTimeMs).map((window) => ({ scope, id, ...window }));
+      return budget.windows(wallTimeMs).map((window) => ({
+        scope,
+        id,
+        ...(name !== undefined && { name }),
+        ...window,
+      }));
     });
   }
 

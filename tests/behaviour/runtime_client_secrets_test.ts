@@ -50,7 +50,7 @@ describe("The token of a client made at runtime", () => {
         answers.push(text);
         return status;
       };
-      const { body: { id, token = "" } } = await proxy.ask("POST ", { name: "app", rpm: 2 });
+      const { body: { id, token = "" } } = await proxy.ask("POST ", { name: "app", rpm: 1 });
       const { body: { token: next = "" } } = await proxy.ask<AnsweredClient>(`POST /${id}/rotate`);
       tokens.push(token, next);
       const chat = { model: "chat", messages: [{ role: "user", content: `My token is ${next}` }], user: next };

@@ -35,6 +35,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "The event of a budget > goes to webhooks": listens,
     "The event of a budget > does not come again after a restart on the same state": files,
   },
+  [`${b}/client_identity_test.ts`]: files,
   [`${b}/client_rates_test.ts`]: listens,
   [`${b}/client_stream_test.ts`]: {
     "A streamed answer > that is closed throws with the text so far, and counts against its model": dropped,

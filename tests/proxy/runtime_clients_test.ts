@@ -112,11 +112,12 @@ describe("A client made at runtime", () => {
     });
   });
 
-  it("shares the limits of a client that the configuration gives its name later", async () => {
+  it("keeps its own limits beside a client to which the configuration gives its name later", async () => {
     await onFile(async (started, token, config) => {
       const auth = { tokens: [{ token: "t-other-0123456789", name: "app", rpm: 1 }] };
       await started.renew({ ...config, proxy: { auth } });
-      assertEquals([await started.ask("t-other-0123456789"), await started.ask(token)], [200, 429]);
+      const other = "t-other-0123456789";
+      assertEquals([await started.ask(other), await started.ask(token), await started.ask(other)], [200, 200, 429]);
     });
   });
 });

@@ -17,6 +17,9 @@ export interface ClientParts {
   readonly report: Report;
 }
 
+/** The ids of clients created at runtime. What belongs to a configured client belongs to its name. */
+const runtimeId = /^client_[\w-]{16}$/;
+
 /**
  * Resolves the clients' pool names, including those of on-demand pools. A bare token becomes a client without limits.
  */
@@ -31,6 +34,9 @@ export function buildClients(entries: readonly (string | TokenValues)[], parts: 
       parts.report.problem(`${path}.name`, `another client is called ${show(name)}: limits are counted by name`);
     }
     if (name !== undefined) names.add(name);
+    if (name !== undefined && runtimeId.test(name)) {
+      parts.report.problem(`${path}.name`, "has the form of an id of a client created at runtime: use another name");
+    }
     return {
       token,
       name,

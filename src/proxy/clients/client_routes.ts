@@ -76,8 +76,8 @@ async function create({ exchange, clients }: ClientRequest): Promise<PlainRespon
     token_sha256: sha256(token),
   };
   await clients.change((document) => {
-    const isTaken = clients.configured.has(made.name) || document.clients.some(({ name }) => name === made.name);
-    if (isTaken) throw wrong(`Another client is called "${made.name}": limits are counted by name`, "name");
+    const isTaken = clients.isConfigured(made.name) || document.clients.some(({ name }) => name === made.name);
+    if (isTaken) throw wrong(`Another client is called "${made.name}": metrics are counted by name`, "name");
     return { ...document, clients: [...document.clients, made] };
   });
   trace(exchange, `The client "${made.name}" (${made.id}) was created`);
@@ -89,7 +89,7 @@ async function update(request: ClientRequest): Promise<PlainResponse> {
   const change = readChange(await bodyOf(exchange), exchange.mesh);
   const changed = await changeOne(request, (client) => {
     if (change.name !== undefined && change.name !== client.name) {
-      throw wrong("A name cannot change: records, budgets and usage go by it. Create another client", "name");
+      throw wrong("A name cannot change: records and metrics go by it. Create another client", "name");
     }
     return changedBy(client, change);
   });

@@ -41,8 +41,7 @@ export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
   #byHash: ReadonlyMap<string, Known> = new Map();
-  #idsByName: ReadonlyMap<string, string> = new Map();
-  /** By name, which identifies spending. Contains only clients that have sent requests. */
+  /** By id. Contains only clients that have sent requests. */
   readonly #clients = new Map<string, Client>();
   /** Configured clients. */
   #configured: ReadonlyMap<string, Client> = new Map();
@@ -67,13 +66,13 @@ export class RuntimeClients {
     const storage = mesh.storage!;
     const current = this.#current = { mesh, storage, records: new ClientRecords(storage, clock) };
     this.#usage ??= new ClientUsage(clock);
-    for (const [name, before] of this.#clients) {
-      const stored = this.#document.clients.find((one) => one.name === name);
-      this.#clients.set(name, new Client(name, stored ? settingsOf(stored) : {}, { before, state: mesh.state }));
+    for (const [id, before] of this.#clients) {
+      const stored = this.#document.clients.find((one) => one.id === id);
+      this.#clients.set(id, new Client(before, stored ? settingsOf(stored) : {}, { before, state: mesh.state }));
     }
     this.#index();
     mesh.hub.on("request_finished", (request) => {
-      const id = this.#idsByName.get(request.record.client ?? "");
+      const { client_id: id } = request.record;
       if (id !== undefined) this.#usage!.add(id, request);
     });
     mesh.onClose(() => this.#flush(mesh));
@@ -82,15 +81,14 @@ export class RuntimeClients {
     await this.#check(current);
   }
 
-  /** Configured clients. A client created at runtime with the same name shares its limits. */
-  set configured(clients: ReadonlyMap<string, Client>) {
-    this.#configured = clients;
-    this.#index();
+  /** Whether a configured client has this name. */
+  isConfigured(name: string): boolean {
+    return this.#configured.has(name);
   }
 
-  /** The names of configured clients. */
-  get configured(): ReadonlyMap<string, Client> {
-    return this.#configured;
+  /** Configured clients, by name. */
+  set configured(clients: ReadonlyMap<string, Client>) {
+    this.#configured = clients;
   }
 
   /** The sender of a token; undefined if it is unknown, revoked or expired. */
@@ -166,14 +164,16 @@ export class RuntimeClients {
 
   #apply(document: ClientsDocument): void {
     this.#document = document;
-    const settings = new Map(document.clients.map((stored) => [stored.name, settingsOf(stored)]));
-    for (const [name, client] of this.#clients) client.change(settings.get(name) ?? {});
+    const settings = new Map(document.clients.map((stored) => [stored.id, settingsOf(stored)]));
+    for (const [id, client] of this.#clients) {
+      client.change(settings.get(id) ?? {});
+      if (!settings.has(id)) this.#clients.delete(id);
+    }
     this.#index();
   }
 
   #index(): void {
-    const { clients, revoked } = this.#document;
-    this.#idsByName = new Map([...revoked, ...clients].map(({ name, id }) => [name, id]));
+    const { clients } = this.#document;
     this.#byHash = new Map(clients.map((stored) => [stored.token_sha256, {
       stored,
       expiresAt: stored.expires_at === undefined ? Infinity : Date.parse(stored.expires_at),
@@ -182,11 +182,10 @@ export class RuntimeClients {
   }
 
   #clientOf(stored: StoredClient): Client {
-    const { name } = stored;
-    const known = this.#configured.get(name) ?? this.#clients.get(name);
+    const known = this.#clients.get(stored.id);
     if (known !== undefined) return known;
-    const client = new Client(name, settingsOf(stored), { state: this.#current!.mesh.state });
-    this.#clients.set(name, client);
+    const client = new Client(stored, settingsOf(stored), { state: this.#current!.mesh.state });
+    this.#clients.set(stored.id, client);
     return client;
   }
 }

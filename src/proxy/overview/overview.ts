@@ -33,8 +33,12 @@ export interface ProxyOverview {
   readonly records: RecordSource;
   /** Switches from the previous mesh to another one. */
   follow(mesh: Engine): void;
-  /** Returns the overview of all processes. */
-  read(part: OverviewPart): Overview | Promise<Overview>;
+  /**
+   * Returns the overview of all processes.
+   *
+   * @param owner Restricts metrics of requests to this client.
+   */
+  read(part: OverviewPart, owner?: string): Overview | Promise<Overview>;
 }
 
 /** The overview of a single process. */
@@ -57,13 +61,13 @@ export class OwnOverview implements ProxyOverview {
     mesh.statistics.metrics ??= new RequestMetrics();
   }
 
-  read(part: OverviewPart): Overview {
+  read(part: OverviewPart, owner?: string): Overview {
     const { statistics: { metrics, inFlight }, hub } = this.#mesh;
     return {
       uptimeMs: this.#clock.monotonic() - this.#startedAt,
       inFlight,
       clients: part === "clients" ? metrics?.clients() ?? [] : [],
-      families: part === "families" ? metrics?.families() ?? [] : [],
+      families: part === "families" ? metrics?.families(owner) ?? [] : [],
       lost: [...hub.lost],
     };
   }

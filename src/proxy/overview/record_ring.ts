@@ -13,6 +13,7 @@ export interface OwnedRecord {
   readonly type: string;
   readonly pool?: string;
   readonly client?: string;
+  readonly client_id?: string;
   /** The kind of an event. */
   readonly event?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;

@@ -28,6 +28,7 @@ export interface OverviewReport {
 /** A request to the supervisor. */
 export type OverviewQuestion = { readonly after: number | null; readonly waitMs: number } | {
   readonly part: OverviewPart;
+  readonly owner?: string;
 };
 
 /** The overview in the supervisor. */
@@ -75,7 +76,7 @@ export class OverviewOwner {
       uptimeMs: this.#clock.monotonic() - this.#startedAt,
       inFlight,
       clients: question.part === "clients" ? this.#metrics.clients() : [],
-      families: question.part === "families" ? this.#metrics.families() : [],
+      families: question.part === "families" ? this.#metrics.families(question.owner) : [],
       lost: [...lost],
     };
   }
@@ -125,9 +126,9 @@ export class SharedOverview implements ProxyOverview {
     });
   }
 
-  async read(part: OverviewPart): Promise<Overview> {
+  async read(part: OverviewPart, owner?: string): Promise<Overview> {
     this.#report();
-    return await this.#line.ask({ part }) as Overview;
+    return await this.#line.ask({ part, ...(owner !== undefined && { owner }) }) as Overview;
   }
 
   #see<Kind extends keyof Seen>(kind: Kind, what: Seen[Kind][number]): void {
