@@ -183,7 +183,7 @@ describe("A configured client and one created at runtime with the same name", ()
     assertEquals(await readAll(without, token!, paths), [200, 404]);
   });
 
-  it("cannot be told apart by an id as a name, which is refused", async () => {
+  it("are never confused by an id as a name, which is refused", async () => {
     await using stage = await startStage();
     const proxy = await stage.start();
     const { id } = await made(proxy);
