@@ -60,7 +60,7 @@ export interface ScopedBudgetWindow extends BudgetWindow {
 }
 
 /** The budget of a client. */
-export interface ClientBudget {
+interface ClientBudget {
   /** `client` and the identity of the client. */
   readonly id: string;
   /** The name of the client, unless it is the identity. */
