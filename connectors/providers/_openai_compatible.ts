@@ -146,7 +146,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   async describeModels(options: CallOptions): Promise<readonly ModelInfo[] | undefined> {
     const { describe } = this.#vendor;
     if (describe === undefined) return undefined;
-    return listed(await this.#get("models", options)).map((entry) => ({ ...describe(entry), id: entry.id }));
+    return listed(await this.#get("models", options)).map((entry) => ({
+      ...describe(entry, this.known(entry.id)),
+      id: entry.id,
+    }));
   }
 
   /** Requests the remaining quota from a vendor that reports it. */

@@ -92,8 +92,8 @@ export interface OpenAiCompatible {
     /** The path of the next page, given the body and number of a page; undefined after the last. */
     readonly next?: (page: JsonObject, number: number) => string | undefined;
   };
-  /** Extracts model facts besides the id from an entry of its model list. */
-  readonly describe?: (entry: JsonObject) => Omit<ModelInfo, "id">;
+  /** Extracts model facts besides the id from an entry of its model list, given the catalogue's entry. */
+  readonly describe?: (entry: JsonObject, known: ModelInfo | undefined) => Omit<ModelInfo, "id">;
   /** The path of its quota, relative to the base URL, and the parser of the response. */
   readonly quota?: { readonly path: string; readonly read: (body: JsonObject) => Quota };
   /**
@@ -130,6 +130,10 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     keyless: vendor.keyless ?? vendor.local ?? false,
     local: vendor.local ?? false,
     attributes: vendor.attributes ?? {},
+    queries: [
+      ...(vendor.describe === undefined ? [] : ["details", "capabilities", "pricing"] as const),
+      ...(vendor.quota === undefined ? [] : ["quota"] as const),
+    ],
     ...(vendor.telemetryName === undefined ? {} : { telemetryName: vendor.telemetryName }),
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
     parameters: { cache_control: false, ...vendor.parameters },

@@ -13,6 +13,7 @@ import { anthropicModels } from "./_anthropic_models.ts";
  */
 export const anthropic: ProviderDeclaration = {
   kind: "provider",
+  queries: [],
   id: "anthropic.claude.v1",
   vendor: "anthropic",
   detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },

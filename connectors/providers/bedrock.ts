@@ -24,6 +24,7 @@ const models = /* @__PURE__ */ once(() =>
  */
 export const bedrock: ProviderDeclaration = {
   kind: "provider",
+  queries: [],
   id: "aws.bedrock.v1",
   vendor: "bedrock",
   telemetryName: "aws.bedrock",

@@ -10,6 +10,7 @@ import { geminiModels } from "./_gemini_models.ts";
 /** Google Gemini. */
 export const gemini: ProviderDeclaration = {
   kind: "provider",
+  queries: [],
   id: "google.gemini.v1",
   vendor: "google",
   telemetryName: "gcp.gemini",

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import type { Quota } from "../../src/contracts/provider.ts";
+import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
@@ -27,9 +27,11 @@ export const openrouter: OpenAiCompatible = {
 };
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
-function modelOf({ context_length, top_provider, pricing, architecture, supported_parameters }: JsonObject) {
+function modelOf(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
+  const { context_length, top_provider, pricing, architecture, supported_parameters } = entry;
   const parameters = stringsOf(supported_parameters);
   const inputs = stringsOf(objectIn(architecture).input_modalities);
+  const outputs = stringsOf(objectIn(architecture).output_modalities);
   const prices = objectIn(pricing);
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
@@ -49,9 +51,7 @@ function modelOf({ context_length, top_provider, pricing, architecture, supporte
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...(stringsOf(objectIn(architecture).output_modalities).includes("text")
-      ? { capabilities: ["chat-completion"] }
-      : {}),
+    ...definedOf({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, known) }),
     ...(input === undefined || output === undefined ? {} : {
       pricing: [definedOf({
         input,
@@ -61,6 +61,23 @@ function modelOf({ context_length, top_provider, pricing, architecture, supporte
       })],
     }),
   };
+}
+
+/** The leaves that a chat model has beside chat are those of its parameters and input; without any, the catalogue's. */
+function capabilitiesIn(
+  { parameters, inputs, outputs }: Readonly<Record<"parameters" | "inputs" | "outputs", readonly string[]>>,
+  known: ModelInfo | undefined,
+): readonly string[] | undefined {
+  if (outputs.includes("embeddings")) return ["text-embeddings"];
+  if (!outputs.includes("text")) return undefined;
+  const chat = ["chat-completion", "code-generation"];
+  if (parameters.length === 0) return known?.capabilities ?? chat;
+  return [
+    ...chat,
+    ...(parameters.includes("tools") ? ["tool-calling"] : []),
+    ...(parameters.includes("structured_outputs") ? ["json-generation"] : []),
+    ...(inputs.includes("image") ? ["image-captioning"] : []),
+  ];
 }
 
 function perMillion(price: unknown): number | undefined {

@@ -24,6 +24,7 @@ const models = /* @__PURE__ */ once(() =>
 /** Google Vertex AI. It must be configured and is not detected: a service account is not an API key. */
 export const vertex: ProviderDeclaration = {
   kind: "provider",
+  queries: [],
   id: "google.vertex.v1",
   vendor: "vertex",
   telemetryName: "gcp.vertex_ai",

@@ -5,6 +5,7 @@
 import { infoIn } from "../registry/model_facts.ts";
 import type { Member, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { ModelInfo, Quota } from "../contracts/provider.ts";
+import type { VendorQuery } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
@@ -35,7 +36,8 @@ export async function describedModels(
   instance: ProviderInstance,
   parts: QueryParts,
 ): Promise<ReadonlyMap<string, ModelInfo>> {
-  const { details, capabilities, pricing } = instance.entry.queries ?? {};
+  const [details, capabilities, pricing] = (["details", "capabilities", "pricing"] as const)
+    .map((name) => isAsked(instance, name));
   if (!details && !capabilities && !pricing) return new Map();
   const described = await query(
     instance,
@@ -50,7 +52,7 @@ export async function describedModels(
       id: info.id,
       ...(details && { features: info.features, constraints: info.constraints }),
       ...(capabilities && { capabilities: info.capabilities }),
-      ...(pricing && { pricing: info.pricing }),
+      ...((details || pricing) && { pricing: info.pricing }),
     }]];
   }));
 }
@@ -64,7 +66,7 @@ export async function describedModels(
  */
 export async function checkQuotas({ instances, allPools }: Registry, parts: QueryParts): Promise<void> {
   await Promise.all(
-    instances.filter(({ entry }) => entry.queries?.quota).map(async (instance) => {
+    instances.filter((instance) => isAsked(instance, "quota")).map(async (instance) => {
       const { entry, provider } = instance;
       const quota = await query(instance, "checkQuota", parts, (options) => provider!.checkQuota?.(options));
       if (typeof quota !== "object" || quota === null) return;
@@ -80,6 +82,11 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
       pool.members.find(isOwn)!.state.openProviderBreaker("quota_exhausted", clock.monotonic(), untilMs);
     }),
   );
+}
+
+/** Whether a query is enabled. One that the connector cannot answer is not sent: the configuration was warned. */
+function isAsked({ entry, connector }: ProviderInstance, query: VendorQuery): boolean {
+  return entry.queries?.[query] === true && connector?.queries?.includes(query) !== false;
 }
 
 function isSpent({ used, remaining }: Quota): boolean {

@@ -153,6 +153,12 @@ export interface Detection {
   readonly requires?: Readonly<Record<string, readonly string[]>>;
 }
 
+/**
+ * What a vendor may report when it is asked at startup: context windows, output limits, features and prices of its
+ * models (`details`), their capabilities, their prices alone (`pricing`), the account's quota.
+ */
+export type VendorQuery = "details" | "capabilities" | "pricing" | "quota";
+
 /** What is known about a provider's connector. A vendor's facts are data, so that they can be read without a call. */
 export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** The vendor's short name, which prefixes its model names. */
@@ -170,6 +176,11 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly parameters?: ParameterRules;
   /** Whether it is a local server: its models are free, and the server itself lists them. */
   readonly local?: boolean;
+  /**
+   * The queries that its `describeModels` and `checkQuota` answer. A configuration that enables another one is warned.
+   * When omitted, this is known only once the vendor has been asked.
+   */
+  readonly queries?: readonly VendorQuery[];
   /** Whether it has no default URL: `base_url` must be configured. */
   readonly needsBaseUrl?: boolean;
   /** Whether it works without an API key. */

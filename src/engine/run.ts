@@ -128,16 +128,13 @@ export class EngineRun {
   /** Assembles with opened providers, and with what they report about their models. */
   async #assembleOpen(plan: AssemblyPlan): Promise<Assembly> {
     const { context } = this.#parts;
-    const open = async (known: Known) => {
-      const made = assemble(plan, context, known);
-      await openProviders(made.registry.instances, context);
-      return made;
-    };
-    const first = await open({});
+    const first = assemble(plan, context);
+    await openProviders(first.registry.instances, context);
+    const withKnown = (known: Known) => withProvidersOf(first, assemble(plan, context, known));
     const discovered = await discoverModels(first.registry.instances, { ...first.deps, settings: plan.settings });
-    const listed = discovered.size > 0 ? await open({ discovered }) : first;
+    const listed = discovered.size > 0 ? withKnown({ discovered }) : first;
     const answers = await queryProviders(listed.registry.instances, listed.registry, context);
-    return answers === undefined ? listed : withProvidersOf(listed, assemble(plan, context, { discovered, answers }));
+    return answers === undefined ? listed : withKnown({ discovered, answers });
   }
 
   async #startReports(): Promise<void> {

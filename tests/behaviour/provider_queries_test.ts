@@ -1,11 +1,9 @@
 /** What a vendor says of its models and of the account when it is asked for it, at the start. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create, type CreateOptions, type ModelInfo, type Provider, routingOf } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { create, type CreateOptions, type ModelInfo, NoActiveModelError, type Provider, routingOf } from "../../mod.ts";
 import { answerOf, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages, textOf } from "../support/_library.ts";
-import { startUpstream, status, whole } from "../support/upstream.ts";
 
 const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: answerOf(text) }) });
 
@@ -59,6 +57,27 @@ describe("What a vendor says of its models", () => {
     const first = await one.client.chat.completions.create({ messages });
     assertEquals([textOf(first), routingOf(first)?.cost_usd], ["own", 5]);
     assertEquals(await one.ask(long), "own"); // nothing else of it counts
+  });
+
+  it("is taken over as far as it is asked for: prices are details, too", async () => {
+    await using one = clientOf({ describeModels }, { discovery: { model_details: true } });
+    const first = await one.client.chat.completions.create({ messages, max_tokens: 5 });
+    assertEquals([textOf(first), routingOf(first)?.cost_usd], ["own", 5]);
+  });
+
+  it("is the price of a model under a budget; a model that it leaves out has none", async () => {
+    for (const settings of [{ pricing: { query: true } }, { discovery: { model_details: true } }]) {
+      const providers = { own: { instance: customProvider({ ...says("own"), describeModels }), ...settings } };
+      const models = { own: { provider: "own", model: "own-1" }, other: { provider: "own" } };
+      const pools = { chat: { models: ["other", "own"] }, rest: { models: ["other"] } };
+      await using client = create({ config: { providers, models, pools, budget: { daily_limit: 100 } } });
+      assertEquals(textOf(await client.chat.completions.create({ messages, max_tokens: 5 })), "own");
+      const { reasons } = await assertRejects(
+        () => client.chat.completions.create({ model: "rest", messages }),
+        NoActiveModelError,
+      );
+      assertEquals(reasons, { other: "no_price" });
+    }
   });
 
   it("wins over what its connector knows", async () => {
@@ -117,96 +136,5 @@ describe("What a vendor says of the account", () => {
       await clock.advance(60_000);
       assertEquals(await one.ask(), "own");
     }
-  });
-});
-
-describe("Vendors that report it", () => {
-  const json = (value: unknown) => whole(200, JSON.stringify(value), "application/json");
-
-  it("OpenRouter: sizes, features and prices in its list, and the key's limit", async () => {
-    const list = {
-      data: [
-        {
-          id: "acme/one",
-          context_length: 32_000,
-          architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
-          pricing: { prompt: "0.0000015", completion: "0.000006", input_cache_read: "0.00000015", image: "0" },
-          top_provider: { max_completion_tokens: 4_096 },
-          supported_parameters: ["tools", "response_format"],
-        },
-        { id: "acme/auto", pricing: { prompt: "-1", completion: "-1" } },
-        { name: "no id" },
-      ],
-    };
-    await using upstream = await startUpstream((request) =>
-      request.path.endsWith("/key") ? json({ data: { limit: 10, limit_remaining: 0, usage: 10 } }) : json(list)
-    );
-    const client = create({
-      config: {
-        providers: {
-          or: {
-            connector: "openrouter.gateway.v1",
-            base_url: upstream.url,
-            api_key: "key-123456",
-            discovery: { model_details: true, capability_query: true },
-            pricing: { query: true },
-            quota: { query_current: true },
-          },
-        },
-        models: { one: { provider: "or", model: "acme/one" }, auto: { provider: "or", model: "acme/auto" } },
-        pools: { chat: { models: ["one", "auto"] } },
-      },
-    });
-    await client.ready();
-    const { registry } = engineOf(client.mesh);
-    const [one, auto] = ["one", "auto"].map((name) => registry.model(name)?.info);
-    const { standby } = client.mesh.poolStatus().chat!;
-    await client.close();
-    assertEquals(upstream.requests.map(({ path }) => path).sort(), ["/v1/key", "/v1/models"]);
-    assertEquals(one?.constraints, { context_window: 32_000, max_output_tokens: 4_096 });
-    assertEquals([one?.features?.tool_calling, one?.features?.vision, one?.features?.reasoning], [true, true, false]);
-    assertEquals(one?.pricing, [{ input: 1.5, output: 6, cached_input: 0.15 }]);
-    assertEquals(auto?.pricing, undefined);
-    assertEquals(standby, 2); // the key has nothing left
-  });
-
-  it("DeepSeek: the balance", async () => {
-    for (const [isAvailable, active] of [[true, 1], [false, 0]]) {
-      const balance = { is_available: isAvailable, balance_infos: [{ currency: "USD", total_balance: "1.50" }] };
-      await using upstream = await startUpstream(json(balance));
-      const provider = { connector: "deepseek.api.v1", base_url: upstream.url, api_key: "key-123456" };
-      const client = create({
-        config: {
-          providers: { ds: { ...provider, quota: { query_remaining: true } } },
-          models: { one: { provider: "ds", model: "deepseek-chat", capabilities: ["chat-completion"] } },
-          pools: { chat: { models: ["one"] } },
-        },
-      });
-      await client.ready();
-      assertEquals(client.mesh.poolStatus().chat?.active, active);
-      await client.close();
-      assertEquals(upstream.requests.map(({ path }) => path), ["/v1/user/balance"]);
-    }
-  });
-
-  it("one that answers its list with an error has the models of the catalogue", async () => {
-    await using upstream = await startUpstream(status(500));
-    const client = create({
-      config: {
-        providers: {
-          or: {
-            connector: "openrouter.gateway.v1",
-            base_url: upstream.url,
-            api_key: "k-123456",
-            pricing: { query: true },
-          },
-        },
-        models: { one: { provider: "or", model: "acme/one", capabilities: ["chat-completion"] } },
-        pools: { chat: { models: ["one"] } },
-      },
-    });
-    await client.ready();
-    assertEquals(client.mesh.poolStatus().chat?.active, 1);
-    await client.close();
   });
 });

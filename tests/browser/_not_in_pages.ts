@@ -150,9 +150,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/offered_models_test.ts`]: environment,
   [`${b}/messages_sdk_test.ts`]: sdk,
-  [`${b}/provider_queries_test.ts`]: {
-    "Vendors that report it > DeepSeek: the balance": vendor,
-  },
+  [`${b}/vendor_queries_test.ts`]: vendor,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,

@@ -6,6 +6,7 @@ export const acting: Readonly<Record<string, unknown>> = {
   providers: {
     hosted: { connector: "openai.llm.v1", api_key: ["key-one-0123456789", "key-two-0123456789"] },
     server: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", batch: { supported: true } },
+    gateway: { connector: "openrouter.gateway.v1", api_key: "key-one-0123456789" },
     oauth: {
       connector: "openai.compatible.v1",
       base_url: "http://127.0.0.1:9/v1",
@@ -57,6 +58,16 @@ export const locations: Readonly<Record<string, string>> = {
   "providers.*": "providers.hosted",
   "providers.*.base_url": "providers.server.base_url",
   "providers.*.connector": "providers.server.connector",
+  ...Object.fromEntries(
+    [
+      "discovery.model_details",
+      "discovery.capability_query",
+      "pricing.query",
+      "quota.query_current",
+      "quota.query_remaining",
+    ]
+      .map((key) => [`providers.*.${key}`, `providers.gateway.${key}`]),
+  ),
   "providers.*.auth.token_url": "providers.oauth.auth.token_url",
   "providers.*.auth.client_id": "providers.oauth.auth.client_id",
   "providers.*.auth.client_secret": "providers.oauth.auth.client_secret",

@@ -29,6 +29,12 @@ export const idle: readonly Idle[] = [
   ...["batch.supported", "infrastructure.batch", "files.upload", "infrastructure.files", "fine_tuning.supported"]
     .map((key): Idle => [claude, `providers.hosted.${key}`, true]),
   [claude, "providers.hosted.infrastructure.fine_tuning", true],
+  ...["discovery.model_details", "discovery.capability_query", "pricing.query"].flatMap((key): Idle[] => [
+    [{}, `providers.hosted.${key}`, true],
+    [claude, `providers.hosted.${key}`, true],
+    [instance, `providers.server.${key}`, true],
+  ]),
+  ...["quota.query_current", "quota.query_remaining"].map((key): Idle => [claude, `providers.hosted.${key}`, true]),
   [claude, "providers.hosted.batch.max_items", 5],
   [claude, "providers.hosted.files.max_size", "1MB"],
   [{ "providers.hosted.batch.supported": false }, "providers.hosted.batch.max_items", 5],

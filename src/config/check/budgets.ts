@@ -108,7 +108,9 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 /** The unknown prices of a model that a call may need. */
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
   const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values) ?? [];
-  if (members.isLocal(model) && known.length === 0 && model.pricing === undefined) return undefined;
+  if (known.length === 0 && model.pricing === undefined) {
+    if (members.isLocal(model) || members.isPriceQueried(model)) return undefined; // without an answer: `no_price`
+  }
   const prices = (known.length === 0 ? [{}] : known).map((price) => ({ ...price, ...model.pricing }));
   if (!members.leavesOf(model).some((leaf) => servesOperation(leaf, "chat"))) {
     const dates = new Set(["from", "above_tokens"]);

@@ -5,6 +5,8 @@
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { deliveryModes } from "../../capability/delivery.ts";
 import { servesOperation } from "../../capability/operations.ts";
+import type { VendorQuery } from "../../contracts/connector.ts";
+import type { Provider } from "../../contracts/provider.ts";
 import type {
   BudgetSubject,
   Condition,
@@ -121,6 +123,7 @@ class ConditionChecker {
       services: value.instance === undefined
         ? connector === undefined ? null : connector.infrastructure
         : value.instance.infrastructure?.facts,
+      queries: value.instance === undefined ? connector?.queries : queriesTo(value.instance),
     };
   }
 
@@ -185,4 +188,9 @@ class ConditionChecker {
       if (typeof client !== "string") report(`proxy.auth.tokens[${index}].budget`, [client.budget]);
     });
   }
+}
+
+/** The queries that an instance answers. Whether it knows its quota is known once it was asked. */
+function queriesTo({ describeModels }: Provider): readonly VendorQuery[] | undefined {
+  return describeModels === undefined ? ["quota"] : undefined;
 }

@@ -100,6 +100,14 @@ export class Members {
     return this.#connectorOf(provider)?.local === true;
   }
 
+  /** Whether the vendor is asked for the price of a model, which is therefore known only after the start. */
+  isPriceQueried({ provider }: ConfiguredModel): boolean {
+    const { queries, instance } = this.#parts.entries.get(provider) ?? {};
+    if (!queries?.details && !queries?.pricing) return false;
+    const isAnswered = this.#connectorOf(provider)?.queries?.includes("pricing") !== false;
+    return instance === undefined ? isAnswered : instance.describeModels !== undefined;
+  }
+
   /** The leaves that a model of the document serves. */
   leavesOf(model: ConfiguredModel): readonly string[] {
     const known = this.#leaves.get(model);

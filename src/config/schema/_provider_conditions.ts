@@ -22,6 +22,7 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
     },
   },
   ...services(),
+  ...queries(),
   ...overridden(),
   {
     keys: ["retry.budget.ratio", "retry.budget.min", "retry.budget.window"],
@@ -62,6 +63,19 @@ const services = (): readonly Condition<ProviderSubject>[] => [
     reason: (subject) => offers("files", subject) ? undefined : ": the provider has no files",
   },
 ];
+
+const queries = (): readonly Condition<ProviderSubject>[] =>
+  ([
+    ["discovery.model_details", "details", "details of its models"],
+    ["discovery.capability_query", "capabilities", "the capabilities of its models"],
+    ["pricing.query", "pricing", "its prices"],
+    ["quota.query_current", "quota", "the account's quota"],
+    ["quota.query_remaining", "quota", "the account's quota"],
+  ] as const).map(([key, query, what]) => ({
+    keys: [key],
+    idle: [false],
+    reason: ({ queries }) => queries?.includes(query) === false ? `: the vendor does not report ${what}` : undefined,
+  }));
 
 /** Whether a provider has a service according to its settings, else to its connector. */
 export function offers(ability: keyof InfrastructureFacts, { value, services }: ProviderSubject): boolean {

@@ -6,6 +6,7 @@ import type { First } from "./pools.ts";
 import type { ModelValues } from "./models.ts";
 import type { BudgetValues, ProviderValues } from "./providers.ts";
 import type { DocumentValues } from "./schema.ts";
+import type { VendorQuery } from "../../contracts/connector.ts";
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 
@@ -41,6 +42,8 @@ export interface ProviderSubject {
   readonly isFree: boolean;
   /** The services of its connector; undefined if it has none, null if they are unknown. */
   readonly services: InfrastructureFacts | undefined | null;
+  /** The queries that its vendor answers; undefined if they are unknown. */
+  readonly queries: readonly VendorQuery[] | undefined;
 }
 
 /** An entry of `models` of an enabled provider. */

@@ -179,8 +179,8 @@ const discovery = () =>
      */
     enumerate_models: flag(),
     /**
-     * Whether the vendor is asked for the context windows, output limits and features of its models. They override the
-     * catalogue.
+     * Whether the vendor is asked for the context windows, output limits, features and prices of its models. They
+     * override the catalogue.
      */
     model_details: flag({ default: false }),
     /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */

@@ -9,8 +9,11 @@ import type { ModelInfo } from "../../contracts/provider.ts";
 export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "defaultFor">;
 
 /** Facts about a provider's connector that validation needs; {@linkcode ProviderDeclaration} is assignable. */
-export interface KnownProvider
-  extends Pick<ProviderDeclaration, "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure"> {
+export interface KnownProvider extends
+  Pick<
+    ProviderDeclaration,
+    "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure" | "queries"
+  > {
   readonly models: readonly KnownModel[];
 }
 

@@ -125,7 +125,7 @@ export interface BatchSettings {
 
 /** Queries to a vendor at startup. */
 export interface ProviderQueries {
-  /** Constraints and features of its models. */
+  /** Constraints, features and prices of its models. */
   readonly details?: boolean;
   readonly capabilities?: boolean;
   readonly pricing?: boolean;
