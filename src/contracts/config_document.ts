@@ -557,7 +557,7 @@ export interface ProviderDocument {
   readonly discovery?: {
     /** Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted server, offers those that it lists, unless models are configured for it; an instance always does. Pools include the defaults of a catalogue, and every model of a list whose capabilities are known. */
     readonly enumerate_models?: boolean;
-    /** Whether the vendor is asked for the context windows, output limits and features of its models. They override the catalogue. */
+    /** Whether the vendor is asked for the context windows, output limits, features and prices of its models. They override the catalogue. */
     readonly model_details?: boolean;
     /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */
     readonly capability_query?: boolean;
