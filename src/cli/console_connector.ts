@@ -1,11 +1,14 @@
 /**
- * The console sink of a running proxy, with `--log-level` and `--log-format`.
+ * What a running proxy prints on standard error, with `--log-level` and `--log-format`: the console sink, and messages
+ * about the process itself.
  * @module
  */
 import { defaultSink } from "../config/settings/defaults.ts";
 import type { Connector, PluggableConnector } from "../contracts/connector.ts";
 import type { LogRecord, NoticeRecord, RequestLogRecord, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { EndSignal } from "../contracts/shell.ts";
 import { implementationOf } from "../registry/catalogue.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
@@ -57,6 +60,42 @@ export async function consoleConnector(
       };
     },
   };
+}
+
+/** A message about the process, such as that it listens. Further members are facts for machines. */
+export interface ProcessMessage {
+  readonly severity: Severity;
+  readonly message: string;
+  /**
+   * The message for people.
+   * @default the message, as a line
+   */
+  readonly text?: string;
+  readonly [fact: string]: unknown;
+}
+
+/** Formats a message about the process, with its line breaks. */
+export type ProcessFormat = (message: ProcessMessage) => string;
+
+/** Formats messages as text. */
+export const asText: ProcessFormat = ({ message, text = `${message}\n` }) => text;
+
+/**
+ * Formats messages as a JSON line each: trace records of the component `proxy`.
+ *
+ * @param clock Clock for timestamps.
+ */
+export function asJsonLines(clock: Pick<Clock, "now">): ProcessFormat {
+  return ({ severity, message, text: _, ...facts }) => {
+    const timestamp = new Date(clock.now()).toISOString();
+    return `${JSON.stringify({ type: "trace", timestamp, severity, component: "proxy", message, ...facts })}\n`;
+  };
+}
+
+/** The message after the first signal that ends the process. */
+export function stopMessage(signal: EndSignal): ProcessMessage {
+  const message = `${signal}: finishing responses in flight, up to 30 s; send it again to stop immediately`;
+  return { severity: "info", message, signal };
 }
 
 function oneOf<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {

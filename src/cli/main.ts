@@ -55,7 +55,7 @@ const commands: Readonly<Record<string, Listed>> = {
  * @returns The exit code: 0 success, 1 failure, 2 usage error.
  */
 export async function runCli(args: readonly string[], parts: CommandParts): Promise<ExitCode> {
-  const { stdout, stderr } = parts.shell;
+  const { stdout } = parts.shell;
   const isHelp = args[0] === "help" && args.length > 1;
   const [name, ...commandArgs] = isHelp ? [...args.slice(1), "--help"] : args;
   if (name === "--version" || name === "-v" || name === "version") {
@@ -81,18 +81,37 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   } catch (error) {
     if (error instanceof UsageError) {
       const line = `${error.message}. Try: modelmesh ${command === undefined ? "" : `${name} `}--help`;
-      stderr.write(
-        `${
-          line.split(/[\r\n]/).map((one) => one.trim()).filter(Boolean).join(" ").replace(/([?.])\. Try:/, "$1 Try:")
-        }\n`,
-      );
+      const message = line.split(/[\r\n]/).map((one) => one.trim()).filter(Boolean).join(" ")
+        .replace(/([?.])\. Try:/, "$1 Try:");
+      await printError({ message }, commandArgs, parts);
       return 2;
     }
     if (commandArgs.includes("--json")) stdout.write(`${JSON.stringify({ ok: false, problems: problemsOf(error) })}\n`);
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
-    stderr.write([messageOf(error), command?.advice?.(error), hint].filter(Boolean).join("\n") + "\n");
+    const advice = [command?.advice?.(error), hint].filter(Boolean).join("\n");
+    await printError({ message: messageOf(error), advice, problems: problemsOf(error) }, commandArgs, parts);
     return 1;
   }
+}
+
+/** A failed command. */
+interface CommandFailure {
+  readonly message: string;
+  readonly advice?: string;
+  readonly problems?: readonly ConfigProblem[];
+}
+
+/** Prints why a command failed: with `--log-format json` as a JSON line, like everything that a proxy prints. */
+async function printError(
+  { message, advice = "", problems }: CommandFailure,
+  args: readonly string[],
+  { shell: { stderr }, runtime: { clock } }: CommandParts,
+): Promise<void> {
+  if (!args.some((arg, index) => arg === "--log-format=json" || arg === "json" && args[index - 1] === "--log-format")) {
+    return void stderr.write(`${message}\n${advice === "" ? "" : `${advice}\n`}`);
+  }
+  const { asJsonLines } = await import("./console_connector.ts");
+  stderr.write(asJsonLines(clock)({ severity: "critical", message, ...(advice && { advice }), problems }));
 }
 
 function didYouMean(name: string): string {

@@ -8,7 +8,15 @@ import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
-import { consoleConnector, severities } from "./console_connector.ts";
+import {
+  asJsonLines,
+  asText,
+  consoleConnector,
+  type ProcessFormat,
+  type ProcessMessage,
+  severities,
+  stopMessage,
+} from "./console_connector.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import type { SupervisedWorker } from "./supervised_worker.ts";
 import type { Greeting } from "./worker_messages.ts";
@@ -43,7 +51,8 @@ Examples:
   modelmesh proxy --config modelmesh.yaml --host 0.0.0.0 --watch
 
 Events are printed to standard error as JSON lines, or as readable lines on a terminal. A console sink in the
-configuration replaces this output.
+configuration replaces this output. With --log-format json, everything on standard error is JSON lines: also the
+address, reloads, signals, and why a start failed.
 SIGHUP reloads the configuration. If it is invalid, its problems are printed and the previous one stays in force.
 If standard input is a terminal, SIGHUP stops the proxy, because its window was closed.
 Exit code: 0 stopped on request, 1 could not start, 2 usage error
@@ -60,7 +69,10 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
       throw new UsageError('"--watch" needs "--config": the file to watch');
     }
     const workers = readWorkers(flags, parts);
-    if (workers > 1 && parts.shell.workers.supervisor === undefined) return await superviseWorkers(workers, parts);
+    const format = flags.value("log-format") === "json" ? asJsonLines(parts.runtime.clock) : asText;
+    if (workers > 1 && parts.shell.workers.supervisor === undefined) {
+      return await superviseWorkers(workers, { parts, format });
+    }
     const port = readPort(flags.value("port"));
     const host = flags.value("host");
     const { runtime, shell } = parts;
@@ -80,10 +92,10 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
         ...(host === undefined ? {} : { host }),
         ...(port === undefined ? {} : { port }),
       });
-      const reload = reloading(running, { path, parts, isSilent: worker?.isFirst === false });
+      const reload = reloading(running, { path, parts, format, isSilent: worker?.isFirst === false });
       const cancelWatch = flags.has("watch") ? watchFile(path!, { known, parts, onChange: reload }) : () => {};
-      const greeting = greetingOf(running, { demo, json: flags.json, shell });
-      if (worker === undefined) await untilSignal(parts, { running, reload, greeting });
+      const greeting = greetingOf(running, { demo, json: flags.json, shell, format });
+      if (worker === undefined) await untilSignal(parts, { running, reload, greeting, format });
       else await untilOrdered(worker, { running, reload, greeting, shell });
       cancelWatch();
       return 0;
@@ -100,6 +112,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
 };
 
 interface GreetingOptions {
+  readonly format: ProcessFormat;
   readonly demo: Demo | undefined;
   readonly json: boolean;
   readonly shell: CommandParts["shell"];
@@ -108,18 +121,31 @@ interface GreetingOptions {
 /** Returns what is printed once the proxy listens. */
 function greetingOf(
   { url, mesh, warnings }: RunningProxy,
-  { demo, json, shell: { stderr } }: GreetingOptions,
+  { demo, json, shell: { stderr }, format }: GreetingOptions,
 ): Greeting {
   const { registry } = engineOf(mesh);
-  const providers = registry.instances.map(({ entry }) => `${entry.id} (${entry.source})`).join(", ");
-  const pools = registry.pools.map(({ name, members }) => `${name} (${members.length})`).join(", ");
-  const warned = warnings.map((warning) => `Warning: ${warning}\n`).join("");
+  const providers = registry.instances.map(({ entry: { id, source } }) => ({ id, source }));
+  const pools = registry.pools.map(({ name, members }) => ({ name, models: members.length }));
+  const providerList = providers.map(({ id, source }) => `${id} (${source})`).join(", ");
+  const poolList = pools.map(({ name, models }) => `${name} (${models})`).join(", ");
+  const listening = `ModelMesh listens on ${url}`;
   return {
     port: Number(/:(\d+)$/.exec(url)![1]),
     out: json ? `${JSON.stringify({ url, pools: mesh.listPools() })}\n` : "",
-    err: `${warned}ModelMesh listens on ${url}\n  providers: ${providers}\n  pools: ${pools}\n` +
-      (demo === undefined ? "" : demoHint(url, stderr)),
+    err: warnings.map((warning) => format(toWarning(warning))).join("") + format({
+      severity: "info",
+      message: `${listening} with the pools ${poolList}`,
+      text: `${listening}\n  providers: ${providerList}\n  pools: ${poolList}\n` +
+        (demo === undefined ? "" : demoHint(url, stderr)),
+      url,
+      providers,
+      pools,
+    }),
   };
+}
+
+function toWarning(message: string): ProcessMessage {
+  return { severity: "warning", message, text: `Warning: ${message}\n` };
 }
 
 function demoHint(url: string, { isTerminal }: Output): string {
@@ -139,6 +165,7 @@ The dashboard at ${url}/ui shows the same.
 }
 
 interface ReloadOptions {
+  readonly format: ProcessFormat;
   readonly path: string | undefined;
   /** Whether another process reports the result. */
   readonly isSilent: boolean;
@@ -146,16 +173,19 @@ interface ReloadOptions {
 }
 
 /** Returns a function that reloads the configuration and reports the result. */
-function reloading(running: RunningProxy, { path, isSilent, parts: { shell } }: ReloadOptions): () => Promise<void> {
-  const say = (text: string) => isSilent || shell.stderr.write(text);
+function reloading(
+  running: RunningProxy,
+  { path, isSilent, format, parts: { shell } }: ReloadOptions,
+): () => Promise<void> {
+  const print = (message: ProcessMessage) => isSilent || shell.stderr.write(format(message));
   return async () => {
     try {
       const warnings = await running.reload();
-      for (const warning of warnings) say(`Warning: ${warning}\n`);
-      say(`Reloaded ${path}\n`);
+      for (const warning of warnings) print(toWarning(warning));
+      print({ severity: "info", message: `Reloaded ${path}` });
     } catch (error) {
       const reason = engineOf(running.mesh).redact(error instanceof Error ? error.message : String(error));
-      say(`Not reloaded, the current configuration is kept. ${reason}\n`);
+      print({ severity: "error", message: `Not reloaded, the current configuration is kept. ${reason}` });
     }
   };
 }
@@ -176,10 +206,11 @@ interface Listening {
   readonly running: RunningProxy;
   readonly reload: () => Promise<void>;
   readonly greeting: Greeting;
+  readonly format: ProcessFormat;
 }
 
 /** Resolves once the proxy has stopped after a signal. A second signal exits immediately. */
-async function untilSignal({ shell }: CommandParts, { running, reload, greeting }: Listening): Promise<void> {
+async function untilSignal({ shell }: CommandParts, { running, reload, greeting, format }: Listening): Promise<void> {
   const cancelReload = shell.isInteractive ? () => {} : shell.onSignal(["SIGHUP"], reload);
   shell.stdout.write(greeting.out);
   shell.stderr.write(greeting.err);
@@ -192,7 +223,7 @@ async function untilSignal({ shell }: CommandParts, { running, reload, greeting 
       if (signal === "SIGHUP") return; // both shell and kernel send it when a window is closed
       shell.exit(1);
     }
-    shell.stderr.write(`${signal}: finishing responses in flight, up to 30 s; send it again to stop immediately\n`);
+    shell.stderr.write(format(stopMessage(signal)));
     running.stop().then(resolve, reject);
   });
   await promise;
@@ -203,7 +234,7 @@ async function untilSignal({ shell }: CommandParts, { running, reload, greeting 
 /** Resolves once a worker process has stopped. Its supervisor handles the signals. */
 async function untilOrdered(
   worker: SupervisedWorker,
-  { running, reload, greeting, shell }: Listening & Pick<CommandParts, "shell">,
+  { running, reload, greeting, shell }: Omit<Listening, "format"> & Pick<CommandParts, "shell">,
 ): Promise<void> {
   const cancel = shell.onSignal(["SIGINT", "SIGTERM", "SIGHUP"], () => {}); // a terminal signals all of its processes
   const { promise, resolve, reject } = deferred();
@@ -228,9 +259,12 @@ function readWorkers(flags: Flags, { shell }: CommandParts): number {
   return count;
 }
 
-async function superviseWorkers(count: number, { shell, runtime }: CommandParts): Promise<ExitCode> {
+async function superviseWorkers(
+  count: number,
+  { parts: { shell, runtime }, format }: { readonly parts: CommandParts; readonly format: ProcessFormat },
+): Promise<ExitCode> {
   const { supervise } = await import("./supervisor.ts");
-  return await supervise({ shell, runtime, count, workers: shell.workers });
+  return await supervise({ shell, runtime, count, workers: shell.workers, format });
 }
 
 /** Returns the worker side of the supervisor link; undefined in a process without a supervisor. */

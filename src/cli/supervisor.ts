@@ -7,6 +7,7 @@ import type { EndSignal, Shell, Worker, Workers } from "../contracts/shell.ts";
 import { OverviewOwner } from "../proxy/overview/shared_overview.ts";
 import { SharedOwner, SharedSums } from "../state/replication/shared_sums.ts";
 import type { ExitCode } from "./command.ts";
+import { asText, type ProcessFormat, type ProcessMessage, stopMessage } from "./console_connector.ts";
 import type { FromWorker, Greeting, ToWorker } from "./worker_messages.ts";
 
 /** Minimum lifetime of a worker that is restarted immediately, ms. */
@@ -20,6 +21,11 @@ interface SupervisorParts {
   readonly workers: Workers;
   readonly runtime: Pick<Runtime, "clock">;
   readonly count: number;
+  /**
+   * Formats messages.
+   * @default text
+   */
+  readonly format?: ProcessFormat;
 }
 
 /** Runs workers until a signal stops them. */
@@ -97,7 +103,9 @@ class Supervisor {
   #listens(slot: number, greeting: Greeting): void {
     const { shell, count } = this.#parts;
     this.#listening.add(slot);
-    if (this.#hasGreeted) shell.stderr.write(`Worker ${slot + 1} is listening again\n`);
+    if (this.#hasGreeted) {
+      this.#print({ severity: "info", message: `Worker ${slot + 1} is listening again`, worker: slot + 1 });
+    }
     if (this.#greeting === undefined) {
       this.#greeting = greeting;
       if (!this.#isStopping) { for (let other = 1; other < count; other++) this.#start(other); }
@@ -105,7 +113,13 @@ class Supervisor {
     if (this.#hasGreeted || this.#listening.size < count) return;
     this.#hasGreeted = true;
     shell.stdout.write(this.#greeting.out);
-    shell.stderr.write(`${this.#greeting.err}  workers: ${count}\n`);
+    shell.stderr.write(this.#greeting.err);
+    this.#print({
+      severity: "info",
+      message: `All processes listen, workers: ${count}`,
+      text: `  workers: ${count}\n`,
+      workers: count,
+    });
   }
 
   #ended(slot: number, code: number | null, livedMs: number): void {
@@ -113,12 +127,13 @@ class Supervisor {
     this.#listening.delete(slot);
     if (this.#greeting === undefined && !this.#isStopping) return this.#end(code === 2 ? 2 : 1); // it has printed the reason
     if (this.#isStopping) return this.#endIfEmpty();
-    const { shell, runtime: { clock } } = this.#parts;
+    const { runtime: { clock } } = this.#parts;
     const failures = livedMs >= longLifeMs ? 0 : this.#failures.get(slot) ?? 0;
     this.#failures.set(slot, failures + 1);
     const waitMs = failures === 0 ? 0 : Math.min(maxWaitMs, firstWaitMs * 2 ** failures);
     const how = code === null ? "by a signal" : `with exit code ${code}`;
-    shell.stderr.write(`Worker ${slot + 1} exited ${how}: restarting in ${waitMs} ms\n`);
+    const message = `Worker ${slot + 1} exited ${how}: restarting in ${waitMs} ms`;
+    this.#print({ severity: "error", message, worker: slot + 1, exit_code: code, wait_ms: waitMs });
     this.#restarts.set(
       slot,
       clock.after(waitMs, () => {
@@ -142,10 +157,15 @@ class Supervisor {
     if (this.#isStopping && signal === "SIGHUP") return; // both shell and kernel send it when a window is closed
     if (this.#isStopping) shell.exit(1);
     this.#isStopping = true;
-    shell.stderr.write(`${signal}: finishing responses in flight, up to 30 s; send it again to stop immediately\n`);
+    this.#print(stopMessage(signal));
     for (const cancel of this.#restarts.values()) cancel();
     this.#sendAll({ order: "stop" });
     this.#endIfEmpty();
+  }
+
+  #print(message: ProcessMessage): void {
+    const { shell, format = asText } = this.#parts;
+    shell.stderr.write(format(message));
   }
 
   #endIfEmpty(): void {

@@ -30,6 +30,23 @@ import { admin, answer, atOnce, isLinux, killOne, token, withWorkers } from "../
     });
   });
 
+  it("print nothing but JSON lines with --log-format json, from the start to the end, also when one is killed", async () => {
+    await using upstream = await startUpstream(answer);
+    let err = "";
+    await withWorkers({ upstream, args: ["--log-format", "json"] }, async (workers) => {
+      assertEquals((await workers.chat()).status, 200);
+      await killOne(workers);
+      assertEquals((await workers.chat()).status, 200);
+      workers.child.kill("SIGHUP");
+      await until(() => workers.child.err.includes("Reloaded"), () => workers.child.err);
+      workers.child.kill("SIGTERM");
+      await workers.child.code;
+      err = workers.child.err;
+    });
+    const types = err.trimEnd().split("\n").map((line) => JSON.parse(line).type);
+    assertEquals(new Set(types), new Set(["trace", "routing"])); // a killed process may lose its last record
+  });
+
   it("report each step of a budget once, by webhook", async () => {
     await using upstream = await startUpstream(answer);
     await using hook = await startUpstream(json({}));

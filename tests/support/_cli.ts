@@ -285,7 +285,7 @@ export function spawnCommand(
     },
     says,
     async url() {
-      await says("\n  pools:");
+      await says("pools"); // after the address, in either format
       return /listens on (\S+)/.exec(written.err)![1]!;
     },
     kill: (signal) => void kill(child.pid!, signal), // Deno's `child.kill` sends at most one signal, and loses the exit code

@@ -25,6 +25,8 @@ interface Setup {
   readonly client?: Readonly<Record<string, unknown>>;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly workers?: number;
+  /** Additional arguments. */
+  readonly args?: readonly string[];
 }
 
 /** A proxy with workers. */
@@ -41,7 +43,7 @@ export interface Workers {
 
 /** Starts a proxy with workers, and stops it with SIGTERM. */
 export async function withWorkers(
-  { upstream, client, config, workers = 2 }: Setup,
+  { upstream, client, config, workers = 2, args = [] }: Setup,
   test: (workers: Workers) => Promise<void>,
 ): Promise<void> {
   await using folder = await makeFolder();
@@ -56,7 +58,7 @@ export async function withWorkers(
     },
   });
   const path = await folder.write("mesh.json", JSON.stringify(document));
-  await using child = spawnCommand(["proxy", "--port", "0", "--config", path, "--workers", String(workers)]);
+  await using child = spawnCommand(["proxy", "--port", "0", "--config", path, "--workers", String(workers), ...args]);
   await child.says(`workers: ${workers}`);
   const port = Number(new URL(await child.url()).port);
   const pids = () => childrenOf(child.pid);
