@@ -114,6 +114,7 @@ export class AnthropicProvider extends BaseProvider {
         const values = stream.push(event.data);
         if (values === undefined) continue;
         if (request.native !== undefined) yield nativeChunk(event, values, stream);
+        else if (event.event === "ping") yield { value: stream.emptyChunk, isPing: true };
         else for (const value of values) yield { value };
         if (stream.finished) return;
       }

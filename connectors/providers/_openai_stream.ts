@@ -14,6 +14,12 @@ import { chunksOf } from "./_chunks.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
 import { streamReaderOf } from "./_http.ts";
 
+/** A comment of the provider. */
+const pings: readonly CompletionChunk[] = [{
+  value: { id: "", object: "chat.completion.chunk", created: 0, model: "", choices: [] },
+  isPing: true,
+}];
+
 /** An event as received. */
 export interface ReceivedEvent {
   readonly data: string;
@@ -83,7 +89,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
       const value = this.#chunks[this.#position];
       if (value !== undefined) {
         this.#position++;
-        this.#isEmpty = false;
+        if (!value.isPing) this.#isEmpty = false;
         return { done: false, value };
       }
       if (this.#failure !== undefined) throw this.#failed(this.#failure.error);
@@ -111,7 +117,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     const batch = await this.#nextBatch(events);
     if (this.#isLast) return; // cancelled meanwhile
     if (batch === undefined) return this.#finish(events.unfinished === "[DONE]");
-    this.#take(batch.chunks);
+    this.#take(batch.chunks.length === 0 && events.takeComment() ? pings : batch.chunks);
     if (batch.failure !== undefined) this.#failure = { error: batch.failure };
     if (!batch.isDone) return;
     this.#isEmpty &&= batch.chunks.length === 0;

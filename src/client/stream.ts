@@ -60,7 +60,8 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
   async #next(): Promise<IteratorResult<ChatCompletionChunk, undefined>> {
     if (this.#isOver) return { done: true, value: undefined }; // like a generator that has thrown
     try {
-      const chunk = await this.#stream.read();
+      let chunk = await this.#stream.read();
+      while (chunk?.isPing) chunk = await this.#stream.read();
       if (chunk === undefined) return { done: true, value: undefined };
       this.#text += chunk.value.choices[0]?.delta?.content ?? "";
       return { done: false, value: chunk.value };

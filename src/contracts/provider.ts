@@ -103,6 +103,8 @@ export interface CompletionChunk {
   readonly native?: string;
   /** Further events contained in the same string. */
   readonly others?: readonly ChatCompletionChunk[];
+  /** Whether it is a comment or a ping, which shows that the provider is alive; `value` has no choices. */
+  readonly isPing?: true;
   /** Whether the next event has already arrived, so that both may be forwarded together. */
   more?: boolean;
 }

@@ -103,6 +103,8 @@ export interface Translation {
 export interface EventTranslator {
   /** The media type; `text/event-stream` by default. */
   readonly contentType?: string;
+  /** An event without meaning, for a stream that waits; a comment by default, empty if there is none. */
+  readonly heartbeat?: string;
   /** Converts a chunk to events. The last chunk of a response contains the usage, if the provider reports it. */
   push(chunk: ChatCompletionChunk): string;
   /** The events after the last chunk of a complete response. */

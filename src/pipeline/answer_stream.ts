@@ -86,7 +86,7 @@ export class AnswerStream {
   }
 
   /**
-   * The next event; undefined when the response is complete or was cancelled.
+   * The next event, or a ping of the provider; undefined when the response is complete or was cancelled.
    *
    * @throws {StreamInterruptedError} If the provider fails midway.
    * @throws The reason, if the stream was stopped.
@@ -98,6 +98,7 @@ export class AnswerStream {
       const chunk = isHeld ? held[this.#position++] : complete ? undefined : await this.#next();
       if (this.#end !== undefined) break;
       if (chunk === undefined) return this.#finish();
+      if (chunk.isPing) return chunk;
       const { usage } = chunk.value;
       if (usage === null || usage === undefined) return this.#pass(chunk);
       this.#usage = usage; // forwarded once, at the end

@@ -19,7 +19,7 @@ export class ChunkFilter {
 
   /** @throws {UpstreamError} If the chunk is invalid. */
   read(chunk: CompletionChunk): CompletionChunk {
-    if (chunk.wire !== undefined || chunk.native !== undefined) return chunk;
+    if (chunk.wire !== undefined || chunk.native !== undefined || chunk.isPing) return chunk;
     const value = copyParts(chunk.value, "delta") as ChatCompletionChunk;
     return this.#normalizer.normalize(value) ? { ...chunk, value } : chunk;
   }

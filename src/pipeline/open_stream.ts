@@ -63,6 +63,7 @@ async function warmUp(
     if (done) {
       return { answer: { held, rest, complete: true, filter }, empty: true, usage, model: readModelId(held[0]?.value) };
     }
+    if (event.isPing) continue; // a sign of life, not a part of the response
     const value = filter.read(event);
     held.push(value);
     usage = value.value.usage ?? usage;

@@ -3,36 +3,57 @@
  * @module
  */
 import type { ChatCompletion } from "../contracts/openai.ts";
+import type { StopSignal } from "../contracts/runtime.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { completionsDialect as dialect, translateCompletion } from "../dialects/completions/completions.ts";
 import type { Translation } from "../dialects/dialect.ts";
 import type { Answer } from "../pipeline/answer.ts";
-import { chatResponse, performChat } from "./dialect_route.ts";
+import { createWriter, performChat, respondToChat } from "./dialect_route.ts";
 import type { Exchange } from "./exchange.ts";
 import { JoinedEvents } from "./joined_events.ts";
 import { json } from "./json.ts";
 import { readWork, type Work } from "./form.ts";
+import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
+import { toStreamFormat } from "./sse.ts";
 
 /** Handles a request. */
 export async function handleCompletion(exchange: Exchange): Promise<PlainResponse> {
   const work = await readWork(exchange);
   const { chats, whole, events } = translateCompletion(work.value);
   const [first] = chats;
-  if (chats.length === 1) return chatResponse(await performChat(first!, { dialect, work, exchange }), first!, exchange);
-  const answers = await performAll(chats, { work, exchange });
-  const { headers, requestId, onEnd } = exchange;
-  addRoutingHeaders(headers, answers[0]!);
-  const streams = answers.flatMap((answer) => answer.kind === "stream" ? answer.stream : []);
-  if (streams.length === 0) {
+  if (chats.length === 1) return await respondToChat(first!, { dialect, work, exchange });
+  const { headers, requestId } = exchange;
+  if (first!.chat.stream !== true) {
+    const answers = await performAll(chats, { work, exchange, signal: exchange.request.signal });
+    addRoutingHeaders(headers, answers[0]!);
     const bodies = answers.flatMap((answer, index) =>
       answer.kind === "whole" ? [chats[index]!.whole(answer.response.body)] : []
     );
     return json(whole(bodies), { headers });
   }
-  headers["content-type"] = "text/event-stream";
-  headers["cache-control"] = "no-cache";
   const translator = events();
+  return await respondWithStream(exchange, {
+    startedAt: work.time.startedAt,
+    format: toStreamFormat(createWriter(translator, requestId)),
+    perform: (signal) => performAll(chats, { work, exchange, signal }),
+    respond: (answers) => joinedResponse(answers, { chats, translator, exchange }),
+  });
+}
+
+interface JoinedParts {
+  readonly chats: ReturnType<typeof translateCompletion>["chats"];
+  readonly translator: ReturnType<ReturnType<typeof translateCompletion>["events"]>;
+  readonly exchange: Exchange;
+}
+
+function joinedResponse(
+  answers: readonly Answer<ChatCompletion>[],
+  { chats, translator, exchange: { headers, requestId, onEnd } }: JoinedParts,
+): PlainResponse {
+  addRoutingHeaders(headers, answers[0]!);
+  addStreamHeaders(headers, "text/event-stream");
+  const streams = answers.flatMap((answer) => answer.kind === "stream" ? answer.stream : []);
   const body = new JoinedEvents(streams, {
     push: (index, chunk) => translator.pushOf(chats[index]!.form, chunk),
     end: () => translator.end(),
@@ -46,12 +67,12 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
 /** Performs all of them concurrently. The first failure aborts the others. */
 async function performAll(
   translations: readonly Translation[],
-  { work, exchange }: { readonly work: Work; readonly exchange: Exchange },
+  { work, exchange, signal }: { readonly work: Work; readonly exchange: Exchange; readonly signal: StopSignal },
 ): Promise<Answer<ChatCompletion>[]> {
   const all = new AbortController();
-  const leave = () => all.abort(exchange.request.signal.reason);
-  exchange.request.signal.addEventListener("abort", leave, { once: true });
-  if (exchange.request.signal.aborted) leave();
+  const leave = () => all.abort(signal.reason);
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
   let failure: { readonly error: unknown } | undefined;
   const settled = await Promise.all(translations.map(async (translation) => {
     try {

@@ -16,9 +16,10 @@ import { errorRowOf } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 import { readWork, type Work } from "./form.ts";
+import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
-import { EventBody, type EventWriter } from "./sse.ts";
+import { EventBody, type EventWriter, toStreamFormat } from "./sse.ts";
 
 /**
  * Creates the route of a dialect.
@@ -33,7 +34,7 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
     handle: async (exchange) => {
       const work = await readWork(exchange);
       const translation = dialect.translate(work.value, exchange.request);
-      return chatResponse(await performChat(translation, { dialect, work, exchange }), translation, exchange);
+      return await respondToChat(translation, { dialect, work, exchange });
     },
   };
 }
@@ -45,6 +46,24 @@ interface ChatPerformance {
   readonly exchange: Exchange;
   /** Aborts it; defaults to the request's own signal. */
   readonly signal?: StopSignal;
+}
+
+/** Performs a request as the chat request to which it was translated, and translates the response. */
+export async function respondToChat(
+  translation: Translation,
+  performance: Omit<ChatPerformance, "signal">,
+): Promise<PlainResponse> {
+  const { work: { time: { startedAt } }, exchange } = performance;
+  if (translation.chat.stream !== true) {
+    return chatResponse(await performChat(translation, performance), translation, exchange);
+  }
+  const events = translation.events();
+  return await respondWithStream(exchange, {
+    startedAt,
+    format: toStreamFormat(createWriter(events, exchange.requestId), events.contentType),
+    perform: (signal) => performChat(translation, { ...performance, signal }),
+    respond: (answer) => chatResponse(answer, translation, exchange),
+  });
 }
 
 /** Performs a request as the chat request to which it was translated. */
@@ -83,7 +102,7 @@ export function embeddingRoute(dialect: EmbeddingDialect): RouteEntry {
 }
 
 /** Translates a response to the dialect of its request. */
-export function chatResponse(
+function chatResponse(
   answer: Answer<ChatCompletion>,
   translation: Translation,
   exchange: Exchange,
@@ -92,9 +111,12 @@ export function chatResponse(
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     const events = translation.events();
-    headers["content-type"] = events.contentType ?? "text/event-stream";
-    headers["cache-control"] = "no-cache";
-    return { status: 200, headers, body: new EventBody(answer.stream, { writer: writerOf(events, requestId), onEnd }) };
+    addStreamHeaders(headers, events.contentType ?? "text/event-stream");
+    return {
+      status: 200,
+      headers,
+      body: new EventBody(answer.stream, { writer: createWriter(events, requestId), onEnd }),
+    };
   }
   return wholeResponse(answer, translation.whole, exchange);
 }
@@ -113,12 +135,13 @@ function wholeResponse<Response extends ChatCompletion | EmbeddingResponse>(
 }
 
 /**
- * Native events are passed through unchanged, including the final one. A response has either only native events or
- * none.
+ * Creates the serializer of a translated stream. Native events are passed through unchanged, including the final one. A
+ * response has either only native events or none.
  */
-function writerOf(events: EventTranslator, requestId: string): EventWriter {
+export function createWriter(events: EventTranslator, requestId: string): EventWriter {
   let isNative = false;
   return {
+    ...(events.heartbeat === undefined ? {} : { heartbeat: events.heartbeat }),
     chunk({ value, others, native }: CompletionChunk) {
       isNative ||= native !== undefined;
       if (isNative) {

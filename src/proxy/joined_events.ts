@@ -68,6 +68,7 @@ export class JoinedEvents implements PlainStream {
     if ("error" in arrival) return this.#fail(arrival);
     const { index, chunk } = arrival;
     if (chunk !== undefined) {
+      if (chunk.isPing) return "";
       return [chunk.value, ...chunk.others ?? []].reduce((sum, value) => sum + this.#writer.push(index, value), "");
     }
     this.#open.delete(index);

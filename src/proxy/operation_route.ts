@@ -10,9 +10,10 @@ import type { Answer } from "../pipeline/answer.ts";
 import { ContentBody } from "./content_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { readWork } from "./form.ts";
+import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
-import { chatEvents, EventBody } from "./sse.ts";
+import { chatEvents, EventBody, toStreamFormat } from "./sse.ts";
 
 /**
  * Creates the route of an operation.
@@ -38,18 +39,26 @@ async function perform<Body extends RequestBody, Response>(
   const { defaultModel } = operation;
   if (body.model === undefined && defaultModel === undefined) throw missing("model");
   const received = files.length === 0 ? { text } : { text, files };
-  return responseOf(await performRequest(exchange, { operation, body, defaultModel, time, ...received }), exchange);
+  const request = { operation, body, defaultModel, time, ...received };
+  if (body.stream !== true || operation.hasContent) {
+    return responseOf(await performRequest(exchange, request), exchange);
+  }
+  return await respondWithStream(exchange, {
+    startedAt: time.startedAt,
+    format: toStreamFormat(chatEvents(exchange.requestId)),
+    perform: (signal) => performRequest(exchange, { ...request, signal }),
+    respond: (answer) => responseOf(answer, exchange),
+  });
 }
 
 function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
-    headers["content-type"] = "text/event-stream";
-    headers["cache-control"] = "no-cache";
+    addStreamHeaders(headers, "text/event-stream");
     return { status: 200, headers, body: new EventBody(answer.stream, { writer: chatEvents(requestId), onEnd }) };
   }
   if (answer.kind === "content") {
-    headers["content-type"] = answer.stream.type;
+    addStreamHeaders(headers, answer.stream.type);
     return { status: 200, headers, body: new ContentBody(answer.stream, onEnd) };
   }
   const { wire, body: parsed, content } = answer.response;

@@ -6,14 +6,25 @@ import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
 import { errorRowOf } from "./error_body.ts";
+import type { StreamFormat } from "./heartbeat.ts";
+
+/** A heartbeat, which readers of events ignore. */
+const comment = ": heartbeat\n\n";
 
 /** Serializes a stream as complete events; returns an empty string if there is none yet. */
 export interface EventWriter {
+  /** An event or comment without meaning; a comment by default. */
+  readonly heartbeat?: string;
   chunk(chunk: CompletionChunk): string;
   /** Called after the last chunk of a complete response. */
   end(): string;
   /** Reports an error in place of the remainder of a response. */
   fail(error: unknown): string;
+}
+
+/** Returns the format of a stream that a writer serializes. */
+export function toStreamFormat(writer: EventWriter, contentType: string = "text/event-stream"): StreamFormat {
+  return { contentType, heartbeat: writer.heartbeat ?? comment, fail: (error) => writer.fail(error) };
 }
 
 /**
@@ -66,7 +77,7 @@ export class EventBody implements PlainStream {
       for (;;) {
         const chunk = await this.#stream.read();
         if (chunk === undefined) break;
-        text += writer.chunk(chunk);
+        text += chunk.isPing ? writer.heartbeat ?? comment : writer.chunk(chunk);
         if (chunk.more !== true && text !== "") return text;
       }
       text += writer.end();

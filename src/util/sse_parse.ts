@@ -23,6 +23,7 @@ export class SseParser {
   #data: string | undefined;
   #event = "";
   #afterCr = false;
+  #hasComment = false;
 
   /**
    * Parses the next chunk.
@@ -49,6 +50,13 @@ export class SseParser {
     return events;
   }
 
+  /** Whether a comment was read since the last call. */
+  takeComment(): boolean {
+    const hasComment = this.#hasComment;
+    this.#hasComment = false;
+    return hasComment;
+  }
+
   /** Data of an incomplete event at the end of the stream, which the standard discards. */
   get unfinished(): string | undefined {
     const line = this.#partialLine.startsWith("data:") ? this.#partialLine.slice(5).trimStart() : undefined;
@@ -63,7 +71,10 @@ export class SseParser {
       return;
     }
     const colon = line.indexOf(":");
-    if (colon === 0) return;
+    if (colon === 0) {
+      this.#hasComment = true;
+      return;
+    }
     const field = colon < 0 ? line : line.slice(0, colon);
     if (field !== "data" && field !== "event") return;
     const value = colon < 0 ? "" : line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
@@ -87,6 +98,11 @@ export class SseReader {
   /** Data of an event that is truncated by the end of the body. */
   get unfinished(): string | undefined {
     return this.#parser.unfinished;
+  }
+
+  /** Whether a comment was read since the last call. */
+  takeComment(): boolean {
+    return this.#parser.takeComment();
   }
 
   /**

@@ -35,7 +35,7 @@ const sections: Readonly<Record<string, string>> = {
     "health.enabled health.interval health.timeout health.failure_threshold health.providers",
   connectors: "packages",
   proxy: "host port endpoints auth.method auth.tokens auth.admin_tokens cors.enabled cors.origins cors.headers " +
-    "cors.methods cors.max_age max_concurrent request_timeout drain_delay allowed_hosts listener tls.cert tls.key",
+    "cors.methods cors.max_age max_concurrent request_timeout drain_delay heartbeat allowed_hosts listener tls.cert tls.key",
 };
 
 /** Their paths; `*` stands for names. */
@@ -116,4 +116,5 @@ export const specifiedDefaults: Readonly<Record<string, unknown>> = {
   "proxy.max_concurrent": 1000,
   "proxy.request_timeout": "600s",
   "proxy.drain_delay": "0s",
+  "proxy.heartbeat": "15s",
 };

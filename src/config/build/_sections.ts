@@ -53,6 +53,7 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     ...bodyBounds(values, parts.report),
     uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
+    heartbeatMs: values.heartbeat ?? defaultProxy.heartbeatMs,
     listener: values.listener ?? defaultProxy.listener,
     ...(values.id_secret === undefined ? {} : { idSecret: values.id_secret }),
     ...(values.tls === undefined ? {} : { tls: values.tls }),

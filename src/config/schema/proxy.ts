@@ -43,6 +43,7 @@ export interface ProxyValues {
   readonly upload_limit?: number;
   readonly request_timeout?: number;
   readonly drain_delay?: number;
+  readonly heartbeat?: number;
   readonly listener?: "http1" | "node" | "deno";
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly id_secret?: string;
@@ -154,6 +155,11 @@ export const proxy = (): Field<ProxyValues> =>
      * Time between the stop signal and the refusal of connections. During this time only `/ready` reports the shutdown.
      */
     drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
+    /**
+     * Interval of heartbeats in a stream that waits for its provider. After 10 s without content, a stream begins with
+     * one. `0s` disables them.
+     */
+    heartbeat: duration({ min: 0, default: defaultProxy.heartbeatMs }),
     /**
      * HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno). `Deno.serve`
      * has no time limit for slow request headers, and may not detect a client that disconnects before its response

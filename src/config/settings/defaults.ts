@@ -114,6 +114,7 @@ export const defaultProxy: {
   readonly bodyMemory: number;
   readonly uploadLimit: number;
   readonly drainDelayMs: number;
+  readonly heartbeatMs: number;
   readonly listener: "http1" | "node" | "deno";
 } = {
   host: "127.0.0.1",
@@ -123,6 +124,7 @@ export const defaultProxy: {
   bodyMemory: 268_435_456,
   uploadLimit: 536_870_912,
   drainDelayMs: 0,
+  heartbeatMs: 15_000,
   listener: "http1",
 };
 

@@ -60,6 +60,8 @@ export interface ProxySettings {
   readonly idSecret?: string;
   /** Delay between the stop signal and refusing connections, ms. */
   readonly drainDelayMs: number;
+  /** Interval of heartbeats in streams that wait, ms; 0 for none. */
+  readonly heartbeatMs: number;
 }
 
 /** Paths of PEM files. */

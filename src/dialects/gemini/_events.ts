@@ -36,6 +36,8 @@ interface Candidate {
  */
 export class ContentEvents implements EventTranslator {
   readonly contentType: string;
+  /** White space between the items of an array has no meaning. */
+  readonly heartbeat?: string;
   /** Native events are items of the array as well. */
   readonly native: EventTranslator["native"];
   readonly #form: StreamForm;
@@ -47,6 +49,7 @@ export class ContentEvents implements EventTranslator {
   constructor(form: StreamForm) {
     this.#form = form;
     this.contentType = form.isArray ? "application/json" : "text/event-stream";
+    if (form.isArray) this.heartbeat = "\n";
     this.native = form.isArray
       ? { event: (text) => this.#item(text.replace(/^data: ?/gm, "").trim()), end: () => this.#last() }
       : undefined;

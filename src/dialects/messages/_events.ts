@@ -37,6 +37,7 @@ interface WaitingText {
  * the arguments of a tool call are complete waits.
  */
 export class MessageEvents implements EventTranslator {
+  readonly heartbeat: string = eventOf({ type: "ping" });
   readonly #stops: readonly string[] | undefined;
   #hasStarted = false;
   #blocks = 0;

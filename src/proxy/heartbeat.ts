@@ -1,0 +1,222 @@
+/**
+ * Heartbeats of streamed responses: while a model thinks, comments prevent clients and reverse proxies in between from
+ * giving up. A response whose first content takes long begins before it; failover then goes on unseen.
+ * @module
+ */
+import type { Clock, Stopper } from "../contracts/runtime.ts";
+import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Time from the start of a request until its response begins without content, ms. */
+const patienceMs = 10_000;
+
+/** The format of a streamed response. */
+export interface StreamFormat {
+  readonly contentType: string;
+  /** An event or a comment without meaning; empty if the format has none. */
+  readonly heartbeat: string;
+  /** Converts an error to the event that ends the response. */
+  fail(error: unknown): string;
+}
+
+/** A request for a streamed response. */
+export interface StreamedRequest<Answer> {
+  /** Time at which the request was received, monotonic ms. */
+  readonly startedAt: number;
+  readonly format: StreamFormat;
+  /** Performs the request. */
+  readonly perform: (signal: Stopper["signal"]) => Promise<Answer>;
+  /** Creates the response. */
+  readonly respond: (answer: Answer) => PlainResponse;
+}
+
+/**
+ * Adds the headers of a streamed response.
+ *
+ * @param headers The headers.
+ * @param contentType The media type.
+ */
+export function addStreamHeaders(headers: Record<string, string>, contentType: string): void {
+  headers["content-type"] = contentType;
+  headers["cache-control"] = "no-cache";
+  headers["x-accel-buffering"] = "no"; // nginx would collect events
+}
+
+/**
+ * Performs a request for a streamed response. After ten seconds without content, the response begins with a heartbeat,
+ * and a later failure is an event.
+ *
+ * @param exchange The request.
+ * @param streamed How to perform it.
+ * @throws The error of a request that fails before.
+ */
+export async function respondWithStream<Answer>(
+  exchange: Exchange,
+  { startedAt, format, perform, respond }: StreamedRequest<Answer>,
+): Promise<PlainResponse> {
+  const { mesh: { runtime }, request, headers, proxy: { heartbeatMs }, onEnd } = exchange;
+  const { clock } = runtime;
+  if (heartbeatMs === 0 || format.heartbeat === "") return respond(await perform(request.signal));
+  const stopper = runtime.stopper?.() ?? new AbortController();
+  const stop = () => stopper.abort(request.signal.reason);
+  request.signal.addEventListener("abort", stop);
+  if (request.signal.aborted) stop();
+  const answer = perform(stopper.signal);
+  const beating = { clock, intervalMs: heartbeatMs, heartbeat: format.heartbeat };
+  if (await isSettledWithin(answer, { clock, ms: patienceMs - (clock.monotonic() - startedAt) })) {
+    const { body, ...response } = respond(await answer);
+    return { ...response, body: new HeartbeatBody(body as PlainStream, beating) };
+  }
+  addStreamHeaders(headers, format.contentType);
+  const opening = new OpeningBody({ answer, respond, fail: (error) => format.fail(error), stopper, onEnd });
+  return { status: 200, headers: { ...headers }, body: new HeartbeatBody(opening, { ...beating, isLate: true }) };
+}
+
+function isSettledWithin(
+  promise: Promise<unknown>,
+  { clock, ms }: { readonly clock: Clock; readonly ms: number },
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(Math.max(0, ms), () => resolve(false));
+    const settle = () => {
+      cancel();
+      resolve(true);
+    };
+    promise.then(settle, settle);
+  });
+}
+
+interface Opening<Answer> extends Pick<StreamedRequest<Answer>, "respond"> {
+  readonly answer: Promise<Answer>;
+  readonly fail: (error: unknown) => string;
+  readonly stopper: Stopper;
+  readonly onEnd: () => void;
+}
+
+/** The body of a response that has begun before its request was served. */
+class OpeningBody<Answer> implements PlainStream {
+  onStop?: (reason: unknown) => void;
+  readonly #opening: Opening<Answer>;
+  #body: PlainStream | undefined;
+  #isOver = false;
+
+  constructor(opening: Opening<Answer>) {
+    this.#opening = opening;
+    opening.answer.then((answer) => this.#open(answer), () => {}); // a failure is read
+  }
+
+  async read(): Promise<Uint8Array | string | undefined> {
+    if (this.#isOver) return undefined;
+    try {
+      await this.#opening.answer;
+    } catch (error) {
+      if (this.#isOver) return undefined;
+      this.#end();
+      return this.#opening.fail(error);
+    }
+    return await this.#body?.read();
+  }
+
+  cancel(): void {
+    if (this.#body !== undefined) return this.#body.cancel();
+    this.#end();
+    this.#opening.stopper.abort(new DOMException("The client has disconnected", "AbortError"));
+  }
+
+  #open(answer: Answer): void {
+    const body = this.#opening.respond(answer).body as PlainStream;
+    if (this.#isOver) return body.cancel();
+    body.onStop = (reason) => this.onStop?.(reason);
+    this.#body = body;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#opening.onEnd();
+  }
+}
+
+interface Beating {
+  readonly clock: Clock;
+  readonly heartbeat: string;
+  readonly intervalMs: number;
+  /** Whether the first read is answered with a heartbeat. */
+  readonly isLate?: boolean;
+}
+
+/** The result of reading the source. */
+type Arrival = { readonly chunk: Uint8Array | string | undefined } | { readonly error: unknown };
+
+/** Adds heartbeats to a body while a read waits. One timer, re-armed only when it fires. */
+class HeartbeatBody implements PlainStream {
+  onStop?: (reason: unknown) => void;
+  readonly #source: PlainStream;
+  readonly #beating: Beating;
+  #isReading = false;
+  /** A result that arrived while no read was waiting. */
+  #arrived: Arrival | undefined;
+  #waiting: { resolve(chunk: Uint8Array | string | undefined): void; reject(error: unknown): void } | undefined;
+  /** Time of the last output, monotonic ms. */
+  #since: number;
+  #cancelTimer: () => void;
+
+  constructor(source: PlainStream, beating: Beating) {
+    this.#source = source;
+    this.#beating = beating;
+    const { clock, isLate, intervalMs } = beating;
+    this.#since = isLate ? -Infinity : clock.monotonic();
+    this.#cancelTimer = clock.after(intervalMs, this.#check);
+    source.onStop = (reason) => {
+      this.#cancelTimer();
+      this.onStop?.(reason);
+    };
+  }
+
+  read(): Promise<Uint8Array | string | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (this.#arrived !== undefined) return this.#settle(this.#arrived);
+      if (!this.#isReading) {
+        this.#isReading = true;
+        this.#source.read().then((chunk) => this.#arrive({ chunk }), (error) => this.#arrive({ error }));
+      }
+      if (this.#since === -Infinity) this.#beat();
+    });
+  }
+
+  cancel(): void {
+    this.#cancelTimer();
+    this.#source.cancel();
+  }
+
+  #arrive(arrival: Arrival): void {
+    this.#isReading = false;
+    if (this.#waiting === undefined) this.#arrived = arrival;
+    else this.#settle(arrival);
+  }
+
+  #settle(arrival: Arrival): void {
+    const { resolve, reject } = this.#waiting!;
+    this.#waiting = this.#arrived = undefined;
+    this.#since = this.#beating.clock.monotonic();
+    if ("error" in arrival || arrival.chunk === undefined) this.#cancelTimer();
+    if ("error" in arrival) reject(arrival.error);
+    else resolve(arrival.chunk);
+  }
+
+  #beat(): void {
+    const { resolve } = this.#waiting!;
+    this.#waiting = undefined;
+    this.#since = this.#beating.clock.monotonic();
+    resolve(this.#beating.heartbeat);
+  }
+
+  readonly #check = (): void => {
+    const { clock, intervalMs } = this.#beating;
+    const quietMs = clock.monotonic() - this.#since;
+    if (this.#waiting !== undefined && quietMs >= intervalMs) this.#beat();
+    // without a reader it checks periodically
+    const left = clock.monotonic() - this.#since;
+    this.#cancelTimer = clock.after(left >= intervalMs ? intervalMs : intervalMs - left, this.#check);
+  };
+}
