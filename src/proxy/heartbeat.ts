@@ -20,7 +20,7 @@ export interface StreamFormat {
 }
 
 /** A request for a streamed response. */
-export interface StreamedRequest<Answer> {
+interface StreamedRequest<Answer> {
   /** Time at which the request was received, monotonic ms. */
   readonly startedAt: number;
   readonly format: StreamFormat;
