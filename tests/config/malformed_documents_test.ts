@@ -86,7 +86,7 @@ provider.execution.timeout: 30s
     })`,
     `proxy.cors.enable: unknown key, did you mean "enabled"? (${allowed("proxy.cors")})`,
     `proxy.hots: unknown key, did you mean "host"? (${allowed("proxy")})`,
-    `provider.execution.timeout: unknown key, did you mean "providers"? (${allowed("")})`,
+    'provider.execution.timeout: unknown key: write "providers.<name>.execution.timeout"',
   ],
   [
     "a key given dotted and nested",
@@ -193,7 +193,7 @@ aliases: { "": acme.small, "a\\tb": acme.small }
     'proxy.host: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "http://localhost:8080/"',
     "proxy.port: expected an integer from 0 to 65535, found 99999",
     `proxy.endpoints[0]: unknown value "chat", did you mean "chat/completions"? ${allowedEndpoints}`,
-    `proxy.endpoints[1]: unknown value "/v1/models", did you mean "models"? ${allowedEndpoints}`,
+    'proxy.endpoints[1]: unknown value "/v1/models": write "models"',
     'proxy.listener: unknown value "bun"; allowed: "http1", "node", "deno"',
     'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "a b"',
     'proxy.auth.method: unknown value "basic"; allowed: "bearer"',

@@ -76,7 +76,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { proxy: { endpoints: ["/v1/embeddings", "chat"] } },
-    `proxy.endpoints[0]: unknown value "/v1/embeddings", did you mean "embeddings"? ${allowedEndpoints}`,
+    'proxy.endpoints[0]: unknown value "/v1/embeddings": write "embeddings"',
     `proxy.endpoints[1]: unknown value "chat", did you mean "chat/completions"? ${allowedEndpoints}`,
   ],
   [

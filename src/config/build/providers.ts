@@ -3,7 +3,7 @@
  * @module
  */
 import { checkCapability } from "../check/capability_names.ts";
-import { checkCodes, type ConnectorOf } from "../check/provider_names.ts";
+import { type ConnectorOf, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
 import { checkAuth, tokensOf } from "../check/auth.ts";
@@ -33,7 +33,6 @@ export function buildProviders(
   for (const [id, value] of values) {
     const entry = buildProvider(id, value);
     entries.set(id, { ...entry, config: checkProvider(entry, value, known, report) });
-    checkCodes(value.error, `${under("providers", id)}.error`, report);
   }
   return entries;
 }
@@ -106,17 +105,26 @@ export function buildModels(
   const { entries, tree, report } = parts;
   for (const [name, value] of values) {
     const path = under("models", name);
-    const { provider = "" } = value;
-    const entry = entries.get(provider);
-    if (value.provider !== undefined && entry === undefined) {
-      report.problem(`${path}.provider`, `no provider ${show(provider)}${suggest(provider, [...entries.keys()])}`);
-    }
+    checkProviderOf(value, path, parts);
+    const entry = entries.get(value.provider ?? "");
     value.capabilities?.forEach((capability, index) => {
       checkCapability(capability, `${path}.capabilities[${index}]`, tree, report);
     });
     models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
   }
   return models;
+}
+
+/** Reports a provider that does not exist. A vendor or connector is answered with the entries that have it. */
+function checkProviderOf(
+  { provider: name }: ModelValues,
+  path: string,
+  { entries, connectorOf, report }: ProviderParts & { readonly report: Report },
+): void {
+  if (name === undefined || entries.has(name)) return;
+  const meant = expandProviders([name], { entries, connectorOf }).filter((id) => !id.startsWith(`${name}.`));
+  const hint = meant.length === 0 ? suggest(name, [...entries.keys()]) : `: write ${meant.map(show).join(" or ")}`;
+  report.problem(`${path}.provider`, `no provider ${show(name)}${hint}`);
 }
 
 function checkProvider(
@@ -131,10 +139,12 @@ function checkProvider(
   if (connector === undefined && entry.instance === undefined && !hasProblemAt) {
     const connectorPath = value.connector === undefined ? path : `${path}.connector`;
     const names = known.map(({ id }) => id);
-    report.problem(
-      connectorPath,
-      `no connector ${show(entry.connector)} is registered${suggest(entry.connector, names)}`,
-    );
+    const meant = known.find(({ vendor }) => vendor === entry.connector)?.id;
+    const written = value.connector === undefined
+      ? `name the entry "${meant}", or add "connector: ${meant}"`
+      : `write "${meant}"`;
+    const hint = meant === undefined ? suggest(entry.connector, names) : `: ${written}`;
+    report.problem(connectorPath, `no connector ${show(entry.connector)} is registered${hint}`);
   }
   checkAuth(value, path, report);
   const declared = entry.instance === undefined ? connector?.attributes : undefined;

@@ -6,7 +6,7 @@ import type { Attribute, Attributes, AttributeType } from "../../contracts/conne
 import { invalidValue } from "../schema/field.ts";
 import { quoted, type Report, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
-import { referencesIn } from "../schema/references.ts";
+import { referencesIn, variableIn } from "../schema/references.ts";
 import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
 
 interface AttributeContext {
@@ -61,6 +61,10 @@ function readValue(value: unknown, attribute: Attribute, path: string, report: R
   const { values, min } = attribute;
   const types = [attribute.type].flat();
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
+  if (typeof value === "string" && /^(?:os\.environ\/|process\.env\.)/.test(value)) {
+    const hint = `write "\${secrets:${variableIn(value) ?? "NAME"}}"`;
+    return report.problem(path, `is the name of a variable, which is not read here: ${hint}`);
+  }
   if (isReference && (types.includes("text") || types.includes("url"))) return value;
   const read = types.map((type) => readAs(type, value)).find((one) => one !== undefined);
   if (read === undefined) {

@@ -19,7 +19,6 @@ import { conditions } from "../schema/conditions.ts";
 import { valueAt } from "../schema/_containers.ts";
 import { mayUse } from "../schema/_pool_conditions.ts";
 import { everyPool, type First, firstOf, type PoolValues } from "../schema/pools.ts";
-import type { ProviderValues } from "../schema/providers.ts";
 import { type Report, under } from "../schema/report.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import { defaultSink, defaultStorage, defaultStrategy } from "../settings/defaults.ts";
@@ -48,15 +47,29 @@ class ConditionChecker {
   readonly #facts: ConditionFacts;
   readonly #table = conditions();
   readonly #common: PoolValues;
+  /** The settings of pools on demand. */
+  readonly #onDemand: First;
   /** The settings of every configured pool, and of pools on demand. */
   readonly #pools: readonly First[];
+  /** The settings of the configured pools of a model. */
+  readonly #poolsOf = new Map<ConfiguredModel, First[]>();
+  readonly #providers = new Map<string, ProviderSubject>();
 
   constructor(values: DocumentValues, facts: ConditionFacts) {
     this.#values = values;
     this.#facts = facts;
     this.#common = values.pools?.get(everyPool) ?? {};
-    const own = [...values.pools ?? []].filter(([name]) => name !== everyPool);
-    this.#pools = [firstOf([this.#common]), ...own.map(([, value]) => firstOf([value, this.#common]))];
+    this.#onDemand = firstOf([this.#common]);
+    const own = [...facts.pools.values()].map((pool) => {
+      const first = firstOf([values.pools?.get(pool.name) ?? {}, this.#common]);
+      for (const model of facts.members.configuredIn(pool)) {
+        const others = this.#poolsOf.get(model);
+        if (others === undefined) this.#poolsOf.set(model, [first]);
+        else others.push(first);
+      }
+      return first;
+    });
+    this.#pools = [this.#onDemand, ...own];
   }
 
   check(): void {
@@ -64,7 +77,7 @@ class ConditionChecker {
     this.#report(this.#values, "", this.#table.document, this.#documentSubject());
     for (const [id, value] of providers ?? []) {
       if (value.enabled === false) continue;
-      this.#report(value, under("providers", id), this.#table["providers.*"], this.#providerSubject(id, value));
+      this.#report(value, under("providers", id), this.#table["providers.*"], this.#providerSubject(id));
     }
     for (const [name, value] of models ?? []) {
       const subject = this.#modelSubject(name);
@@ -110,16 +123,25 @@ class ConditionChecker {
     };
   }
 
-  #providerSubject(id: string, value: ProviderValues): ProviderSubject {
+  #providerSubject(id: string): ProviderSubject {
+    const known = this.#providers.get(id);
+    if (known !== undefined) return known;
+    const subject = this.#newProviderSubject(id);
+    this.#providers.set(id, subject);
+    return subject;
+  }
+
+  #newProviderSubject(id: string): ProviderSubject {
     const { entries, connectorOf, members } = this.#facts;
+    const value = this.#values.providers?.get(id) ?? {};
     const connector = connectorOf(entries.get(id)!);
-    const own = members.usable.filter(({ provider }) => provider === id);
+    const isPriced = () => members.usable.some(({ provider, pricing }) => provider === id && pricing !== undefined);
     return {
       id,
       value,
       document: this.#values,
       pools: this.#pools,
-      isFree: connector?.local === true && own.every(({ pricing }) => pricing === undefined),
+      isFree: connector?.local === true && !isPriced(),
       services: value.instance === undefined
         ? connector === undefined ? null : connector.infrastructure
         : value.instance.infrastructure?.facts,
@@ -128,28 +150,24 @@ class ConditionChecker {
   }
 
   #modelSubject(name: string): ModelSubject | undefined {
-    const { entries, members, models, pools, tree } = this.#facts;
+    const { entries, members, models, tree } = this.#facts;
     const model = models.get(name)!;
     const entry = entries.get(model.provider);
-    const provider = this.#values.providers?.get(model.provider) ?? {};
     if (!entry?.enabled) return undefined;
     const isKnown = model.capabilities !== undefined || members.catalogued(model)?.capabilities !== undefined ||
       !entry.queries?.capabilities && entry.instance === undefined;
     const leaves = isKnown ? members.leavesOf(model) : undefined;
-    const own = [...pools.values()].filter((pool) => members.configuredIn(pool).includes(model));
-    const contexts = [firstOf([this.#common]), ...own.map(({ name }) => this.#firstOf(name))];
     return {
       value: this.#values.models!.get(name)!,
-      provider: this.#providerSubject(model.provider, provider),
+      provider: this.#providerSubject(model.provider),
       serves: (...operations) =>
         leaves === undefined || leaves.some((leaf) => operations.some((one) => servesOperation(leaf, one))),
       modes: leaves && new Set(leaves.flatMap((leaf) => deliveryModes(tree.resolve(leaf) ?? leaf))),
-      mayUse: (...names) => contexts.some((first) => names.some((one) => mayUse(one, this.#strategiesOf(first)))),
+      mayUse: (...names) => {
+        const pools = [this.#onDemand, ...this.#poolsOf.get(model) ?? []];
+        return pools.some((first) => names.some((one) => mayUse(one, this.#strategiesOf(first))));
+      },
     };
-  }
-
-  #firstOf(pool: string): First {
-    return firstOf([this.#values.pools?.get(pool) ?? {}, this.#common]);
   }
 
   #strategiesOf(first: First): PoolSubject["strategies"] {

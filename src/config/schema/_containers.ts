@@ -6,6 +6,7 @@ import { type Aliases, type Field, field, type Fields, type FieldsOf } from "./f
 import { kindOf, type Report, snakeCase, suggest, under } from "./report.ts";
 import { copyTree, isPlainObject, membersOf } from "./tree.ts";
 import { referencesIn } from "./references.ts";
+import { findSpellings, type Spellings } from "./spellings.ts";
 
 export function list<Item>(
   item: Field<Item>,
@@ -71,15 +72,23 @@ export function passThrough(): Field<Readonly<Record<string, unknown>>> {
 }
 
 interface ObjectOptions {
+  /** Spellings of the specification that begin with other words. */
+  readonly spellings?: Spellings;
   readonly isOpen?: boolean;
   readonly required?: readonly string[];
   readonly aliases?: readonly Aliases[];
 }
 
 /** An object with known keys. Keys may be dotted paths; null is read as an empty object. */
-export function object<Value extends object>(fields: FieldsOf<Value>, options: ObjectOptions = {}): Field<Value> {
+export function object<Value extends object>(
+  fields: FieldsOf<Value>,
+  { spellings = {}, ...options }: ObjectOptions = {},
+): Field<Value> {
   return field({ type: "object", fields, ...options }, (value, path, report) => {
     const values: Record<string, unknown> = Object.create(null);
+    if (typeof value === "boolean" && Object.hasOwn(fields, "enabled")) {
+      return report.problem(path, `expected an object, found ${value}: write "{ enabled: ${value} }"`);
+    }
     const members = nestedMembers(value, fields, path, report);
     for (const key of options.required ?? []) {
       if (!members.has(key)) report.problem(under(path, key), "missing: this key is required");
@@ -87,6 +96,9 @@ export function object<Value extends object>(fields: FieldsOf<Value>, options: O
     for (const [key, member] of members) {
       const memberPath = under(path, key);
       const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      const respelled = known === undefined ? findSpellings(key, member, spellings) : [];
+      for (const { key, instead } of respelled) report.problem(under(path, key), `unknown key: write "${instead}"`);
+      if (respelled.length > 0) continue;
       if (known === undefined && !options.isOpen) report.problem(memberPath, `unknown key${suggestKey(key, fields)}`);
       const read = known === undefined ? passOn(member, memberPath, report) : known.read(member, memberPath, report);
       if (read !== undefined) values[key] = read;

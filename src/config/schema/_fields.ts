@@ -4,7 +4,7 @@
  */
 import { type Field, field, invalidValue, leaf, type Shape } from "./field.ts";
 import { kindOf, quoted, show, suggest } from "./report.ts";
-import { referencesIn } from "./references.ts";
+import { referencesIn, variableIn } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 interface TextOptions {
@@ -111,6 +111,10 @@ function textProblem(value: string, { check, isLiteral, isMultiline, isSecret }:
   if (!isMultiline && /[\x00-\x1f\x7f]/.test(value)) return "contains a line break or another control character";
   const { names, problem } = referencesIn(value);
   if (problem !== undefined) return problem;
+  const variable = isSecret ? variableIn(value) : undefined;
+  if (variable !== undefined) {
+    return `is the name of a variable, which is not read here: write "\${secrets:${variable}}"`;
+  }
   const wrong = names.length === 0 ? check?.(value) : undefined;
   if (wrong !== undefined) return isSecret ? wrong : `${wrong}, found ${show(value)}`;
   if (names.length === 0) return undefined;

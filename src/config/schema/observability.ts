@@ -134,4 +134,4 @@ export const observability = (): Field<ObservabilityValues> =>
       /** Whether events include `metadata`. */
       include_metadata: flag({ default: true }),
     }),
-  });
+  }, { spellings: { observability: "" } });

@@ -195,7 +195,7 @@ const pool = () =>
     provider_deactivation: oneOrMany(oneOf(["on_auth_failure", "on_api_outage"])),
     /** How a provider in standby recovers. */
     provider_recovery: oneOf(["on_probe_success", "on_manual"]),
-  });
+  }, { spellings: { "rotation.selection": "", rotation: "" } });
 
 /** Pools by name. The settings of `*` are defaults for all pools. */
 export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapOf(pool());

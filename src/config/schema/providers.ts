@@ -267,6 +267,7 @@ const provider = () =>
     /** Settings of the connector itself. */
     config: passThrough(),
   }, {
+    spellings: { provider: "" },
     aliases: [
       ["base_url", "execution.base_url"],
       ["api_key", "auth.api_key"],

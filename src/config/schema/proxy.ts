@@ -4,8 +4,9 @@
  */
 import { credentialProblem, hostProblem, originProblem, secretProblem } from "./formats.ts";
 import { either, list, object } from "./_containers.ts";
-import type { Field } from "./field.ts";
+import { type Field, field } from "./field.ts";
 import { duration, flag, integer, oneOf, size, text } from "./_fields.ts";
+import { show } from "./report.ts";
 import { defaultCors, defaultDeadlineMs, defaultProxy } from "../settings/defaults.ts";
 import { budget, type BudgetValues } from "./providers.ts";
 
@@ -72,6 +73,21 @@ const endpoints = [
   "documents/parse",
 ] as const;
 
+/** Paths that the list does not limit. */
+const alwaysServed = /^(?:health|ready|live|metrics|ui|mesh(?:\/.*)?)$/;
+
+/** An endpoint; a whole path is answered with the spelling to write. */
+const endpoint = () => {
+  const { shape, read } = oneOf(endpoints);
+  return field<typeof endpoints[number]>(shape, (value, path, report) => {
+    const name = typeof value === "string" ? value.replace(/^\/?(?:v1\/)?/, "") : "";
+    const known = endpoints.find((one) => one === name);
+    if (alwaysServed.test(name)) return report.problem(path, `${show(value)} is always served: leave it out`);
+    if (known === undefined || known === value) return read(value, path, report);
+    return report.problem(path, `unknown value ${show(value)}: write ${JSON.stringify(known)}`);
+  });
+};
+
 const token = () => text({ isSecret: true, check: credentialProblem });
 
 const client = () =>
@@ -131,7 +147,7 @@ export const proxy = (): Field<ProxyValues> =>
     /** Port to listen on. 0 selects a free port. */
     port: integer({ min: 0, max: 65_535, default: defaultProxy.port }),
     /** Served endpoints, as paths without `/v1`. All by default. */
-    endpoints: list(oneOf(endpoints), { min: 1 }),
+    endpoints: list(endpoint(), { min: 1 }),
     /** Authentication of clients. */
     auth: auth(),
     /** Cross-origin requests of browsers. */

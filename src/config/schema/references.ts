@@ -9,6 +9,15 @@ const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
 /** Misspelled references: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
 const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
 
+/** Variables as other programs write them: `os.environ/X`, `process.env.X`, `env:X`, `$X`, `%X%`, `{{X}}`. */
+const variable =
+  /^(?:os\.environ\/|process\.env\.|env[:/]|\$)([A-Za-z_]\w*)$|^%([A-Za-z_]\w*)%$|^\{\{ ?(?:env\.)?([A-Za-z_]\w*) ?\}\}$/;
+
+/** The variable that a string names in the syntax of another program, if that is all it contains. */
+export function variableIn(text: string): string | undefined {
+  return variable.exec(text)?.slice(1).find((name) => name !== undefined);
+}
+
 /** Whether a name is valid in a reference. */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);

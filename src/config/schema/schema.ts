@@ -88,7 +88,7 @@ const secrets = () =>
       /** Whether secrets are resolved again when a request rotates to another provider. */
       reload_on_rotation: flag({ default: true }),
     }),
-  }, { isOpen: true });
+  }, { isOpen: true, spellings: { "secret-store": "", "secret_store": "" } });
 
 const providerNames = () => list(text({ isLiteral: true }), { min: 1 });
 
@@ -129,7 +129,7 @@ const discovery = () =>
       /** Providers that are probed. All by default. */
       providers: providerNames(),
     }),
-  });
+  }, { spellings: { discovery: "" } });
 
 const packages = () =>
   list(either(
@@ -178,5 +178,13 @@ function makeSchema(): Field<DocumentValues> {
     proxy: proxy(),
     /** Location of the JSON Schema (`schema.json` of the package), for editors. ModelMesh ignores it. */
     $schema: text(),
+  }, {
+    spellings: {
+      "secret-store": "secrets",
+      secret_store: "secrets",
+      provider: "providers.<name>",
+      "rotation.selection": "pools.<name>",
+      rotation: "pools.<name>",
+    },
   });
 }

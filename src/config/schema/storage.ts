@@ -65,5 +65,6 @@ export const storage = (): Field<StorageValues> =>
     }),
   }, {
     isOpen: true,
+    spellings: { storage: "" },
     aliases: [["sync_policy", "persistence.sync_policy"], ["sync_interval", "persistence.sync_interval"]],
   });
