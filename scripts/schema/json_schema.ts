@@ -61,14 +61,17 @@ function schemaOf({ shape }: Field, path: string): JsonSchema {
     case "text":
       return { type: "string", pattern: "\\S" };
     case "flag":
-      return { type: "boolean" };
+      return orReference({ type: "boolean" }, path);
     case "integer":
     case "number":
-      return { type: shape.type, ...rangeOf(shape) };
+      return orReference({ type: shape.type, ...rangeOf(shape) }, path);
     case "duration":
-      return { ...written(durationPattern, shape), ...errorMessage('Write a duration such as "500ms" or "1h30m"') };
+      return {
+        ...written(durationPattern, shape, path),
+        ...errorMessage('Write a duration such as "500ms" or "1h30m"'),
+      };
     case "size":
-      return { ...written(sizePattern, shape), ...errorMessage('Write a size such as "512MB" or "64KiB"') };
+      return { ...written(sizePattern, shape, path), ...errorMessage('Write a size such as "512MB" or "64KiB"') };
     case "choice":
       return { enum: shape.values };
     case "list":
@@ -139,15 +142,24 @@ function rangeOf({ min, max, above }: Shape): JsonSchema {
   };
 }
 
+/** A string with a secret reference. */
+const referencePattern = "\\$\\{secrets:[^}]+\\}";
+
+/** Whether secret references are possible; the section of the store has none. */
+function mayRefer(path: string): boolean {
+  return !path.startsWith("secrets.");
+}
+
+/** Accepts a secret reference, too. */
+function orReference(own: JsonSchema, path: string): JsonSchema {
+  return mayRefer(path) ? { anyOf: [own, { type: "string", pattern: referencePattern }] } : own;
+}
+
 /** Returns a pattern. Numbers above 0 need a non-zero digit. */
-function written({ source }: RegExp, { min = 1 }: Shape): JsonSchema {
-  const isAboveZero = min > 0;
-  return {
-    type: "string",
-    pattern: isAboveZero ? source.replace("^", "^(?=.*[1-9])") : source,
-    minLength: 1,
-    maxLength: maxUnitLength,
-  };
+function written({ source }: RegExp, { min = 1 }: Shape, path: string): JsonSchema {
+  const own = min > 0 ? source.replace("^", "^(?=.*[1-9])") : source;
+  const bounded = own.replace("^", `^(?=.{1,${maxUnitLength}}$)`);
+  return { type: "string", pattern: mayRefer(path) ? `${bounded}|${referencePattern}` : bounded };
 }
 
 /** Returns the error message for editors, instead of the pattern; other validators ignore it. */

@@ -52,10 +52,18 @@ import type { CapabilityName, ConnectorName, StrategyName } from "./names.ts";
 import type { Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
 
+/** A string with a reference to a secret, in place of a number or a boolean. */
+export type SecretReference = \`\${string}\\\${secrets:\${string}\`;
+
 /** A configuration document. Durations are strings such as \`1h30m\`, sizes such as \`32MiB\`. */
 export interface ConfigDocument ${document}
 
 ${entries.join("\n")}`;
+}
+
+/** The section of the secret store has no references. */
+function orReference(path: string): string {
+  return path.startsWith("secrets.") ? "" : " | SecretReference";
 }
 
 class TypeWriter {
@@ -85,10 +93,10 @@ class TypeWriter {
     const { type, values = [], item, options = [] } = shape;
     switch (type) {
       case "flag":
-        return "boolean";
+        return `boolean${orReference(path)}`;
       case "integer":
       case "number":
-        return "number";
+        return `number${orReference(path)}`;
       case "text":
         return named.find(([pattern]) => pattern.test(path))?.[1] ?? "string";
       case "duration":

@@ -185,6 +185,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "A routing record > of a client that left says 499": sockets,
   },
   [`${b}/save_config_test.ts`]: files,
+  [`${b}/secret_numbers_test.ts`]: environment,
   [`${b}/secrets_start_test.ts`]: files,
   [`${b}/secrets_stores_test.ts`]: files,
   [`${b}/secrets_test.ts`]: "prints by node:util",

@@ -148,9 +148,7 @@ proxy: { port: -1, max_concurrent: 1e9999 }
 pools: { "chat-completion": { strategy: "\${secrets:S}", retry: { backoff: "\${secrets:B}" } } }
 secrets: { store: mesh.dotenv.v1, path: "\${secrets:P}", nested: { token: "\${secrets:X}" } }
 `,
-    "providers.acme.llm.v1.enabled: expected true or false, found a secret reference, which must be a string",
     "providers.acme.llm.v1.connector: must be a literal: a secret reference is not supported here",
-    'providers.acme.llm.v1.execution.timeout: expected a duration above 0 such as "500ms" or "1h30m", found a secret reference, which must be a string',
     "pools.chat-completion.strategy: must be a literal: a secret reference is not supported here",
     'pools.chat-completion.retry.backoff: expected one of "fixed", "exponential_jitter", "retry_after", found a secret reference, which must be a string',
     "secrets.path: must be a literal: a secret reference is not supported here",

@@ -96,10 +96,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     "pools.chat-completion.retry.max_attempts: expected an integer from 0 to 10, found -1",
   ],
   [
-    pool({ "retry.max_attempts": "${secrets:N}" }),
-    "pools.chat-completion.retry.max_attempts: expected an integer from 0 to 10, found a secret reference, which must be a string",
-  ],
-  [
     pool({ retry: { initial_delay: "20s", max_delay: "10s" } }),
     'pools.chat-completion.retry.max_delay: "max_delay" (10s) is less than "initial_delay" (20s)',
   ],

@@ -67,10 +67,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [{ proxy: { port: 65536 } }, "proxy.port: expected an integer from 0 to 65535, found 65536"],
   [{ proxy: { port: "8080" } }, 'proxy.port: expected an integer from 0 to 65535, found "8080"'],
   [
-    { "proxy.port": "${secrets:P}" },
-    "proxy.port: expected an integer from 0 to 65535, found a secret reference, which must be a string",
-  ],
-  [
     { proxy: { host: "http://localhost" } },
     'proxy.host: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "http://localhost"',
   ],

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { escapeReferences, referencesIn, resolveReferences } from "../../src/config/schema/references.ts";
-import { resolveSettings } from "../../src/config/secrets/resolve_settings.ts";
+import { completeSettings, resolveSettings } from "../../src/config/secrets/resolve_settings.ts";
 import type { Settings } from "../../src/config/settings/settings.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { SecretNotFoundError } from "../../src/errors.ts";
 import { assertLinear } from "../support/effort.ts";
-import { known, rejectionsOf } from "./_known.ts";
+import { known, problemsOf, rejectionsOf } from "./_known.ts";
 
 const secrets: Readonly<Record<string, string>> = {
   A: "alpha",
@@ -128,11 +128,53 @@ Deno.test("resolveSettings() names all missing secrets at once, blank ones too",
   assertEquals(error.message, 'Cannot find the secrets "KEY", "OTHER", "TOKEN" in the store "mesh.env.v1"');
 });
 
+const lenient = { secrets: { resolution: { fail_on_missing: false } } };
+
+/** The lines of warnings. */
+function linesOf({ warnings }: Settings): string[] {
+  return warnings.map(({ path, message }) => `${path}: ${message}`);
+}
+
+Deno.test("resolveSettings() leaves out whatever lacks a secret when it may, with a warning", async () => {
+  const more = {
+    ...lenient,
+    models: { ...document.models, other: { provider: "acme.llm.v1", parameters: { fill: { a: "${secrets:GONE}" } } } },
+    pools: { chat: { models: ["fast", "other"] } },
+    storage: { connector: "mesh.local-file.v1", path: "${secrets:GONE}" },
+    observability: { routing: [{ url: "${secrets:GONE}", connector: "mesh.webhook.v1" }, { path: "./a.jsonl" }] },
+    proxy: {
+      ...document.proxy,
+      host: "${secrets:GONE}",
+      id_secret: "${secrets:GONE}",
+      allowed_hosts: ["a.example", "${secrets:GONE}"],
+      cors: { origins: ["${secrets:GONE}"], headers: ["x-one", "${secrets:GONE}"] },
+    },
+  };
+  const { settings } = await resolveSettings(settingsOf(more), store(all).get);
+  assertEquals([...settings.models.keys()], ["fast"]);
+  assertEquals([settings.storage, settings.observability.length], [undefined, 1]);
+  const { host, idSecret, allowedHosts, cors } = settings.proxy!;
+  assertEquals([host, idSecret, allowedHosts, cors.origins, cors.headers], [
+    "127.0.0.1",
+    undefined,
+    ["a.example"],
+    [],
+    ["x-one"],
+  ]);
+  assertEquals(linesOf(settings).filter((line) => line.includes('"GONE"')), [
+    'models.other: is left out: the secret "GONE" is missing',
+    'proxy.id_secret: is left out: the secret "GONE" is missing',
+    'proxy.host: is left out: the secret "GONE" is missing',
+    'proxy.allowed_hosts[1]: is left out: the secret "GONE" is missing',
+    'proxy.cors.origins[0]: is left out: the secret "GONE" is missing',
+    'proxy.cors.headers[1]: is left out: the secret "GONE" is missing',
+    'storage: is left out, so that states are kept in memory: the secret "GONE" is missing',
+    'observability: the sink "mesh.webhook.v1" is left out: the secret "GONE" is missing',
+  ]);
+});
+
 Deno.test("resolveSettings() does without missing keys when it may, and never without a token", async () => {
-  const lenient = settingsOf({ secrets: { resolution: { fail_on_missing: false } } });
-  const some = await resolveSettings(lenient, store({ ...all, OTHER: "", KEY: "k" }).get).catch((error) => error.names);
-  assertEquals(some, ["OTHER"], "a model's id cannot be left out");
-  const noModels = settingsOf({ secrets: { resolution: { fail_on_missing: false } }, models: {} });
+  const noModels = settingsOf({ ...lenient, models: {} });
   const { OTHER: _other, ...one } = all;
   const { settings } = await resolveSettings(noModels, store(one).get);
   assertEquals(settings.providers.get("acme.llm.v1")?.apiKeys, ["key-value"]);
@@ -146,6 +188,87 @@ Deno.test("resolveSettings() does without missing keys when it may, and never wi
   ]);
   const { TOKEN: _token, ...tokenless } = all;
   await assertRejects(() => resolveSettings(noModels, store(tokenless).get), SecretNotFoundError);
+  const admin = settingsOf({ ...lenient, proxy: { auth: { admin_tokens: ["${secrets:GONE}"] } } });
+  await assertRejects(() => resolveSettings(admin, store(all).get), SecretNotFoundError);
+});
+
+/** Numbers, booleans, durations and sizes as secrets. */
+const scalars = {
+  ...lenient,
+  pools: { chat: { models: ["fast"], retry: { max_attempts: "${secrets:TRIES}", max_delay: "${secrets:WAIT}" } } },
+  budget: { daily_limit: "${secrets:LIMIT}" },
+  models: { fast: { provider: "acme.llm.v1", pricing: { input: "${secrets:PRICE}", output: "0.${secrets:TRIES}" } } },
+  proxy: { port: "${secrets:PORT}", body_limit: "${secrets:SIZE}", cors: { enabled: "${secrets:CORS}" } },
+};
+const numbers = { TRIES: "5", WAIT: "1h30m", LIMIT: "2.5", PRICE: "3", PORT: "8443\n", SIZE: "4MiB", CORS: "false" };
+
+async function complete(
+  document: Record<string, unknown>,
+  values: Readonly<Record<string, string>>,
+): Promise<Settings> {
+  return await completeSettings(settingsOf(document), store({ ...all, ...values }).get);
+}
+
+Deno.test("a secret may stand for a number, a boolean, a duration or a size", async () => {
+  const settings = await complete(scalars, numbers);
+  const { retry } = settings.pools.get("chat")!.routing;
+  assertEquals([retry.maxAttempts, retry.maxDelayMs], [5, 5_400_000]);
+  assertEquals(settings.budget?.dailyNanoUsd, 2_500_000_000);
+  assertEquals(settings.models.get("fast")?.pricing, { input: 3, output: 0.5 });
+  const { port, bodyLimit, cors } = settings.proxy!;
+  assertEquals([port, bodyLimit, cors.enabled], [8443, 4_194_304, false]);
+  assertEquals([settings.deferred, settings.warnings], [undefined, []]);
+});
+
+Deno.test("a secret that is no number is refused with its path, and never shown", async () => {
+  const wrong = { ...numbers, TRIES: "sk-secret", PORT: "99999", CORS: "yes", WAIT: "10", LIMIT: "-1" };
+  assertEquals(
+    (await rejectionsOf(complete(scalars, wrong))).toSorted(),
+    [
+      "pools.chat.retry.max_attempts: expected an integer from 0 to 10, found another value in ${secrets:TRIES}",
+      'pools.chat.retry.max_delay: expected a duration such as "500ms" or "1h30m", found another value in ${secrets:WAIT}',
+      "budget.daily_limit: expected a number of 0 or more, found another value in ${secrets:LIMIT}",
+      "models.fast.pricing.output: expected a number of 0 or more, found another value in 0.${secrets:TRIES}",
+      "proxy.port: expected an integer from 0 to 65535, found another value in ${secrets:PORT}",
+      "proxy.cors.enabled: expected true or false, found another value in ${secrets:CORS}",
+    ].toSorted(),
+  );
+});
+
+Deno.test("a missing number stops a start, unless it may be left out", async () => {
+  const { PORT: _port, LIMIT: _limit, ...some } = numbers;
+  const strict = { ...scalars, secrets: {} };
+  const error = await assertRejects(() => complete(strict, some), SecretNotFoundError);
+  assertEquals(error.names.toSorted(), ["LIMIT", "PORT"]);
+  const settings = await complete(scalars, some);
+  assertEquals([settings.proxy?.port, settings.budget], [8080, undefined]);
+  assertEquals(linesOf(settings).toSorted(), [
+    'budget.daily_limit: is left out: the secret "LIMIT" is missing',
+    'proxy.port: is left out: the secret "PORT" is missing',
+  ]);
+});
+
+Deno.test("what a number contradicts is said once it is known, and nothing before", async () => {
+  const retry = { max_delay: "${secrets:WAIT}", initial_delay: "20s" };
+  const document = { ...scalars, pools: { chat: { models: ["fast"], retry } } };
+  settingsOf(document);
+  assertEquals(
+    await rejectionsOf(complete(document, { ...numbers, WAIT: "10s" })),
+    [
+      'pools.chat.retry.initial_delay: "max_delay" (10s) is less than "initial_delay" (20s)',
+    ].map((line) => line.replace("initial_delay:", "max_delay:")),
+  );
+});
+
+Deno.test("the section of the store has no references, and names and words have none in their place", () => {
+  const document = {
+    secrets: { resolution: { cache_ttl: "${secrets:A}" } },
+    observability: { logging: { level: "${secrets:A}" } },
+  };
+  assertEquals(problemsOf(() => validate(document, { known, detected: [] })).map((line) => line.split(":")[0]), [
+    "secrets.resolution.cache_ttl",
+    "observability.logging.level",
+  ]);
 });
 
 Deno.test("resolveSettings() refuses what came out and does not hold, without showing it", async () => {

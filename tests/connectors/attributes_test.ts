@@ -4,7 +4,10 @@ import { describe, it } from "@std/testing/bdd";
 import { loadedConnectors } from "../support/connectors.ts";
 import { s3Storage } from "../../connectors/storage/s3.ts";
 import { redis } from "../../connectors/storage/redis.ts";
+import { serverConnectors } from "../../connectors/server.ts";
 import { ConfigError, type Connector, MeshConfig, ModelMesh } from "../../mod.ts";
+import { validate } from "../../src/config/build/validate.ts";
+import { knownConnectors } from "../../src/config/settings/known.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { s3Key, s3Place, startS3 } from "../support/s3_server.ts";
@@ -71,9 +74,14 @@ describe("An attribute", () => {
     ]);
     MeshConfig.parse({ storage: { connector: "redis.redis.v1", password: "${secrets:REDIS}", prefix: "a" } });
     const reference = { storage: { connector: "redis.redis.v1", port: "${secrets:PORT}" } };
-    assertEquals(problemsOf(reference), [
-      "storage.port: expected an integer, found a secret reference, which must be a string",
-    ]);
+    const { deferred } = validate(reference, { known: knownConnectors(serverConnectors), detected: [] });
+    const resolve = (port: string) => deferred!.resolve({ values: new Map([["PORT", port]]), failOnMissing: true });
+    assertEquals(resolve("6380").storage?.config.port, 6380);
+    const { problems } = assertThrows(() => resolve("x"), ConfigError);
+    assertEquals(problems, [{
+      path: "storage.port",
+      message: "expected an integer, found another value in ${secrets:PORT}",
+    }]);
   });
 
   it("of the specification that this connector does not read is a warning", () => {

@@ -4,7 +4,7 @@
  */
 import type { Attribute, Attributes, AttributeType } from "../../contracts/connector.ts";
 import { invalidValue } from "../schema/field.ts";
-import { quoted, type Report, snakeCase, suggest, under } from "../schema/report.ts";
+import { quoted, Report, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn, variableIn } from "../schema/references.ts";
 import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
@@ -60,6 +60,18 @@ const readings: Readonly<Partial<Record<AttributeType, (value: number) => string
 function readValue(value: unknown, attribute: Attribute, path: string, report: Report): unknown {
   const { values, min } = attribute;
   const types = [attribute.type].flat();
+  const isText = types.includes("text") || types.includes("url") || types.includes("object");
+  const referenced = isText ? undefined : report.referenced(value, path);
+  if (referenced !== undefined && referenced.state !== "found") return undefined;
+  if (referenced !== undefined) {
+    const inner = new Report();
+    const read = readValue(referenced.value, attribute, path, inner);
+    if (inner.problems.length === 0) return read;
+    return report.problem(
+      path,
+      `expected ${types.map((type) => words[type]).join(" or ")}, found another value in ${value}`,
+    );
+  }
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
   if (typeof value === "string" && /^(?:os\.environ\/|process\.env\.)/.test(value)) {
     const hint = `write "\${secrets:${variableIn(value) ?? "NAME"}}"`;

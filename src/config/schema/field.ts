@@ -82,11 +82,23 @@ export function leaf<Value>(
   readings?: (value: number) => string,
 ): Field<Value> {
   return field(shape, (value, path, report) => {
-    const valid = read(value);
+    const referenced = shape.type === "instance" ? undefined : report.referenced(value, path);
+    if (referenced?.state === "unknown") return sampleOf(shape) as Value;
+    if (referenced?.state === "missing") return undefined;
+    const valid = read(referenced === undefined ? value : referenced.value);
     if (valid !== undefined) return valid;
+    if (referenced !== undefined) return report.problem(path, `expected ${expected}, found another value in ${value}`);
     const isBare = readings !== undefined && typeof value === "number";
     return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(value)}` : ""));
   });
+}
+
+/** A valid value for a key whose secret is not known yet: nothing is served with it. */
+function sampleOf({ type, default: standard, min, max = Infinity, above }: Shape): unknown {
+  if (standard !== undefined) return standard;
+  if (type === "flag") return true;
+  if (type === "duration" || type === "size") return Math.max(min ?? 1, 60_000);
+  return max <= 1 ? 0.5 : Math.min((min ?? above ?? 0) + 1, max);
 }
 
 /** The message about an invalid value; a value that looks like a secret is not quoted. */

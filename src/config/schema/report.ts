@@ -4,6 +4,7 @@
  */
 import type { ConfigProblem } from "../../errors.ts";
 import { nearest } from "../../util/nearest.ts";
+import { referencesIn, resolveReferences } from "./references.ts";
 
 const maxShownLength = 80;
 const maxListed = 40;
@@ -12,12 +13,67 @@ const secretForms = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN
 /** Invisible characters: separators other than a space, and category C. */
 const invisible = /[^\P{Z} ]|\p{C}/gu;
 
+/** Secrets that stand for numbers and booleans. */
+export interface ScalarSecrets {
+  readonly values: ReadonlyMap<string, string>;
+  /** Whether a missing one is a problem; else its key is left out. */
+  readonly failOnMissing: boolean;
+}
+
+/** What a string with references stands for in place of a number or a boolean. */
+type Referenced = { readonly state: "unknown" } | { readonly state: "missing" } | {
+  readonly state: "found";
+  readonly value: unknown;
+};
+
 /** Collects the problems of a document. */
 export class Report {
   /** Errors that prevent a start. */
   readonly problems: ConfigProblem[] = [];
   /** Warnings; the configuration is valid nevertheless. */
   readonly warnings: ConfigProblem[] = [];
+  /** Secrets that stand for numbers and booleans, and the paths of their keys. */
+  readonly deferred: { readonly names: Set<string>; readonly paths: string[] } = { names: new Set(), paths: [] };
+  readonly #secrets: ScalarSecrets | undefined;
+
+  /** @param secrets Undefined while they are not known. */
+  constructor(secrets?: ScalarSecrets) {
+    this.#secrets = secrets;
+  }
+
+  /**
+   * Resolves a string in place of a number or a boolean.
+   *
+   * @param value Any value.
+   * @returns Undefined if it has no references, or is in the section that configures the secret store.
+   */
+  referenced(value: unknown, path: string): Referenced | undefined {
+    if (typeof value !== "string" || path.startsWith("secrets.")) return undefined;
+    const { names, problem } = referencesIn(value);
+    if (names.length === 0 || problem !== undefined) return undefined;
+    if (this.#secrets === undefined) {
+      for (const name of names) this.deferred.names.add(name);
+      this.deferred.paths.push(path);
+      return { state: "unknown" };
+    }
+    const { values, failOnMissing } = this.#secrets;
+    const { text, missing } = resolveReferences(value, (name) => values.get(name));
+    if (missing.length === 0) return { state: "found", value: scalarIn(text) };
+    for (const name of missing) {
+      if (failOnMissing) this.problem(path, `the secret "${name}" is missing`);
+      else this.warn(path, `is left out: the secret "${name}" is missing`);
+    }
+    return { state: "missing" };
+  }
+
+  /** The findings that do not depend on keys whose values are not known yet: those are next to one. */
+  independent(findings: readonly ConfigProblem[]): readonly ConfigProblem[] {
+    if (this.deferred.paths.length === 0) return findings;
+    const parents = new Set(this.deferred.paths.map(parentOf));
+    return findings.filter(({ path }) => {
+      return !parents.has(parentOf(path)) && ![...parents].some((one) => one === path || one.startsWith(`${path}.`));
+    });
+  }
 
   /** Adds a problem; returns undefined, for use in a return statement. */
   problem(path: string, message: string): undefined {
@@ -34,6 +90,16 @@ export class Report {
   warn(path: string, message: string): void {
     this.warnings.push({ path, message });
   }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf(".")));
+}
+
+/** The number or boolean that a text spells, as in YAML; else the text. */
+function scalarIn(text: string): unknown {
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,20})?$/.test(text) ? Number(text) : text;
 }
 
 /** The path of a member; the document's own path is empty. */

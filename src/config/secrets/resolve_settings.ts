@@ -7,9 +7,9 @@ import { checkTokens } from "../check/auth.ts";
 import { baseUrlProblem, credentialProblem, hostProblem, originProblem, secretProblem } from "../schema/formats.ts";
 import { Report, under } from "../schema/report.ts";
 import { deepFreeze, isPlainObject } from "../schema/tree.ts";
-import { builtInProxy } from "../settings/defaults.ts";
+import { builtInProxy, defaultProxy } from "../settings/defaults.ts";
 import { referencesIn, resolveReferences } from "../schema/references.ts";
-import type { ProviderEntry, Settings } from "../settings/settings.ts";
+import type { ProviderEntry, ProxySettings, Settings } from "../settings/settings.ts";
 
 type Values = ReadonlyMap<string, string>;
 
@@ -40,20 +40,43 @@ export async function resolveEntry(
 }
 
 /**
+ * Resolves the secrets that stand for numbers and booleans.
+ *
+ * @param get See {@linkcode Get}.
+ * @throws {SecretNotFoundError} If secrets are missing; lists all of them.
+ * @throws {ConfigError} If a value does not fit its key.
+ */
+export async function completeSettings(settings: Settings, get: Get): Promise<Settings> {
+  const { deferred, secrets } = settings;
+  if (deferred === undefined) return settings;
+  const { failOnMissing, store } = secrets!;
+  const names = [...new Set([...deferred.names, ...namesIn(partsOf(settings))])];
+  const values = await lookUp(names, get);
+  if (failOnMissing && deferred.names.some((name) => !values.has(name))) {
+    throw new SecretNotFoundError(names.filter((name) => !values.has(name)), store);
+  }
+  return deferred.resolve({ values, failOnMissing });
+}
+
+/** What may contain references. */
+function partsOf({ providers, models, proxy, storage, observability }: Settings): readonly unknown[] {
+  return [[...providers.values()].filter(({ enabled }) => enabled), models, proxy, storage, observability];
+}
+
+/**
  * Resolves the secret references of settings, except those of disabled providers.
  *
  * @param get Looks up a secret; called once per secret. A blank one counts as missing.
- * @throws {SecretNotFoundError} If secrets are missing; lists all of them. If `fail_on_missing` is off, missing keys
- * are skipped instead, and a provider without any key or without its URL is disabled, with a warning.
+ * @throws {SecretNotFoundError} If secrets are missing; lists all of them. If `fail_on_missing` is off, only tokens of
+ * the proxy are required. Anything else is left out with a warning: an API key, a provider without any key or without
+ * its URL, a model, the storage, a sink, a setting of the proxy.
  * @throws {ConfigError} If a resolved key, token or URL is invalid.
  */
 export async function resolveSettings(
   settings: Settings,
   get: Get,
 ): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
-  const { providers, models, proxy, storage, observability } = settings;
-  const enabled = [...providers.values()].filter(({ enabled }) => enabled);
-  const values = await lookUp(namesIn([enabled, models, proxy, storage, observability]), get);
+  const values = await lookUp(namesIn(partsOf(settings)), get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
   check(resolved, report);
@@ -81,21 +104,85 @@ async function lookUp(names: readonly string[], get: Get): Promise<Values> {
 
 function resolve(settings: Settings, values: Values, report: Report): Settings {
   const missing = new Set<string>();
-  const { secrets, providers, models, proxy, storage, observability } = settings;
-  const filled = {
+  const { failOnMissing, store } = settings.secrets!;
+  const filled = failOnMissing ? fillAll(settings, values, missing) : leaveOut(settings, { values, missing, report });
+  if (missing.size > 0) throw new SecretNotFoundError([...missing], store);
+  const providers = [...filled.providers].map(([id, entry]) => {
+    return [id, entry.enabled ? withDistinctKeys(entry, report) : entry] as const;
+  });
+  return { ...filled, providers: new Map(providers) };
+}
+
+function fillAll(settings: Settings, values: Values, missing: Set<string>): Settings {
+  const { providers, models, proxy, storage, observability } = settings;
+  return {
     ...settings,
-    providers: new Map([...providers].map(([id, entry]) => {
-      if (!entry.enabled) return [id, entry];
-      const filled = secrets!.failOnMissing ? fill(entry, values, missing) : fillAvailable(entry, values, report);
-      return [id, withDistinctKeys(filled, report)];
-    })),
+    providers: new Map([...providers].map(([id, entry]) => [id, entry.enabled ? fill(entry, values, missing) : entry])),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
     storage: fill(storage, values, missing),
     observability: fill(observability, values, missing),
   };
-  if (missing.size > 0) throw new SecretNotFoundError([...missing], secrets!.store);
-  return filled;
+}
+
+interface LenientParts {
+  readonly values: Values;
+  /** Collects the missing secrets that are required. */
+  readonly missing: Set<string>;
+  readonly report: Report;
+}
+
+/** Leaves out what lacks a secret, and warns about it; only tokens of the proxy are required. */
+function leaveOut(settings: Settings, { values, missing, report }: LenientParts): Settings {
+  const { providers, models, proxy, storage, observability } = settings;
+  const filled = <Value>(value: Value, path: string, effect = "is left out"): Value | undefined => {
+    const lost = new Set<string>();
+    const result = fill(value, values, lost);
+    for (const name of lost) report.warn(path, `${effect}: the secret "${name}" is missing`);
+    return lost.size === 0 ? result : undefined;
+  };
+  const available = [...models].flatMap(([name, model]) => {
+    const found = filled(model, under("models", name));
+    return found === undefined ? [] : [[name, found] as const];
+  });
+  return {
+    ...settings,
+    providers: new Map([...providers].map(([id, entry]) => {
+      return [id, entry.enabled ? fillAvailable(entry, values, report) : entry];
+    })),
+    models: new Map(available),
+    proxy: proxy && fillProxy(proxy, filled, (value) => fill(value, values, missing)),
+    storage: storage && filled(storage, "storage", "is left out, so that states are kept in memory"),
+    observability: observability.flatMap((sink) => {
+      return filled(sink, "observability", `the sink "${sink.connector}" is left out`) ?? [];
+    }),
+  };
+}
+
+type FillOptional = <Value>(value: Value, path: string, effect?: string) => Value | undefined;
+
+/** Tokens are required: without one, the proxy could be open to all. */
+function fillProxy(
+  { clients, adminTokens, idSecret, host, allowedHosts, cors, ...others }: ProxySettings,
+  filled: FillOptional,
+  required: <Value>(value: Value) => Value,
+): ProxySettings {
+  const list = (values: readonly string[] | undefined, path: string) =>
+    values?.flatMap((value, index) => filled(value, `${path}[${index}]`) ?? []);
+  const id = idSecret === undefined ? undefined : filled(idSecret, "proxy.id_secret");
+  return {
+    ...others,
+    clients: required(clients),
+    ...(adminTokens === undefined ? {} : { adminTokens: required(adminTokens) }),
+    ...(id === undefined ? {} : { idSecret: id }),
+    host: filled(host, "proxy.host") ?? defaultProxy.host,
+    allowedHosts: list(allowedHosts, "proxy.allowed_hosts") ?? [],
+    cors: {
+      ...cors,
+      origins: list(cors.origins, "proxy.cors.origins"),
+      headers: list(cors.headers, "proxy.cors.headers"),
+    },
+  };
 }
 
 function fillAvailable(entry: ProviderEntry, values: Values, report: Report): ProviderEntry {

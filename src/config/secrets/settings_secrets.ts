@@ -5,7 +5,7 @@
 import type { ConnectorImplementation } from "../../contracts/connector.ts";
 import type { Runtime } from "../../contracts/runtime.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
-import { resolveEntry, resolveSettings } from "./resolve_settings.ts";
+import { completeSettings, resolveEntry, resolveSettings } from "./resolve_settings.ts";
 import { SecretResolver } from "./resolver.ts";
 import { withTimeouts } from "./timed_store.ts";
 
@@ -18,7 +18,7 @@ export interface SecretParts {
 
 /** The secrets of one configuration, resolved through its secret store. */
 export class SettingsSecrets {
-  readonly #written: Settings;
+  #written: Settings;
   readonly #resolver: SecretResolver;
   readonly #redactor: SecretParts["redactor"];
 
@@ -55,7 +55,9 @@ export class SettingsSecrets {
    * @throws {ConfigError} If a resolved key, token or URL is invalid.
    */
   async resolve(): Promise<Settings> {
-    const { settings, secrets } = await resolveSettings(this.#written, (name) => this.#resolver.get(name));
+    const get = (name: string) => this.#resolver.get(name);
+    this.#written = await completeSettings(this.#written, get);
+    const { settings, secrets } = await resolveSettings(this.#written, get);
     for (const secret of secrets) this.#redactor.add(secret);
     return settings;
   }

@@ -204,6 +204,20 @@ export interface SyncSettings {
   readonly actions: Readonly<Record<string, unknown>>;
 }
 
+/** Numbers and booleans that secrets stand for. */
+export interface DeferredSettings {
+  /** The secrets. */
+  readonly names: readonly string[];
+  /**
+   * The settings with their values.
+   *
+   * @throws {ConfigError} If a value does not fit its key, or is missing and may not be.
+   */
+  resolve(
+    secrets: { readonly values: ReadonlyMap<string, string>; readonly failOnMissing: boolean },
+  ): Settings;
+}
+
 export interface Settings {
   /** Path of the document, for error messages. */
   readonly source?: string;
@@ -237,8 +251,10 @@ export interface Settings {
   readonly deadlineMs: number;
   /** Sinks. */
   readonly observability: readonly SinkSettings[];
-  /** Problems that leave the configuration valid. */
+  /** Numbers and booleans that are not known yet; the settings have sample values in their place. */
+  readonly deferred?: DeferredSettings;
   /** The document as written, where a storage keeps it; secret references unresolved. */
   readonly document?: unknown;
+  /** Problems that leave the configuration valid. */
   readonly warnings: readonly ConfigProblem[];
 }
