@@ -7,6 +7,9 @@ import type { CapabilityName, ConnectorName, StrategyName } from "./names.ts";
 import type { Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
 
+/** A string with a reference to a secret, in place of a number or a boolean. */
+export type SecretReference = `${string}\${secrets:${string}`;
+
 /** A configuration document. Durations are strings such as `1h30m`, sizes such as `32MiB`. */
 export interface ConfigDocument {
   /** Resolution of secrets. */
@@ -88,11 +91,11 @@ export interface ConfigDocument {
   /** Maximum amount that may be spent in total. */
   readonly budget?: {
     /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    readonly daily_limit?: number;
+    readonly daily_limit?: number | SecretReference;
     /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    readonly monthly_limit?: number;
+    readonly monthly_limit?: number | SecretReference;
     /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-    readonly alert_at?: readonly number[];
+    readonly alert_at?: readonly (number | SecretReference)[];
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
@@ -115,16 +118,16 @@ export interface ConfigDocument {
       /** Encoding of the records. */
       readonly format?: "json" | "yaml" | "msgpack";
       /** Whether records are compressed with gzip. */
-      readonly compression?: boolean;
+      readonly compression?: boolean | SecretReference;
       /** Whether records are encrypted with the secret `MESH_STORAGE_KEY`. */
-      readonly encryption?: boolean;
+      readonly encryption?: boolean | SecretReference;
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
     /** Locking between processes that share the storage. */
     readonly locking?: {
       /** Whether the record is locked. By default it is under `periodic` and `immediate`. */
-      readonly enabled?: boolean;
+      readonly enabled?: boolean | SecretReference;
       /** Maximum time to wait for the lock. */
       readonly timeout?: string;
       /** Interval between attempts to acquire the lock. */
@@ -179,9 +182,9 @@ export interface ConfigDocument {
         /** How much of a request is logged: metadata only, the first 200 characters of its payloads (`summary`), or whole payloads (`full`). */
         readonly level?: "metadata" | "summary" | "full";
         /** Whether keys and tokens in payloads are redacted. */
-        readonly redact_secrets?: boolean;
+        readonly redact_secrets?: boolean | SecretReference;
         /** Maximum number of bytes of a payload that are logged. */
-        readonly max_payload_size?: number;
+        readonly max_payload_size?: number | SecretReference;
         /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -197,9 +200,9 @@ export interface ConfigDocument {
         /** How much of a request is logged: metadata only, the first 200 characters of its payloads (`summary`), or whole payloads (`full`). */
         readonly level?: "metadata" | "summary" | "full";
         /** Whether keys and tokens in payloads are redacted. */
-        readonly redact_secrets?: boolean;
+        readonly redact_secrets?: boolean | SecretReference;
         /** Maximum number of bytes of a payload that are logged. */
-        readonly max_payload_size?: number;
+        readonly max_payload_size?: number | SecretReference;
         /** Further settings of the connector. */
         readonly config?: Readonly<Record<string, unknown>>;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -279,7 +282,7 @@ export interface ConfigDocument {
       readonly filter?:
         readonly ("rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch")[];
       /** Whether events include `metadata`. */
-      readonly include_metadata?: boolean;
+      readonly include_metadata?: boolean | SecretReference;
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
@@ -293,11 +296,11 @@ export interface ConfigDocument {
       /** Synchronization connector. */
       readonly connector?: ConnectorName;
       /** `false` disables it. */
-      readonly enabled?: boolean;
+      readonly enabled?: boolean | SecretReference;
       /** Interval at which the providers' lists are requested. */
       readonly interval?: string;
       /** Whether new models are added. With `false` they are only reported. */
-      readonly auto_register?: boolean;
+      readonly auto_register?: boolean | SecretReference;
       /** Providers whose lists are requested. All by default. */
       readonly providers?: readonly string[];
       /** How a model that appears in a list is handled: it is added (`register`), logged (`notify`), or ignored. */
@@ -312,13 +315,13 @@ export interface ConfigDocument {
       /** Health monitor connector. */
       readonly connector?: ConnectorName;
       /** `false` disables it. */
-      readonly enabled?: boolean;
+      readonly enabled?: boolean | SecretReference;
       /** Interval at which providers are probed. */
       readonly interval?: string;
       /** Time limit of a probe. */
       readonly timeout?: string;
       /** Number of consecutive failed probes after which a provider's models go into standby. */
-      readonly failure_threshold?: number;
+      readonly failure_threshold?: number | SecretReference;
       /** Providers that are probed. All by default. */
       readonly providers?: readonly string[];
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -348,7 +351,7 @@ export interface ConfigDocument {
     /** Address to listen on. */
     readonly host?: string;
     /** Port to listen on. 0 selects a free port. */
-    readonly port?: number;
+    readonly port?: number | SecretReference;
     /** Served endpoints, as paths without `/v1`. All by default. */
     readonly endpoints?: readonly (
       | "models"
@@ -387,16 +390,16 @@ export interface ConfigDocument {
         /** Maximum amount that the client may spend. */
         readonly budget?: {
           /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-          readonly daily_limit?: number;
+          readonly daily_limit?: number | SecretReference;
           /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-          readonly monthly_limit?: number;
+          readonly monthly_limit?: number | SecretReference;
           /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-          readonly alert_at?: readonly number[];
+          readonly alert_at?: readonly (number | SecretReference)[];
           /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
           readonly [dotted: `${string}.${string}`]: unknown;
         };
         /** Maximum number of requests per minute. */
-        readonly rpm?: number;
+        readonly rpm?: number | SecretReference;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       })[];
@@ -408,7 +411,7 @@ export interface ConfigDocument {
     /** Cross-origin requests of browsers. */
     readonly cors?: {
       /** `false` disables CORS. */
-      readonly enabled?: boolean;
+      readonly enabled?: boolean | SecretReference;
       /** Allowed origins. By default any origin if a token is set, otherwise loopback origins only. */
       readonly origins?: readonly string[];
       /** Allowed request headers. By default those that the preflight request names. */
@@ -423,7 +426,7 @@ export interface ConfigDocument {
     /** Host names that are served without a token, in addition to loopback names. */
     readonly allowed_hosts?: readonly string[];
     /** Maximum number of concurrent requests. Further requests are answered with 503. */
-    readonly max_concurrent?: number;
+    readonly max_concurrent?: number | SecretReference;
     /** Maximum size of a JSON body. */
     readonly body_limit?: string;
     /** Maximum memory for all request bodies while they are being read. Further requests are answered with 503. A single client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter. */
@@ -461,7 +464,7 @@ export interface ConfigDocument {
 /** An entry of `providers`. */
 export interface ProviderDocument {
   /** `false` disables the entry. */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | SecretReference;
   /** Connector id. Defaults to the name of the entry. */
   readonly connector?: ConnectorName;
   /** Provider object instead of a connector, for configurations passed by a program. */
@@ -477,7 +480,7 @@ export interface ProviderDocument {
     /** Alias of `api_key`. */
     readonly api_key?: string | readonly string[];
     /** Whether requests rotate over several keys. A list of keys implies it. */
-    readonly key_rotation?: boolean;
+    readonly key_rotation?: boolean | SecretReference;
     /** Token endpoint (`oauth`; for `service_account` it overrides the address in the JSON key). */
     readonly token_url?: string;
     /** Client id (`oauth`). */
@@ -502,7 +505,7 @@ export interface ProviderDocument {
     /** Time limit for establishing a connection. */
     readonly connect_timeout?: string;
     /** Retries within one attempt, in addition to the pool's retries. */
-    readonly max_retries?: number;
+    readonly max_retries?: number | SecretReference;
     /** PEM file with certificate authorities to trust in addition to the runtime's, for this provider and its token endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`. */
     readonly ca?: string;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -511,9 +514,9 @@ export interface ProviderDocument {
   /** Which responses are retried. */
   readonly error?: {
     /** HTTP statuses that are retried on the same model. */
-    readonly retryable_codes?: readonly number[];
+    readonly retryable_codes?: readonly (number | SecretReference)[];
     /** HTTP statuses that are not retried: the request goes to the next model immediately. */
-    readonly non_retryable_codes?: readonly number[];
+    readonly non_retryable_codes?: readonly (number | SecretReference)[];
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
@@ -522,9 +525,9 @@ export interface ProviderDocument {
     /** Limit on the share of retries in the provider's traffic. */
     readonly budget?: {
       /** Maximum ratio of retries to requests. */
-      readonly ratio?: number;
+      readonly ratio?: number | SecretReference;
       /** Number of retries per window that are always allowed. */
-      readonly min?: number;
+      readonly min?: number | SecretReference;
       /** Time window over which the ratio is measured. */
       readonly window?: string;
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -538,38 +541,38 @@ export interface ProviderDocument {
     /** Schedule on which the quota resets. */
     readonly reset_schedule?: "monthly" | "daily" | "rolling";
     /** Whether the vendor is asked at startup how much of the quota is used, if it reports that. An exhausted account starts in standby. */
-    readonly query_current?: boolean;
+    readonly query_current?: boolean | SecretReference;
     /** Alias of `query_current`: vendors report the used and the remaining quota together. */
-    readonly query_remaining?: boolean;
+    readonly query_remaining?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Maximum amount that may be spent with this provider. */
   readonly budget?: {
     /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    readonly daily_limit?: number;
+    readonly daily_limit?: number | SecretReference;
     /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    readonly monthly_limit?: number;
+    readonly monthly_limit?: number | SecretReference;
     /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-    readonly alert_at?: readonly number[];
+    readonly alert_at?: readonly (number | SecretReference)[];
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Information requested from the vendor at startup. */
   readonly discovery?: {
     /** Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted server, offers those that it lists, unless models are configured for it; an instance always does. Pools include the defaults of a catalogue, and every model of a list whose capabilities are known. */
-    readonly enumerate_models?: boolean;
+    readonly enumerate_models?: boolean | SecretReference;
     /** Whether the vendor is asked for the context windows, output limits, features and prices of its models. They override the catalogue. */
-    readonly model_details?: boolean;
+    readonly model_details?: boolean | SecretReference;
     /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */
-    readonly capability_query?: boolean;
+    readonly capability_query?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** The vendor's model list. */
   readonly catalogue?: {
     /** Alias of `discovery.enumerate_models`. */
-    readonly auto_discover?: boolean;
+    readonly auto_discover?: boolean | SecretReference;
     /** Interval at which the list is refreshed. Overrides `discovery.sync.interval`. */
     readonly refresh_interval?: string;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -578,23 +581,23 @@ export interface ProviderDocument {
   /** Prices of the provider's models. */
   readonly pricing?: {
     /** Whether the vendor is asked for the prices of its models. They override the catalogue. */
-    readonly query?: boolean;
+    readonly query?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Batches: many requests in one file, answered within hours. */
   readonly batch?: {
     /** Whether the provider supports batches. Defaults to what is known about the vendor. */
-    readonly supported?: boolean;
+    readonly supported?: boolean | SecretReference;
     /** Maximum number of requests per batch. A larger batch is split, and its results are merged. Defaults to the vendor's limit. */
-    readonly max_items?: number;
+    readonly max_items?: number | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** File storage at the provider. */
   readonly files?: {
     /** Whether the provider supports file uploads. Defaults to what is known about the vendor. */
-    readonly upload?: boolean;
+    readonly upload?: boolean | SecretReference;
     /** Maximum file size. Defaults to the vendor's limit. */
     readonly max_size?: string;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -603,18 +606,18 @@ export interface ProviderDocument {
   /** Fine-tuning. */
   readonly fine_tuning?: {
     /** Whether the provider supports fine-tuning. Defaults to what is known about the vendor. */
-    readonly supported?: boolean;
+    readonly supported?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Aliases of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
   readonly infrastructure?: {
     /** Alias of `batch.supported`. */
-    readonly batch?: boolean;
+    readonly batch?: boolean | SecretReference;
     /** Alias of `files.upload`. */
-    readonly files?: boolean;
+    readonly files?: boolean | SecretReference;
     /** Alias of `fine_tuning.supported`. */
-    readonly fine_tuning?: boolean;
+    readonly fine_tuning?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
@@ -635,47 +638,47 @@ export interface ModelDocument {
   /** Delivery modes. They can only restrict those of the capability. */
   readonly delivery?: {
     /** Whether the model serves whole responses. */
-    readonly synchronous?: boolean;
+    readonly synchronous?: boolean | SecretReference;
     /** Whether the model serves streamed responses; of speech, those with `stream_format: sse` or `stream: true`. */
-    readonly streaming?: boolean;
+    readonly streaming?: boolean | SecretReference;
     /** Whether the model serves batches. */
-    readonly batch?: boolean;
+    readonly batch?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Features. A model with `false` is skipped for requests that need the feature. */
   readonly features?: {
     /** Whether the model supports tool calling. */
-    readonly tool_calling?: boolean;
+    readonly tool_calling?: boolean | SecretReference;
     /** Whether the model supports output that conforms to a JSON Schema. */
-    readonly structured_output?: boolean;
+    readonly structured_output?: boolean | SecretReference;
     /** Whether the model supports JSON mode, without a schema. */
-    readonly json_mode?: boolean;
+    readonly json_mode?: boolean | SecretReference;
     /** Whether the model accepts a system prompt. */
-    readonly system_prompt?: boolean;
+    readonly system_prompt?: boolean | SecretReference;
     /** Whether the model grounds its answers in sources. */
-    readonly grounding?: boolean;
+    readonly grounding?: boolean | SecretReference;
     /** Whether the model returns log probabilities. */
-    readonly logprobs?: boolean;
+    readonly logprobs?: boolean | SecretReference;
     /** Whether the model can be fine-tuned. */
-    readonly fine_tunable?: boolean;
+    readonly fine_tunable?: boolean | SecretReference;
     /** Whether the model accepts images. */
-    readonly vision?: boolean;
+    readonly vision?: boolean | SecretReference;
     /** Whether the model accepts audio. */
-    readonly audio_input?: boolean;
+    readonly audio_input?: boolean | SecretReference;
     /** Whether the model is a reasoning model. */
-    readonly reasoning?: boolean;
+    readonly reasoning?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Size limits. */
   readonly constraints?: {
     /** Context window in tokens: input and output together. */
-    readonly context_window?: number;
+    readonly context_window?: number | SecretReference;
     /** Maximum number of output tokens per request. */
-    readonly max_output_tokens?: number;
+    readonly max_output_tokens?: number | SecretReference;
     /** Maximum number of images per request. */
-    readonly max_images?: number;
+    readonly max_images?: number | SecretReference;
     /** Maximum size of an input file. */
     readonly max_file_size?: string;
     /** Supported languages, as ISO language codes. */
@@ -686,45 +689,45 @@ export interface ModelDocument {
   /** Prices. They override the built-in catalogue key by key. */
   readonly pricing?: {
     /** USD per million input tokens. */
-    readonly input?: number;
+    readonly input?: number | SecretReference;
     /** USD per million output tokens. */
-    readonly output?: number;
+    readonly output?: number | SecretReference;
     /** USD per million input tokens read from the vendor's prompt cache. */
-    readonly cached_input?: number;
+    readonly cached_input?: number | SecretReference;
     /** USD per million input tokens written to the vendor's prompt cache. */
-    readonly cache_write?: number;
+    readonly cache_write?: number | SecretReference;
     /** USD per million audio input tokens. */
-    readonly audio_input?: number;
+    readonly audio_input?: number | SecretReference;
     /** USD per million audio output tokens. */
-    readonly audio_output?: number;
+    readonly audio_output?: number | SecretReference;
     /** USD per request. */
-    readonly per_request?: number;
+    readonly per_request?: number | SecretReference;
     /** USD per image. */
-    readonly per_image?: number;
+    readonly per_image?: number | SecretReference;
     /** USD per search. */
-    readonly per_search?: number;
+    readonly per_search?: number | SecretReference;
     /** USD per minute of audio. */
-    readonly per_minute?: number;
+    readonly per_minute?: number | SecretReference;
     /** USD per million characters of text. */
-    readonly per_million_characters?: number;
+    readonly per_million_characters?: number | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** The vendor's rate limits. Limits reported in response headers take precedence. */
   readonly limits?: {
     /** Requests per minute. */
-    readonly rpm?: number;
+    readonly rpm?: number | SecretReference;
     /** Tokens per minute. */
-    readonly tpm?: number;
+    readonly tpm?: number | SecretReference;
     /** Requests per day. */
-    readonly rpd?: number;
+    readonly rpd?: number | SecretReference;
     /** Concurrent requests. */
-    readonly concurrent?: number;
+    readonly concurrent?: number | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Weight of the model under `round-robin` and `load-balanced`. */
-  readonly weight?: number;
+  readonly weight?: number | SecretReference;
   /** How request parameters are adapted to the model. */
   readonly parameters?: {
     /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
@@ -742,26 +745,26 @@ export interface ModelDocument {
     /** How the reasoning of earlier answers is sent back: as `reasoning`, or not at all (`none`). By default unchanged. */
     readonly thoughts?: "reasoning" | "none";
     /** Whether `cache_control` in messages and tools is forwarded. The connector decides by default. */
-    readonly cache_control?: boolean;
+    readonly cache_control?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Settings for batches. */
   readonly batch?: {
     /** Maximum number of requests per batch. A larger batch is split, and its results are merged. */
-    readonly max_items?: number;
+    readonly max_items?: number | SecretReference;
     /** Maximum file size of a batch. A larger batch is split, and its results are merged. */
     readonly max_payload?: string;
     /** Completion window of a batch that does not set one, and the minimum that a batch may request. */
     readonly completion_window?: string;
     /** Price relative to single requests: 0.5 is half price. Defaults to the vendor's known discount. */
-    readonly cost_discount?: number;
+    readonly cost_discount?: number | SecretReference;
     /** Whether a `batch` event is emitted when a batch ends. Webhooks deliver it. */
-    readonly callback?: boolean;
+    readonly callback?: boolean | SecretReference;
     /** Whether open batches are polled once a minute, so that their end is detected without a client. Defaults to the value of `callback`. */
-    readonly polling?: boolean;
+    readonly polling?: boolean | SecretReference;
     /** Whether the results of a split batch are available while some of its parts are still running. */
-    readonly partial_results?: boolean;
+    readonly partial_results?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
@@ -798,7 +801,7 @@ export interface PoolDocument {
   /** Retries. */
   readonly retry?: {
     /** Number of retries on the same model before the request goes to the next one. */
-    readonly max_attempts?: number;
+    readonly max_attempts?: number | SecretReference;
     /** How the delay before a retry is computed; `retry_after`: the provider's `Retry-After`, up to `max_delay`. */
     readonly backoff?: "fixed" | "exponential_jitter" | "retry_after";
     /** Delay before the first retry. */
@@ -806,34 +809,34 @@ export interface PoolDocument {
     /** Maximum delay between retries. */
     readonly max_delay?: string;
     /** HTTP statuses that are retried on the same model. */
-    readonly retryable_codes?: readonly number[];
+    readonly retryable_codes?: readonly (number | SecretReference)[];
     /** HTTP statuses that are not retried: the request goes to the next model immediately. */
-    readonly non_retryable_codes?: readonly number[];
+    readonly non_retryable_codes?: readonly (number | SecretReference)[];
     /** Which models a request may go to after a failure. */
     readonly scope?: "same_model" | "same_provider" | "any";
     /** Whether to wait as long as the provider's `Retry-After` requests. */
-    readonly honor_retry_after?: boolean;
+    readonly honor_retry_after?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Conditions that put a model into standby. */
   readonly deactivation?: {
     /** Number of consecutive failed requests after which a model goes into standby. */
-    readonly retry_limit?: number;
+    readonly retry_limit?: number | SecretReference;
     /** HTTP statuses that count as failures although the request caused them. */
-    readonly error_codes?: readonly number[];
+    readonly error_codes?: readonly (number | SecretReference)[];
     /** Error rate, from 0 to 1, at which a model goes into standby. */
-    readonly error_rate_threshold?: number;
+    readonly error_rate_threshold?: number | SecretReference;
     /** Time window over which the error rate is measured. */
     readonly error_rate_window?: string;
     /** Minimum number of requests in the window before the error rate applies. */
-    readonly error_rate_min_requests?: number;
+    readonly error_rate_min_requests?: number | SecretReference;
     /** Number of requests after which a model goes into standby. */
-    readonly request_limit?: number;
+    readonly request_limit?: number | SecretReference;
     /** Number of tokens after which a model goes into standby. */
-    readonly token_limit?: number;
+    readonly token_limit?: number | SecretReference;
     /** Cost in USD after which a model goes into standby. */
-    readonly budget_limit?: number;
+    readonly budget_limit?: number | SecretReference;
     /** Window over which `request_limit`, `token_limit` and `budget_limit` are counted. */
     readonly quota_window?: "monthly" | "daily";
     /** Start of maintenance: a cron expression with five fields, in UTC. */
@@ -848,11 +851,11 @@ export interface PoolDocument {
     /** Time that a model stays in standby before it is tried again. */
     readonly cooldown?: string;
     /** Whether models in standby are probed at startup. */
-    readonly probe_on_start?: boolean;
+    readonly probe_on_start?: boolean | SecretReference;
     /** Interval at which models in standby are probed. */
     readonly probe_interval?: string;
     /** Whether models recover when their quota resets. */
-    readonly on_quota_reset?: boolean;
+    readonly on_quota_reset?: boolean | SecretReference;
     /** Schedule on which quotas reset. */
     readonly quota_reset_schedule?: "monthly" | "daily_utc";
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -861,22 +864,22 @@ export interface PoolDocument {
   /** Thresholds for staying below the vendors' rate limits. */
   readonly rate_limit?: {
     /** Used share of a rate limit, from 0 to 1, at which the pool switches to another model. */
-    readonly threshold?: number;
+    readonly threshold?: number | SecretReference;
     /** Minimum interval between two requests to the same model. */
     readonly min_delta?: string;
     /** Requests per minute to one model, above which the pool switches to another model. */
-    readonly max_rpm?: number;
+    readonly max_rpm?: number | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Maximum amount that may be spent through this pool. */
   readonly budget?: {
     /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    readonly daily_limit?: number;
+    readonly daily_limit?: number | SecretReference;
     /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    readonly monthly_limit?: number;
+    readonly monthly_limit?: number | SecretReference;
     /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-    readonly alert_at?: readonly number[];
+    readonly alert_at?: readonly (number | SecretReference)[];
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
