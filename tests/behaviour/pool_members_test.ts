@@ -120,6 +120,22 @@ describe("A pool over an instance", () => {
     }
   });
 
+  it("has them also if the provider is added later, which creates no connector again", async () => {
+    let created = 0;
+    const acme: ProviderConnector = {
+      id: "acme.llm.v1",
+      kind: "provider",
+      vendor: "acme",
+      keyless: true,
+      models: [{ id: "small" }],
+      create: () => (created++, customProvider()),
+    };
+    const providers = { "acme.llm.v1": {}, ...instanceOf(lists([{ id: "one" }])) };
+    await using one = await meshOf({ providers, pools }, acme);
+    await one.mesh.addProvider({ id: "late", instance: lists([{ id: "two" }]) });
+    assertEquals([one.members(), created], [["acme.small", "own.one", "late.two"], 1]);
+  });
+
   it("has what discoverModels returns, where the instance has it: at the start, and from syncs", async () => {
     let found = ["one"];
     const discoverModels = () => Promise.resolve(found.map((id) => ({ id })));
