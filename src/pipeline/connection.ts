@@ -2,7 +2,7 @@
  * One try of one model: signal, time limits, and HTTP client.
  * @module
  */
-import type { CallOptions, ServedBy } from "../contracts/provider.ts";
+import type { CallOptions, Delivery, ServedBy } from "../contracts/provider.ts";
 import type {
   Cancel,
   Clock,
@@ -23,12 +23,6 @@ const unreadMs = 10 * 60 * 1000;
 
 const none: readonly string[] = [];
 
-/**
- * How a response is read: at once (`sync`: the total time is limited), as a stream (the time without data), or as
- * complete content that is passed on as it arrives (the total time in which the reader waits).
- */
-type ResponseKind = "sync" | "stream" | "content";
-
 /** The part of a call's reservation that a connection requires: the API key, and the receiver of limits in headers. */
 type CallShare = Pick<CallReservation, "apiKey" | "observe">;
 
@@ -47,35 +41,48 @@ export class Connection implements CallOptions {
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
   readonly #spending: CallShare | undefined;
-  readonly #silence: IdleTimer | undefined;
+  #idle: IdleTimer | undefined;
   readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
 
   /**
    * @param runtime Clock and network.
    * @param instance The provider, with its timeouts.
-   * @param kind How the response is read.
+   * @param delivery For a complete response the total time is limited, for a stream the time without data.
    * @param spending Receives the limits in response headers.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, kind: ResponseKind, spending?: CallShare) {
+  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallShare) {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
     this.#instance = instance;
     const { timeoutMs, silenceMs } = instance.entry;
     const { clock } = runtime;
-    const onTimeout = () => this.#timeOut(`did not answer within ${timeoutMs} ms`);
-    const onSilence = () => this.#timeOut(`was silent for ${silenceMs} ms`);
-    const onUnread = () => this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError"));
-    if (kind === "sync") this.#cancelTimeout = clock.after(timeoutMs, onTimeout);
-    else {
-      this.#silence = new IdleTimer(clock, {
-        onUnread,
-        ...(kind === "stream"
-          ? { limitMs: silenceMs, onLimit: onSilence, isTotal: false }
-          : { limitMs: timeoutMs, onLimit: onTimeout, isTotal: true }),
+    if (delivery === "stream") {
+      const onLimit = () => this.#timeOut(`was silent for ${silenceMs} ms`);
+      this.#idle = new IdleTimer(clock, {
+        limitMs: silenceMs,
+        isTotal: false,
+        onLimit,
+        onUnread: () => this.#leaveUnread(),
       });
+    } else {
+      this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not answer within ${timeoutMs} ms`));
     }
+  }
+
+  /** Applies the total time of a complete response, which is passed on as it arrives, only while its reader waits. */
+  passOn(): void {
+    if (this.#idle !== undefined) return;
+    this.#cancelTimeout?.();
+    const { timeoutMs: limitMs } = this.#instance.entry;
+    const onLimit = () => this.#timeOut(`did not answer within ${limitMs} ms`);
+    this.#idle = new IdleTimer(this.#runtime.clock, {
+      limitMs,
+      isTotal: true,
+      onLimit,
+      onUnread: () => this.#leaveUnread(),
+    });
   }
 
   /** Aborts with the connection. */
@@ -101,23 +108,23 @@ export class Connection implements CallOptions {
 
   /** Ends the time limits, since the response is complete. */
   close(): void {
-    this.#silence?.stop();
+    this.#idle?.stop();
     this.#cancelTimeout?.();
   }
 
   /** Restarts the idle timeout. */
   touch(): void {
-    this.#silence?.touch();
+    this.#idle?.touch();
   }
 
   /** Starts the idle timeout. */
   listen(): void {
-    this.#silence?.listen();
+    this.#idle?.listen();
   }
 
   /** Pauses the idle timeout while the reader is busy. */
   pause(): void {
-    this.#silence?.pause();
+    this.#idle?.pause();
   }
 
   /** Records parameters that the provider has dropped. */
@@ -142,8 +149,8 @@ export class Connection implements CallOptions {
       body,
       connectTimeoutMs,
       signal: this.stop,
-      onBytes: () => this.#silence?.touch(),
-      isWhole: !this.#silence,
+      onBytes: () => this.#idle?.touch(),
+      isWhole: !this.#idle,
       authorities: entry.authorities,
     };
     const upstream = this.trace === undefined ? plain : withTrace(plain, this.trace);
@@ -157,9 +164,12 @@ export class Connection implements CallOptions {
     this.answered = true;
     const reading = this.#spending?.observe(response.headers);
     if (reading !== undefined) await reading;
-    this.#silence?.touch();
+    this.#idle?.touch();
     return response;
   };
+
+  readonly #leaveUnread = () =>
+    this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError"));
 
   #timeOut(phase: string): void {
     this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));

@@ -46,8 +46,7 @@ export async function tryOnce<T>(
   context.unansweredMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
-  const whole = context.plan.request.operation.hasContent ? "content" : "sync";
-  const connection = new Connection(runtime, instance, completion.stream ? "stream" : whole, reservation);
+  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;
   context.follow(connection);

@@ -4,8 +4,8 @@
  */
 import type { ModelView, SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 
-/** The priority lists of a pool. */
-type PriorityLists = Pick<SelectionContext, "modelPriority" | "providerPriority">;
+/** The priority lists of a pool; empty when omitted. */
+type PriorityLists = Partial<Pick<SelectionContext, "modelPriority" | "providerPriority">>;
 
 /** The strategies of a pool. */
 interface Strategies {
@@ -21,6 +21,8 @@ interface Tier<View extends ModelView> {
   readonly fallback: SelectionStrategy | undefined;
 }
 
+const none: readonly string[] = [];
+
 /** A list belongs to the configuration, and lives as long as it: its names are indexed once. */
 const readLists = new WeakMap<readonly string[], ReadonlySet<string>>();
 
@@ -34,7 +36,7 @@ const readLists = new WeakMap<readonly string[], ReadonlySet<string>>();
  */
 export function findLeadingTier<View extends ModelView>(
   candidates: readonly View[],
-  { modelPriority, providerPriority }: PriorityLists,
+  { modelPriority = none, providerPriority = none }: PriorityLists,
   { strategy, fallback }: Strategies,
 ): Tier<View> {
   if (modelPriority.length === 0 && providerPriority.length === 0) return { candidates, strategy, fallback };
@@ -46,7 +48,7 @@ export function findLeadingTier<View extends ModelView>(
 /** Whether a model is in a priority list, itself or by its provider. */
 export function isListed(
   { name, provider }: ModelView,
-  { modelPriority, providerPriority }: PriorityLists,
+  { modelPriority = none, providerPriority = none }: PriorityLists,
 ): boolean {
   return namesIn(modelPriority).has(name) || namesIn(providerPriority).has(provider);
 }

@@ -20,7 +20,8 @@ function connect(kind: ConstructorParameters<typeof Connection>[2], options: Tes
 
 describe("The time limit of a connection", () => {
   it("for content is the provider's timeout, without the time in which it is not read", async () => {
-    const { clock, connection } = connect("content");
+    const { clock, connection } = connect("sync");
+    connection.passOn();
     await clock.advance(600);
     connection.pause();
     await clock.advance(5_000);
@@ -33,7 +34,8 @@ describe("The time limit of a connection", () => {
   });
 
   it("for content that is not read any more is ten minutes", async () => {
-    const { clock, connection } = connect("content");
+    const { clock, connection } = connect("sync");
+    connection.passOn();
     connection.pause();
     await clock.advance(599_999);
     assertEquals(connection.signal.aborted, false);
