@@ -8,9 +8,9 @@ export type Cancel = () => void;
 
 /** Clock and timers. Delays of any length are safe: no implementation fires a long timer early. */
 export interface Clock {
-  /** Wall-clock time, ms since the Unix epoch: for values that are stored or displayed. */
+  /** Wall-clock time, ms since the Unix epoch: for dates, and for values that are stored or displayed. */
   now(): number;
-  /** Monotonic time, ms: for delays and durations. */
+  /** Monotonic time, ms: for delays and durations. It may stand still while the machine sleeps. */
   monotonic(): number;
   /**
    * Calls `task` once after `ms`. A long delay may end up to 50 ms late. The timer does not keep the process alive
@@ -21,6 +21,12 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls `task` every `ms`; calls never overlap. The timer does not keep the process alive. */
   every(ms: number, task: () => Promise<void>): Cancel;
+  /**
+   * Calls `listener` each time the wall clock has moved apart from the monotonic one, because it was set or the machine
+   * slept; within about a second. It does not keep the process alive. Without this method, dates that a step has
+   * reached take effect with the next request.
+   */
+  onStep?(listener: () => void): Cancel;
 }
 
 /** Reads and writes text files; absent in browsers. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
+import { stepWatcher } from "./_clock_steps.ts";
 import { sleepOn } from "./_sleep.ts";
 
 /** The result of `setTimeout`, which differs between runtimes. */
@@ -59,11 +60,12 @@ function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer
  * @param detach Detaches a timer from the process, if the runtime supports that.
  */
 export function systemClock(detach?: (timer: Timer) => void): Clock {
-  return {
+  const clock: Clock = {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after: (ms, task, keepsAlive = false) => callAfter(ms, task, keepsAlive ? undefined : detach),
     sleep: sleepOn(callAfter),
     every: (ms, task) => callEvery(ms, task, detach),
   };
+  return { ...clock, onStep: stepWatcher(clock) };
 }

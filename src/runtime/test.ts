@@ -37,6 +37,7 @@ export class FakeClock implements Clock {
   /** The durations of all `sleep` calls so far, in order. */
   readonly sleeps: number[] = [];
   readonly #timers = new Set<FakeTimer>();
+  readonly #stepListeners = new Set<{ readonly notify: () => void }>();
   readonly #skipSleeps: boolean;
   readonly #sleep = sleepOn((ms, task) => this.after(ms, task));
   #wallTimeMs: number;
@@ -122,9 +123,30 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Changes the wall clock; timers and durations are not affected. */
+  /**
+   * Changes the wall clock, as when it is set, or (forwards) when the machine has slept. Timers and durations are not
+   * affected.
+   */
   jumpWallTime(ms: number): void {
     this.#wallTimeMs += ms;
+    for (const { notify } of [...this.#stepListeners]) notify();
+  }
+
+  /** Calls `listener` after each change of the wall clock, immediately. */
+  onStep(notify: () => void): Cancel {
+    const listener = { notify };
+    this.#stepListeners.add(listener);
+    return () => void this.#stepListeners.delete(listener);
+  }
+
+  /**
+   * Lets time pass on both clocks while the process is stopped: no timer fires. The next `advance` fires those that are
+   * due, late.
+   *
+   * @param ms Duration, ms.
+   */
+  stop(ms: number): void {
+    this.#moveTo(this.#monotonic + ms);
   }
 
   async #skipTo(end: number): Promise<void> {

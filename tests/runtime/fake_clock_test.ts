@@ -92,6 +92,30 @@ Deno.test("fakeClock() jumpWall moves the wall clock only", async () => {
   assertEquals(fired, 1);
 });
 
+Deno.test("fakeClock() tells of each jump of the wall clock", () => {
+  const clock = fakeClock({ now: 0 });
+  const seen: number[] = [];
+  const stop = clock.onStep(() => seen.push(clock.now()));
+  clock.jumpWallTime(1_000);
+  clock.jumpWallTime(-500);
+  stop();
+  clock.jumpWallTime(1_000);
+  assertEquals([seen, clock.pending], [[1_000, 500], 0]);
+});
+
+Deno.test("fakeClock() stop lets time pass without timers, which fire late", async () => {
+  const clock = fakeClock({ now: 0 });
+  const fired: [string, number][] = [];
+  clock.after(10, () => fired.push(["a", clock.monotonic()]));
+  clock.after(200, () => fired.push(["b", clock.monotonic()]));
+  clock.stop(100);
+  assertEquals([fired, clock.now(), clock.monotonic()], [[], 100, 100]);
+  await clock.advance(0);
+  assertEquals(fired, [["a", 100]]);
+  await clock.advance(100);
+  assertEquals(fired, [["a", 100], ["b", 200]]);
+});
+
 Deno.test("fakeClock() with skipSleeps moves on by itself and fires what falls due", async () => {
   const clock = fakeClock({ now: 0, skipSleeps: true });
   const controller = new AbortController();
