@@ -6,6 +6,7 @@
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import type { RetryHint } from "../../src/util/retry_after.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 /** OpenAI's error types for Anthropic's, where they differ. */
@@ -44,17 +45,17 @@ export function readAnthropicError(body: unknown, status: number): OpenAiError {
 }
 
 /**
- * The time until a spend limit resets, parsed from the error message.
+ * The date on which a spend limit resets, parsed from the error message.
  *
  * @param body The parsed body.
  * @param now Wall-clock time, ms since the Unix epoch.
- * @returns The delay, ms; undefined if the message names none.
+ * @returns Undefined if the message names none.
  */
-export function readSpendLimitReset(body: unknown, now: number): number | undefined {
+export function readSpendLimitReset(body: unknown, now: number): RetryHint | undefined {
   const [, day, time] = resetMessage.exec(readOpenAiError(body, 0).message) ?? [];
   if (day === undefined) return undefined;
-  const wait = Date.parse(`${day}T${time}:00Z`) - now;
-  return wait > 0 ? wait : undefined;
+  const retryAt = Date.parse(`${day}T${time}:00Z`);
+  return retryAt > now ? { retryAfterMs: retryAt - now, retryAt } : undefined;
 }
 
 /**

@@ -7,6 +7,7 @@
  */
 import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import type { RetryHint } from "../../src/util/retry_after.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -62,6 +63,19 @@ export function readGeminiError(body: unknown, status: number): OpenAiError {
 }
 
 /**
+ * The requested retry delay, and its date if that is the reset of a daily quota.
+ *
+ * @param body The parsed body.
+ * @param now Wall-clock time, ms since the Unix epoch.
+ * @returns Undefined if none is specified.
+ */
+export function readGeminiHint(body: unknown, now: number): RetryHint | undefined {
+  const retryAfterMs = readGeminiWait(body, now);
+  if (retryAfterMs === undefined) return undefined;
+  return { retryAfterMs, ...(isDailyQuota(body) && { retryAt: now + retryAfterMs }) };
+}
+
+/**
  * The requested retry delay. An exhausted daily quota resets at midnight Pacific time, whatever its `retryDelay` says.
  * The quota belongs to one model of the project, so it counts as a rate limit of that model: classified as an exhausted
  * account, it would also disable models with remaining quota.
@@ -76,8 +90,7 @@ export function readGeminiWait(body: unknown, now: number): number | undefined {
     const [, seconds] = /^(\d+(?:\.\d+)?)s$/.exec(asText(retryDelay) ?? "") ?? [];
     return seconds === undefined ? [] : [Math.ceil(Number(seconds) * 1000)];
   });
-  const quotas = details.flatMap(({ violations }) => asObjects(violations));
-  if (quotas.some(({ quotaId }) => asText(quotaId)?.includes("PerDay"))) waits.push(untilPacificMidnight(now));
+  if (isDailyQuota(body)) waits.push(untilPacificMidnight(now));
   const wait = waits.reduce((longest, one) => Math.max(longest, one), 0);
   return wait > 0 ? wait : undefined;
 }
@@ -94,9 +107,7 @@ export function faultInside(body: unknown, now: number): UpstreamError | undefin
   if (error === undefined) return undefined;
   const named = Number.isInteger(error.code) ? error.code as number : statuses[asText(error.status) ?? ""];
   const status = named !== undefined && named >= 300 ? named : 200;
-  const wait = readGeminiWait(body, now);
-  const hints = wait === undefined ? {} : { retryAfterMs: wait };
-  return withOwnKind(upstreamError(status, readGeminiError(body, status), hints));
+  return withOwnKind(upstreamError(status, readGeminiError(body, status), readGeminiHint(body, now)));
 }
 
 /**
@@ -122,6 +133,12 @@ export function requestFault(message: string, param: string): UpstreamError {
     kind: "request",
     fault: { status: 400, error: { message, type: "invalid_request_error", param, code: "invalid_value" } },
   });
+}
+
+/** Whether a daily quota is exhausted. */
+function isDailyQuota(body: unknown): boolean {
+  const quotas = asObjects(errorIn(body)?.details).flatMap(({ violations }) => asObjects(violations));
+  return quotas.some(({ quotaId }) => asText(quotaId)?.includes("PerDay"));
 }
 
 function errorIn(body: unknown): JsonObject | undefined {

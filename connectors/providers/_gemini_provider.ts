@@ -25,7 +25,7 @@ import { readSse } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
 import { rulesOf } from "./_gemini_family.ts";
-import { faultInside, readGeminiError, readGeminiWait, withOwnKind } from "./_gemini_fault.ts";
+import { faultInside, readGeminiError, readGeminiHint, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels, speechFacts } from "./_gemini_models.ts";
 import { droppedEmbeddingParams, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
@@ -66,7 +66,7 @@ export class GeminiProvider extends BaseProvider {
     this.#runtime = runtime;
     this.#faults = {
       readError: readGeminiError,
-      readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()),
+      readRetryAfter: (body) => readGeminiHint(body, runtime.clock.now()),
     };
   }
 

@@ -10,7 +10,7 @@ import { answerBounds, findJsonExcess, parseBoundedJson } from "../../src/util/b
 import { readBody } from "../../src/util/bytes.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { classifyFault } from "../../src/util/classify.ts";
-import { retryAfterMs } from "../../src/util/retry_after.ts";
+import { isRetryDate, retryAfterMs, type RetryHint } from "../../src/util/retry_after.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -21,8 +21,8 @@ const maxErrorMs = 2_000;
 export interface FaultReader {
   /** Parses the error; `body` is the parsed JSON, or the text if it is not JSON. */
   readError(body: unknown, status: number): OpenAiError;
-  /** A retry delay in the body or in vendor-specific headers, ms. */
-  readRetryAfter?(body: unknown, headers: { get(name: string): string | null }): number | undefined;
+  /** A retry delay in the body or in vendor-specific headers; a number is a delay in ms. */
+  readRetryAfter?(body: unknown, headers: { get(name: string): string | null }): RetryHint | number | undefined;
 }
 
 /**
@@ -99,10 +99,17 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
     // a body that cannot be read does not matter: the status suffices
   }
   const shouldRetry = headers.get("x-should-retry");
+  const hint = reader.readRetryAfter?.(body, headers) ?? readRetryHeaders(headers, clock.now());
   return upstreamError(status, reader.readError(body, status), {
-    retryAfterMs: reader.readRetryAfter?.(body, headers) ?? retryAfterMs(headers, clock.now()),
+    ...(typeof hint === "number" ? { retryAfterMs: hint } : hint),
     shouldRetry: shouldRetry === null ? undefined : shouldRetry === "true",
   });
+}
+
+function readRetryHeaders(headers: { get(name: string): string | null }, now: number): RetryHint | undefined {
+  const waitMs = retryAfterMs(headers, now);
+  if (waitMs === undefined) return undefined;
+  return { retryAfterMs: waitMs, ...(isRetryDate(headers) && { retryAt: now + waitMs }) };
 }
 
 /** Reads an error body; empty after a short timeout, since a body that never ends must not delay the error. */
@@ -126,11 +133,12 @@ async function readSoon(response: UpstreamResponse, clock: Clock): Promise<Uint8
 export function upstreamError(
   status: number,
   error: OpenAiError,
-  hints: { retryAfterMs?: number; shouldRetry?: boolean } = {},
+  hints: Partial<RetryHint> & { readonly shouldRetry?: boolean | undefined } = {},
 ): UpstreamError {
+  const { retryAfterMs, retryAt } = hints;
   return new UpstreamError(`The provider answered ${status}: ${error.message}`, {
     kind: classifyFault(status, error),
-    fault: { status, error, retryAfterMs: hints.retryAfterMs },
+    fault: { status, error, retryAfterMs, ...(retryAt !== undefined && { retryAt }) },
     shouldRetry: hints.shouldRetry,
   });
 }

@@ -29,7 +29,7 @@ import { isClaude } from "./_anthropic_generations.ts";
 import { AnthropicProvider } from "./_anthropic_provider.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
-import { readGeminiError, readGeminiWait } from "./_gemini_fault.ts";
+import { readGeminiError, readGeminiHint } from "./_gemini_fault.ts";
 import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { readFault } from "./_http.ts";
@@ -77,7 +77,7 @@ class VertexProvider extends BaseProvider {
           }`,
         // the URL contains the model, the body the API version
         edits: { model: undefined, anthropic_version: anthropicVersion },
-        faults: { readError: readVertexError, readRetryAfter: (body) => readGeminiWait(body, runtime.clock.now()) },
+        faults: { readError: readVertexError, readRetryAfter: (body) => readGeminiHint(body, runtime.clock.now()) },
       },
     });
 
@@ -166,7 +166,7 @@ class VertexProvider extends BaseProvider {
     if (isSuccess(response)) return await readObject(response);
     throw await readFault(response, {
       readError: readGeminiError,
-      readRetryAfter: (body) => readGeminiWait(body, this.#runtime.clock.now()),
+      readRetryAfter: (body) => readGeminiHint(body, this.#runtime.clock.now()),
     }, this.#runtime.clock);
   }
 }

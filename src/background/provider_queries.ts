@@ -10,7 +10,8 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { failureOf } from "../pipeline/failure.ts";
-import { untilQuotaRecovery } from "../state/limits/quota_recovery.ts";
+import { statedEnd } from "../state/breaker/end_date.ts";
+import { quotaRecovery } from "../state/limits/quota_recovery.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { isAmount } from "../util/pricing.ts";
 
@@ -76,10 +77,9 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
       const isOwn = ({ model }: Member) => model.instance === instance;
       const pool = allPools.find(({ members }) => members.some(isOwn));
       if (pool === undefined) return;
-      const untilMs = isAmount(quota.resetsAt)
-        ? Math.max(0, quota.resetsAt - clock.now())
-        : untilQuotaRecovery(pool.routing.recovery, entry, clock.now());
-      pool.members.find(isOwn)!.state.openProviderBreaker("quota_exhausted", clock.monotonic(), untilMs);
+      const stated = statedEnd(isAmount(quota.resetsAt) ? quota.resetsAt : undefined, clock);
+      const end = stated ?? quotaRecovery(pool.routing.recovery, entry, clock);
+      pool.members.find(isOwn)!.state.openProviderBreaker("quota_exhausted", clock.monotonic(), end);
     }),
   );
 }

@@ -5,7 +5,7 @@
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
-/** A timer for the next recovery of a mesh. */
+/** A timer for the next recovery of a mesh. A step of the wall clock reaches dates, or moves them away. */
 export class RecoveryTimer {
   readonly #clock: Clock;
   #cancel: Cancel | undefined;
@@ -18,12 +18,19 @@ export class RecoveryTimer {
   /** Schedules the next recovery, after a standby has begun. */
   schedule(state: MeshState): void {
     this.#cancel?.();
+    this.#cancel = undefined;
     const at = state.nextRecovery();
     if (this.#isStopped || at === undefined) return;
-    this.#cancel = this.#clock.after(Math.max(0, at - this.#clock.monotonic()), () => {
+    const recover = () => {
       state.halfOpenDue(this.#clock.monotonic());
       this.schedule(state);
-    });
+    };
+    const cancelTimer = this.#clock.after(Math.max(0, at - this.#clock.monotonic()), recover);
+    const stopListening = state.hasEndDates ? this.#clock.onStep?.(recover) : undefined;
+    this.#cancel = () => {
+      cancelTimer();
+      stopListening?.();
+    };
   }
 
   /** Stops the timer. */

@@ -270,4 +270,6 @@ export interface ProviderFault {
   readonly error: OpenAiError;
   /** The delay that the provider requests before a retry (`Retry-After`), ms. */
   readonly retryAfterMs?: number;
+  /** The same as a time, ms since the Unix epoch, if the provider states a date: a standby then lasts until that date. */
+  readonly retryAt?: number;
 }

@@ -33,10 +33,13 @@ export interface Rotate {
   readonly standby?: VendorStandby;
 }
 
-/** A standby that the vendor requests. Without a duration, the configured one applies. */
+/**
+ * A standby that the vendor requests. Without a duration, the configured one applies. `until` is its end, wall-clock ms,
+ * if the vendor has stated a date.
+ */
 type VendorStandby =
-  | { readonly reason: "rate_limited"; readonly standbyMs: number }
-  | { readonly reason: "quota_exhausted"; readonly standbyMs?: number }
+  | { readonly reason: "rate_limited"; readonly standbyMs: number; readonly until?: number }
+  | { readonly reason: "quota_exhausted"; readonly standbyMs?: number; readonly until?: number }
   | { readonly reason: "model_not_found" };
 
 /**
@@ -47,11 +50,12 @@ type VendorStandby =
  */
 export function decide(failure: Failure, context: RetryContext): NextStep {
   const { settings, alone } = context;
+  const date = failure.retryAt === undefined ? {} : { until: failure.retryAt };
   if (failure.kind === "quota_exhausted") {
     const { retryAfterMs: standbyMs } = failure; // until the quota resets, if the provider reports that
     return {
       step: "rotate",
-      standby: { reason: "quota_exhausted", ...(standbyMs === undefined ? {} : { standbyMs }) },
+      standby: { reason: "quota_exhausted", ...(standbyMs === undefined ? {} : { standbyMs, ...date }) },
     };
   }
   if (failure.kind === "model_not_found") return { step: "rotate", standby: { reason: "model_not_found" } };
@@ -59,7 +63,7 @@ export function decide(failure: Failure, context: RetryContext): NextStep {
   const hintMs = honorsHint && isRefusalForNow(failure) ? failure.retryAfterMs : undefined;
   const rotate: Rotate = hintMs === undefined
     ? { step: "rotate" }
-    : { step: "rotate", standby: { reason: "rate_limited", standbyMs: Math.min(hintMs, maxHintMs) } };
+    : { step: "rotate", standby: { reason: "rate_limited", standbyMs: Math.min(hintMs, maxHintMs), ...date } };
   if (!mayRetry(failure, context)) return rotate;
   const waitsForHints = alone || settings.backoff === "retry_after";
   const maxMs = waitsForHints ? settings.maxDelayMs : backoffCapMs(context.retries, settings);

@@ -16,6 +16,8 @@ export interface Failure {
   readonly fault?: ProviderFault;
   /** The provider's `Retry-After`, ms. */
   readonly retryAfterMs?: number;
+  /** The same as a time, wall-clock ms, if it is a date. */
+  readonly retryAt?: number;
   /** Whether the provider requests a retry; undefined if it does not specify. */
   readonly shouldRetry?: boolean;
   /** Whether the request was never sent. */
@@ -52,6 +54,7 @@ export function failureOf(error: unknown, provider: Provider, redact: (text: str
     fault: fault && redacted(fault, redact),
     status: fault?.status,
     retryAfterMs: fault?.retryAfterMs,
+    retryAt: fault?.retryAt,
     shouldRetry,
   };
 }

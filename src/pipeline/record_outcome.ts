@@ -5,7 +5,9 @@
  */
 import { DeadlineError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import { untilQuotaRecovery } from "../state/limits/quota_recovery.ts";
+import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
+import { statedEnd } from "../state/breaker/end_date.ts";
+import { quotaRecovery } from "../state/limits/quota_recovery.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./current_model.ts";
@@ -115,8 +117,11 @@ function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { po
   if (standby === undefined) return;
   const { state, model: { instance } } = member;
   const now = clock.monotonic();
-  if (standby.reason === "rate_limited") return state.openModelBreaker(standby.reason, now, standby.standbyMs);
+  if (standby.reason === "rate_limited") {
+    return state.openModelBreaker(standby.reason, now, statedEnd(standby.until, clock, maxHintMs) ?? standby.standbyMs);
+  }
   if (standby.reason === "model_not_found") return state.openModelBreakerForCooldown(standby.reason, now);
-  const untilReset = () => untilQuotaRecovery(pool.routing.recovery, instance.entry, clock.now());
-  state.openProviderBreaker(standby.reason, now, standby.standbyMs ?? untilReset());
+  const stated = statedEnd(standby.until, clock) ?? standby.standbyMs;
+  const end = stated ?? quotaRecovery(pool.routing.recovery, instance.entry, clock);
+  state.openProviderBreaker(standby.reason, now, end);
 }

@@ -3,10 +3,12 @@
  * @module
  */
 import type { RateLimits } from "../contracts/provider.ts";
+import { maxHintMs } from "./breaker/circuit_breaker.ts";
+import { statedEnd } from "./breaker/end_date.ts";
 import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
 import type { Budget, BudgetStep, Reservation } from "./limits/budget.ts";
 import type { Quota, QuotaReservation } from "./limits/quota.ts";
-import { untilQuotaRecovery } from "./limits/quota_recovery.ts";
+import { quotaRecovery } from "./limits/quota_recovery.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
 import type { CounterRequest } from "./replication/counter_replicator.ts";
 import type { SharedRate } from "./replication/shared_rate.ts";
@@ -96,7 +98,11 @@ export class CallReservation {
     const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#tracker;
     const { apiKey } = this.#parts.rate;
     if (apiKey === undefined) return undefined;
-    const times = { cooldownMs: recovery.cooldownMs, quotaMs: untilQuotaRecovery(recovery, provider, clock.now()) };
+    const times = {
+      cooldownMs: recovery.cooldownMs,
+      quotaMs: quotaRecovery(recovery, provider, clock),
+      statedEnd: statedEnd(call.retryAt, clock, call.kind === "rate_limited" ? maxHintMs : undefined),
+    };
     return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times });
   }
 

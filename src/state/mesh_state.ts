@@ -184,6 +184,11 @@ export class MeshState {
     return soonest;
   }
 
+  /** Whether a standby ends at a date. */
+  get hasEndDates(): boolean {
+    return [...this.breakers, ...this.mapper?.pending ?? []].some(({ standby }) => standby?.end !== undefined);
+  }
+
   /**
    * Makes breakers half-open whose standby has ended, so that recoveries are reported in time and not with the next
    * request.
@@ -222,9 +227,9 @@ export class MeshState {
    *
    * @param transition The transition; a recovery is ignored.
    */
-  follow({ owner, to, reason, standbyMs = Infinity }: Transition, now: number): void {
+  follow({ owner, to, reason, standbyMs = Infinity, end }: Transition, now: number): void {
     if (to !== "standby") return;
-    this.report(this.#byOwner.get(recordKey(owner))?.[0]?.open(reason, now, standbyMs));
+    this.report(this.#byOwner.get(recordKey(owner))?.[0]?.open(reason, now, end ?? standbyMs));
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import type { Headroom, ModelView, StandbyReason } from "../contracts/rotation.ts";
 import type { CircuitBreaker } from "./breaker/circuit_breaker.ts";
+import type { EndDate } from "./breaker/end_date.ts";
 import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "./breaker/model_breakers.ts";
 import type { CallReservation } from "./call_reservation.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
@@ -64,7 +65,7 @@ export class ModelState implements ModelView, PermittedModel {
     this.weight = parts.weight;
     this.breaker = parts.poolBreaker;
     this.tracker = parts.tracker;
-    this.#breakers = new ModelBreakers(parts, this, () => this.tracker.limitInForce());
+    this.#breakers = new ModelBreakers(parts, this, this.tracker);
   }
 
   get status(): "active" | "standby" {
@@ -238,9 +239,9 @@ export class ModelState implements ModelView, PermittedModel {
     if (this.#breakers.trip(trials, outcome === "failure", now)) this.#failures = 0;
   }
 
-  /** Opens the model's breaker across all pools, for conditions at the vendor. */
-  openModelBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
-    this.#breakers.openModel(reason, now, standbyMs);
+  /** Opens the model's breaker across all pools, for conditions at the vendor: for a time in ms, or until a date. */
+  openModelBreaker(reason: StandbyReason, now: number, end: number | EndDate): void {
+    this.#breakers.openModel(reason, now, end);
   }
 
   /** Opens the model's breaker across all pools for the cooldown, doubled for each consecutive trip. */
@@ -248,9 +249,9 @@ export class ModelState implements ModelView, PermittedModel {
     this.#breakers.openModelForCooldown(reason, now);
   }
 
-  /** Opens the provider's breaker. */
-  openProviderBreaker(reason: StandbyReason, now: number, standbyMs: number): void {
-    this.#breakers.openProvider(reason, now, standbyMs);
+  /** Opens the provider's breaker, for a time in ms or until a date. */
+  openProviderBreaker(reason: StandbyReason, now: number, end: number | EndDate): void {
+    this.#breakers.openProvider(reason, now, end);
   }
 
   /**

@@ -7,6 +7,7 @@ import { costInNanoUsd, isFree } from "../util/cost.ts";
 import type { AdmissionDenial } from "./limits/admission_denial.ts";
 import type { Budget } from "./limits/budget.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
+import { EndDate } from "./breaker/end_date.ts";
 import type { DeactivationDecision } from "./breaker/model_breakers.ts";
 import { CallReservation } from "./call_reservation.ts";
 import type { BudgetScope, Load, Outcome, RequestEnd, UsageTrackerParts } from "./usage.ts";
@@ -145,6 +146,13 @@ export class UsageTracker {
     const decision = this.quota.decision();
     // without a window, counters are reset after a standby
     return decision?.standbyMs === undefined ? this.#budgetDecision() : decision;
+  }
+
+  /** Returns the end of a standby with a duration: a date, unless the pool ignores the ends of windows. */
+  findEnd({ reason, standbyMs = Infinity }: DeactivationDecision): number | EndDate {
+    const { clock, facts: { routing: { recovery } } } = this.#parts;
+    const isWindow = reason !== "quota_window" || recovery.onQuotaReset !== false;
+    return isWindow && standbyMs < Infinity ? new EndDate(clock.now() + standbyMs, clock) : standbyMs;
   }
 
   /** Returns the standby that an exhausted limit or budget requires. */

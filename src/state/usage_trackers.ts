@@ -107,7 +107,7 @@ export class UsageTrackers {
     const keys = this.#keysOf(provider);
     const { rate, latency, outputTokens } = this.#before?.shared.get(key) ?? {};
     const made = {
-      rate: rate?.isUnder(limits, keys) ? rate : rateLimiterOf(info.id, { limits, keys }),
+      rate: rate?.isUnder(limits, keys) ? rate : rateLimiterOf(info.id, { limits, keys, clock: this.#clock }),
       latency: latency ?? new Latency(),
       outputTokens: outputTokens ?? new OutputTokens(),
     };
@@ -131,7 +131,11 @@ export class UsageTrackers {
 /** Creates the rate limiter of a model. With several API keys, declared limits apply to each key. */
 function rateLimiterOf(
   model: string,
-  { limits, keys }: { readonly limits: RateLimits | undefined; readonly keys: ApiKeyPool | undefined },
+  { limits, keys, clock }: {
+    readonly limits: RateLimits | undefined;
+    readonly keys: ApiKeyPool | undefined;
+    readonly clock: Clock;
+  },
 ): ModelRateLimiter {
-  return keys === undefined ? new RateLimiter(limits) : new PooledRateLimiter(keys, model, limits);
+  return keys === undefined ? new RateLimiter(limits, clock) : new PooledRateLimiter(keys, model, limits, clock);
 }

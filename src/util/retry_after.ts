@@ -5,6 +5,18 @@
  * @module
  */
 
+interface ResponseHeaders {
+  get(name: string): string | null;
+}
+
+/** When a server asks to be called again. */
+export interface RetryHint {
+  /** Time until then, ms. */
+  readonly retryAfterMs: number;
+  /** Wall-clock ms, if the server has stated a date. */
+  readonly retryAt?: number;
+}
+
 /**
  * Parses `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. A date is relative to the response's
  * `Date` header, so that clock skew does not matter.
@@ -18,7 +30,7 @@
  * retryAfterMs(new Headers({ "retry-after": "1.5" }), Date.now()); // 1500
  * ```
  */
-export function retryAfterMs(headers: { get(name: string): string | null }, now: number): number | undefined {
+export function retryAfterMs(headers: ResponseHeaders, now: number): number | undefined {
   const ms = positive(headers.get("retry-after-ms"));
   if (ms !== undefined) return ms;
   const value = headers.get("retry-after");
@@ -30,6 +42,11 @@ export function retryAfterMs(headers: { get(name: string): string | null }, now:
   const sent = Date.parse(headers.get("date") ?? "");
   const wait = at - (Number.isNaN(sent) ? now : sent);
   return wait > 0 ? wait : undefined;
+}
+
+/** Whether the delay of {@linkcode retryAfterMs} is stated as a date. */
+export function isRetryDate(headers: ResponseHeaders): boolean {
+  return positive(headers.get("retry-after-ms")) === undefined && /[a-z]/i.test(headers.get("retry-after") ?? "");
 }
 
 function positive(text: string | null): number | undefined {

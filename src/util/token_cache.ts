@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
+import { startAge } from "./age.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** Safety margin before expiry, ms, since a request with the token may take a while. */
@@ -19,6 +20,14 @@ export interface IssuedToken {
   readonly lifetimeMs?: number;
 }
 
+/** A token that is cached. */
+interface CachedToken {
+  readonly value: string;
+  readonly ageMs: () => number;
+  /** The age up to which it is used, ms. */
+  readonly maxAgeMs: number;
+}
+
 interface TokenWait {
   /** Aborts this wait only. The fetch continues for other callers. */
   readonly signal?: StopSignal;
@@ -29,7 +38,7 @@ interface TokenWait {
 export class TokenCache {
   readonly #fetch: (purpose: string) => Promise<IssuedToken>;
   readonly #clock: Clock;
-  #current: { readonly value: string; readonly until: number } | undefined;
+  #current: CachedToken | undefined;
   #pending: Promise<string> | undefined;
 
   /** @param fetch Fetches a token. Its errors are thrown to all waiting callers. */
@@ -41,7 +50,7 @@ export class TokenCache {
   /** Returns a valid token, fetched unless one is cached. */
   async get({ signal, purpose = "" }: TokenWait = {}): Promise<string> {
     const current = this.#current;
-    if (current !== undefined && this.#clock.monotonic() < current.until) return current.value;
+    if (current !== undefined && current.ageMs() < current.maxAgeMs) return current.value;
     return await untilAborted(this.#pending ??= this.#renew(purpose), signal);
   }
 
@@ -52,10 +61,10 @@ export class TokenCache {
   }
 
   async #renew(purpose: string): Promise<string> {
-    const from = this.#clock.monotonic();
+    const ageMs = startAge(this.#clock);
     try {
       const { value, lifetimeMs = Infinity } = await this.#fetch(purpose);
-      this.#current = { value, until: from + lifetimeMs - marginMs };
+      this.#current = { value, ageMs, maxAgeMs: lifetimeMs - marginMs };
       return value;
     } finally {
       this.#pending = undefined;

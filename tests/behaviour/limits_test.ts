@@ -68,15 +68,22 @@ describe("what a limit lets through later", () => {
     assertEquals(tally((await scene.askTimes(4)).map(({ status }) => status)), { 200: 3, 429: 1 });
   });
 
-  it("rpd: nothing within the day, and the response says not to retry", async () => {
+  it("rpd: nothing within the UTC day, and the response says not to retry", async () => {
     await using scene = await stage({ a }, tuned({ models: { a: { limits: { rpd: 2 } } } }));
     const { headers } = (await scene.askTimes(3)).at(-1)!;
-    assertEquals(headers.get("x-should-retry"), "false");
-    assert(Number(headers.get("retry-after")) >= 86_400, String(headers.get("retry-after")));
-    await scene.clock.advance(12 * 3_600_000);
+    assertEquals([headers.get("x-should-retry"), headers.get("retry-after")], ["false", String(6 * 3_600)]);
+    await scene.clock.advance(6 * 3_600_000 - 1);
     assertEquals((await scene.ask()).status, 429);
-    await scene.clock.advance(13 * 3_600_000);
-    assertEquals((await scene.ask()).status, 200);
+    await scene.clock.advance(1);
+    assertEquals((await scene.askTimes(3)).map(({ status }) => status), [200, 200, 429]);
+  });
+
+  it("rpd: requests of the evening before do not count, however few hours ago", async () => {
+    await using scene = await stage({ a }, tuned({ models: { a: { limits: { rpd: 2 } } } }));
+    await scene.clock.advance(6 * 3_600_000 - 60_000);
+    await scene.askTimes(2);
+    await scene.clock.advance(60_000);
+    assertEquals((await scene.askTimes(3)).map(({ status }) => status), [200, 200, 429]);
   });
 
   it("tpm: what an answer left of its reservation, at once", async () => {

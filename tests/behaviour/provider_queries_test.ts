@@ -137,4 +137,14 @@ describe("What a vendor says of the account", () => {
       assertEquals(await one.ask(), "own");
     }
   });
+
+  it("takes the account back when the wall clock is set past that date", async () => {
+    const clock = fakeClock();
+    const resetsAt = clock.now() + 3_600_000;
+    const checkQuota = () => Promise.resolve({ remaining: 0, resetsAt });
+    await using one = clientOf({ checkQuota }, { quota }, clock);
+    assertEquals(await one.ask(), "plain");
+    clock.jumpWallTime(3_600_000);
+    assertEquals(await one.ask(), "own");
+  });
 });

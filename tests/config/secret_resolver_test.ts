@@ -40,6 +40,19 @@ Deno.test("a secret is looked up once, until what is kept is too old", async () 
   assertEquals([await resolver.get("KEY"), store.asked.length], ["two", 2]);
 });
 
+Deno.test("a secret that is kept grows old while the machine sleeps, and by no less when the clock is set back", async () => {
+  const store = countingStore({ KEY: "one" });
+  const { clock, resolver } = resolverOf(store);
+  await resolver.get("KEY");
+  clock.jumpWallTime(300_000);
+  await resolver.get("KEY");
+  assertEquals(store.asked.length, 2);
+  clock.jumpWallTime(-3_600_000);
+  await clock.advance(300_000);
+  await resolver.get("KEY");
+  assertEquals(store.asked.length, 3);
+});
+
 Deno.test("without a cache a secret is looked up each time", async () => {
   const store = countingStore({ KEY: "one" });
   const { resolver } = resolverOf(store, { cacheTtlMs: 0 });

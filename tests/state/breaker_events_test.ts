@@ -1,6 +1,7 @@
 /** What processes publish of their standbys. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { EndDate } from "../../src/state/breaker/end_date.ts";
 import { BreakerEvents } from "../../src/state/replication/breaker_events.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { minute, Process } from "./_state.ts";
@@ -56,6 +57,16 @@ describe("breakers of two processes", () => {
       one.tell(other);
       assertEquals(other.left, minute);
     }
+  });
+
+  it("that end at a date follow each process's wall clock, however far apart these are", () => {
+    const [one, other] = pair(Date.UTC(2026, 0, 1, 1));
+    const end = new EndDate(one.clock.now() + 60 * minute, one.clock);
+    one.state.report(one.state.modelBreaker("a", "one").open("quota_exhausted", one.clock.monotonic(), end));
+    one.tell(other);
+    assertEquals(other.left, 60 * minute);
+    other.clock.jumpWallTime(45 * minute);
+    assertEquals([one.left, other.left], [60 * minute, 15 * minute]);
   });
 
   it("end for all when one of them ends them before their time, and do not come back", async () => {

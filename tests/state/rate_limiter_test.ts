@@ -1,8 +1,10 @@
 import { assertEquals } from "@std/assert";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { RateLimiter } from "../../src/state/limits/rate_limiter.ts";
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 /** Reserves and settles so many requests, one after the other. */
 function serve(meter: RateLimiter, now: number, { requests, tokens = 0 }: { requests: number; tokens?: number }): void {
@@ -16,7 +18,7 @@ Deno.test("without a limit a rate limiter knows no headroom and is never full", 
   assertEquals([meter.rpm(0), meter.rpm(59_999), meter.rpm(61_000)], [1000, 1000, 0]);
 });
 
-Deno.test("declared limits a minute and a day hold, and come back as requests leave the window", () => {
+Deno.test("declared limits a minute and a UTC day hold, and come back as requests leave the window, and at midnight", () => {
   const meter = new RateLimiter({ rpm: 3, rpd: 5 });
   assertEquals(meter.requests(0), { limit: 3, left: 3 });
   serve(meter, 0, { requests: 3 });
@@ -25,13 +27,12 @@ Deno.test("declared limits a minute and a day hold, and come back as requests le
   assertEquals([meter.isFull(60_000, 1), meter.isFull(61_000, 1)], [true, false]);
   serve(meter, 61_000, { requests: 2 });
   assertEquals(meter.requests(61_000), { limit: 5, left: 0 });
-  const dayEnd = dayMs + 15 * minuteMs;
-  assertEquals(meter.fullUntil(61_000, 1), dayEnd);
-  assertEquals([meter.isFull(dayEnd - 1, 1), meter.isFull(dayEnd, 1)], [true, false]);
+  assertEquals(meter.fullUntil(61_000, 1), dayMs);
+  assertEquals([meter.isFull(dayMs - 1, 1), meter.isFull(dayMs, 1)], [true, false]);
 });
 
 Deno.test("each limit comes back by itself, without anything happening in between", () => {
-  const cases = [[{ rpm: 1 }, 61_000], [{ tpm: 1 }, 61_000], [{ rpd: 1 }, dayMs + 15 * minuteMs]] as const;
+  const cases = [[{ rpm: 1 }, 61_000], [{ tpm: 1 }, 61_000], [{ rpd: 1 }, dayMs]] as const;
   for (const [limits, back] of cases) {
     const meter = new RateLimiter(limits);
     serve(meter, 0, { requests: 1, tokens: 1 });
@@ -234,4 +235,68 @@ Deno.test("a rate limiter bears long uptimes, jumps and a clock that stands stil
   assertEquals([meter.rpm(2 ** 45), meter.isFull(2 ** 45, 1)], [3, true]);
   assertEquals(meter.isFull(2 ** 45 + 2 * minuteMs, 1), false);
   assertEquals(meter.lastStartedAt, 2 ** 45 - 5);
+});
+
+const noon = Date.UTC(2026, 0, 2, 12);
+
+Deno.test("a limit per day follows the wall clock: a machine that slept over midnight has a new day", () => {
+  const clock = fakeClock({ now: noon });
+  const meter = new RateLimiter({ rpd: 2 }, clock);
+  serve(meter, 0, { requests: 2 });
+  assertEquals([{ ...meter.requests(0) }, meter.fullUntil(0, 1)], [{ limit: 2, left: 0 }, 12 * hourMs]);
+  clock.jumpWallTime(12 * hourMs - 100);
+  assertEquals(meter.fullUntil(0, 1), 100);
+  clock.jumpWallTime(100);
+  assertEquals([{ ...meter.requests(0) }, meter.isFull(0, 1)], [{ limit: 2, left: 2 }, false]);
+});
+
+Deno.test("a limit per day neither opens nor closes when the wall clock is set back", () => {
+  const clock = fakeClock({ now: noon });
+  const meter = new RateLimiter({ rpd: 2 }, clock);
+  serve(meter, 0, { requests: 2 });
+  clock.jumpWallTime(-6 * hourMs);
+  assertEquals(meter.fullUntil(0, 1), 18 * hourMs);
+  clock.jumpWallTime(-12 * hourMs); // to the day before
+  assertEquals(meter.fullUntil(0, 1), 30 * hourMs);
+  clock.jumpWallTime(12 * hourMs + dayMs); // to the next one
+  serve(meter, 0, { requests: 1 });
+  assertEquals(meter.requests(0)?.left, 1);
+  clock.jumpWallTime(-dayMs);
+  assertEquals(meter.isFull(0, 1), true);
+});
+
+Deno.test("a limit per day is not stopped by a wall clock that was wrong once", () => {
+  const clock = fakeClock({ now: Date.UTC(2099, 0, 1) });
+  const meter = new RateLimiter({ rpd: 1 }, clock);
+  serve(meter, 0, { requests: 1 });
+  assertEquals(meter.isFull(0, 1), true);
+  clock.jumpWallTime(noon - clock.now());
+  assertEquals(meter.isFull(0, 1), false);
+});
+
+Deno.test("a settled amount counts in the day of its reservation", () => {
+  const clock = fakeClock({ now: noon });
+  const meter = new RateLimiter({ rpd: 1 }, clock);
+  const reservation = meter.reserve(0, 1);
+  clock.jumpWallTime(12 * hourMs);
+  assertEquals(meter.isFull(0, 1), false);
+  serve(meter, 0, { requests: 1 });
+  meter.release(0, reservation); // was not sent: yesterday has one less
+  assertEquals(meter.isFull(0, 1), true);
+  clock.jumpWallTime(-12 * hourMs);
+  assertEquals(meter.requests(0)?.left, 0, "the new day holds, too");
+});
+
+Deno.test("a reading ends at its reset by the clock that gets there first", async () => {
+  for (const stepMs of [0, 20_000, 3_600_000, -3_600_000]) {
+    const clock = fakeClock({ now: noon });
+    const meter = new RateLimiter({}, clock);
+    meter.observe(0, { requests: { limit: 10, remaining: 0, resetMs: 30_000 } });
+    assertEquals([meter.fullUntil(0, 1), meter.requests(0)?.left], [30_000, 0]);
+    clock.jumpWallTime(stepMs);
+    const end = Math.max(0, 30_000 - Math.max(0, stepMs));
+    assertEquals(meter.fullUntil(0, 1), end === 0 ? undefined : end);
+    await clock.advance(end);
+    assertEquals(meter.fullUntil(end, 1), undefined, String(stepMs));
+  }
 });

@@ -4,7 +4,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
 import { SharedSums } from "../../src/state/replication/shared_sums.ts";
-import { slicedMinute } from "../../src/state/replication/shared_rate.ts";
+import { slicedDay, slicedMinute } from "../../src/state/replication/shared_rate.ts";
 
 /** A process, and a store that answers after a time. */
 function processOn(sums: SharedSums, clock: ReturnType<typeof fakeClock>, delayMs: () => number) {
@@ -53,5 +53,23 @@ describe("A client's requests of a minute in a store that is slow", () => {
     await clock.advance(60_000);
     await syncing;
     assertEquals(await admit(3), 0);
+  });
+});
+
+describe("A model's requests of a day in a shared store", () => {
+  it("are those of the UTC day: at midnight all processes have as many again", async () => {
+    const clock = fakeClock({ now: Date.UTC(2026, 0, 1, 23, 59) });
+    const sums = new SharedSums(clock);
+    const [one, other] = [1, 2].map(() => processOn(sums, clock, () => 0).replication);
+    const rate = { name: "model a day", limit: 2, ...slicedDay };
+    const waits = async () => [await one!.admit(rate), await other!.admit(rate), await one!.admit(rate)];
+    assertEquals((await waits()).map((grant) => grant?.waitMs), [0, 0, 60_000]);
+    await clock.advance(59_999);
+    assertEquals((await other!.admit(rate))?.waitMs, 1);
+    clock.jumpWallTime(1);
+    const grants = await waits();
+    assertEquals(grants.map((grant) => grant?.waitMs), [0, 0, 86_400_000]);
+    one!.returnGrant(rate, grants[0]!);
+    assertEquals([(await other!.admit(rate))?.waitMs, (await one!.admit(rate))?.waitMs], [0, 86_400_000]);
   });
 });

@@ -50,6 +50,14 @@ describe("A window counter", () => {
     const requests = counter(10);
     requests.at(150).grow(10);
     assert(requests.isSpent(requests.latest(50)));
+    assert(requests.isSpent(requests.latest(0)));
+  });
+
+  it("leaves it when the wall clock goes back further than that: it was wrong", () => {
+    const requests = counter(10);
+    requests.at(1_000_050).grow(10);
+    assertEquals([requests.latest(50).start, requests.isSpent(requests.latest(50))], [0, false]);
+    assertEquals(requests.latest(150).start, 100);
   });
 
   it("settles as reserved where the amount is unknown or makes no sense", () => {

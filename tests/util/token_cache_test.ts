@@ -25,6 +25,20 @@ Deno.test("get() keeps a token until a minute before it expires", async () => {
   assertEquals(await cache.get(), "token-2");
 });
 
+Deno.test("get() keeps no token that expired while the machine slept, nor longer for a clock that was set back", async () => {
+  const { cache, clock } = cacheOf(100_000);
+  await cache.get();
+  clock.jumpWallTime(39_999);
+  assertEquals(await cache.get(), "token-1");
+  clock.jumpWallTime(1);
+  assertEquals(await cache.get(), "token-2");
+  clock.jumpWallTime(-3_600_000);
+  await clock.advance(39_999);
+  assertEquals(await cache.get(), "token-2");
+  await clock.advance(1);
+  assertEquals(await cache.get(), "token-3");
+});
+
 Deno.test("get() keeps a token without a lifetime for good", async () => {
   const { cache, clock } = cacheOf();
   await cache.get();

@@ -166,7 +166,7 @@ const limits = () =>
     rpm: count(),
     /** Tokens per minute. */
     tpm: count(),
-    /** Requests per day. */
+    /** Requests per UTC day. */
     rpd: count(),
     /** Concurrent requests. */
     concurrent: count(),

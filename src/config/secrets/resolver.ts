@@ -5,6 +5,7 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import type { SecretStore } from "../../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
+import { startAge } from "../../util/age.ts";
 
 export interface CachePolicy {
   /** How long a value is cached, ms; 0 disables the cache. */
@@ -16,13 +17,13 @@ interface ResolverParts {
   readonly id: string;
   readonly store: Pick<SecretStore, "get">;
   readonly policy: CachePolicy;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
 }
 
 /** Looks up secrets in one store. Values are cached, and concurrent lookups of the same secret are merged. */
 export class SecretResolver {
   readonly #parts: ResolverParts;
-  readonly #cached = new Map<string, { readonly value: string; readonly until: number }>();
+  readonly #cached = new Map<string, { readonly value: string; readonly ageMs: () => number }>();
   readonly #pending = new Map<string, Promise<string | undefined>>();
 
   constructor(parts: ResolverParts) {
@@ -37,7 +38,7 @@ export class SecretResolver {
    */
   get(name: string, { isForced = false }: { readonly isForced?: boolean } = {}): Promise<string | undefined> {
     const cached = this.#cached.get(name);
-    if (!isForced && cached !== undefined && this.#parts.clock.monotonic() < cached.until) {
+    if (!isForced && cached !== undefined && cached.ageMs() < this.#parts.policy.cacheTtlMs) {
       return Promise.resolve(cached.value);
     }
     const pending = this.#pending.get(name);
@@ -49,6 +50,7 @@ export class SecretResolver {
 
   async #look(name: string): Promise<string | undefined> {
     const { id, store, policy, clock } = this.#parts;
+    const ageMs = startAge(clock);
     let value: unknown;
     try {
       value = await store.get(name);
@@ -64,7 +66,7 @@ export class SecretResolver {
         `The secret store "${id}" returned a value for the secret "${name}" that is not a string`,
       );
     }
-    if (policy.cacheTtlMs > 0) this.#cached.set(name, { value, until: clock.monotonic() + policy.cacheTtlMs });
+    if (policy.cacheTtlMs > 0) this.#cached.set(name, { value, ageMs });
     return value;
   }
 }

@@ -5,15 +5,15 @@
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
+import { EndDate, maxStandbyMs } from "./end_date.ts";
+
+export { maxStandbyMs };
 
 /** Maximum standby that a provider can request (`Retry-After`), ms. */
 export const maxHintMs: number = 24 * 60 * 60 * 1000;
 
 /** Maximum cooldown after doubling, ms, unless the configured cooldown is longer. */
 export const maxCooldownMs: number = 10 * 60 * 1000;
-
-/** Maximum of any standby that ends by itself, ms: a month, for quotas that a provider resets monthly. */
-export const maxStandbyMs: number = 31 * 24 * 60 * 60 * 1000;
 
 /** The owner of a breaker: a model in a pool, a model across all pools, or a provider. */
 export interface BreakerOwner {
@@ -53,6 +53,8 @@ export interface Transition {
   readonly reason: StandbyReason;
   /** Duration of the standby, ms; undefined when it does not end by itself. */
   readonly standbyMs?: number;
+  /** Its end, if that is a date. */
+  readonly end?: EndDate;
   /** Additional metadata of the event. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -61,7 +63,27 @@ export interface Transition {
 export interface Standby {
   readonly reason: StandbyReason;
   readonly since: number;
+  /** The end. If it is a date, it changes when the wall clock is set. */
   readonly until: number;
+  /** The end, if it is a date. */
+  readonly end?: EndDate;
+}
+
+/** A standby that ends at a date. */
+export class DatedStandby implements Standby {
+  readonly reason: StandbyReason;
+  readonly since: number;
+  readonly end: EndDate;
+
+  constructor(reason: StandbyReason, since: number, end: EndDate) {
+    this.reason = reason;
+    this.since = since;
+    this.end = end;
+  }
+
+  get until(): number {
+    return this.end.monotonicMs;
+  }
 }
 
 /** The persisted state of a breaker. */
@@ -137,20 +159,25 @@ export class CircuitBreaker {
    * Opens the breaker. A standby is extended by a later end, and never shortened by an earlier one.
    *
    * @param now Monotonic ms.
-   * @param wantedMs Duration of the standby, ms; Infinity when it does not end by itself.
+   * @param wanted Duration of the standby, ms, or its date; Infinity when it does not end by itself.
    * @returns The transition, if the breaker was not open or the extension changed the reason.
    */
-  open(reason: StandbyReason, now: number, wantedMs: number): Transition | undefined {
+  open(reason: StandbyReason, now: number, wanted: number | EndDate): Transition | undefined {
+    const end = wanted instanceof EndDate ? wanted : undefined;
+    const wantedMs = end?.leftMs ?? wanted as number;
     const standbyMs = wantedMs < Infinity ? Math.min(wantedMs, maxStandbyMs) : wantedMs;
-    const until = now + standbyMs;
     const current = this.#standby;
-    if (current !== undefined && current.until >= until) return undefined;
+    if (current !== undefined && isAsLong(current, now + standbyMs, end)) return undefined;
     if (current === undefined) this.#openCount++;
-    this.#standby = { reason, since: current?.since ?? now, until };
+    const since = current?.since ?? now;
+    this.#standby = end === undefined
+      ? { reason, since, until: now + standbyMs }
+      : new DatedStandby(reason, since, end);
     this.#isHalfOpen = false;
     this.trialRequests = new Set();
     if (current?.reason === reason) return undefined;
-    return { owner: this.owner, to: "standby", reason, ...(standbyMs < Infinity ? { standbyMs } : {}) };
+    const times = { ...(standbyMs < Infinity && { standbyMs }), ...(end && { end }) };
+    return { owner: this.owner, to: "standby", reason, ...times };
   }
 
   /** Opens the breaker for the cooldown, doubled for each consecutive trip. */
@@ -163,8 +190,10 @@ export class CircuitBreaker {
 
   /** Moves the end of the current standby. `Infinity` means that it does not end by itself. */
   setEnd(end: number, now: number): void {
+    if (this.#standby === undefined) return;
     const until = end < Infinity ? Math.min(Math.max(now, end), now + maxStandbyMs) : end;
-    if (this.#standby !== undefined) this.#standby = { ...this.#standby, until };
+    const { reason, since } = this.#standby;
+    this.#standby = { reason, since, until };
   }
 
   /** Makes the breaker half-open when its standby has ended. */
@@ -203,4 +232,10 @@ export class CircuitBreaker {
   endHalfOpen(): void {
     this.#isHalfOpen = false;
   }
+}
+
+/** Whether a standby lasts as long as another one. Two dates differ by the rounding of the wall clock. */
+function isAsLong({ until, end }: Standby, otherUntil: number, otherEnd: EndDate | undefined): boolean {
+  const toleranceMs = end !== undefined && otherEnd !== undefined ? 1 : 0;
+  return until >= otherUntil - toleranceMs;
 }

@@ -5,13 +5,17 @@
 import type { ModelView, StandbyReason } from "../../contracts/rotation.ts";
 import type { RotationPolicy } from "../../rotation/policy.ts";
 import type { CircuitBreaker, Standby, Transition } from "./circuit_breaker.ts";
+import type { EndDate } from "./end_date.ts";
 
 /** A decision to put a model or its provider in standby. */
 export interface DeactivationDecision {
   readonly reason: StandbyReason;
   /** `model`: the model in its pool; `provider`: all models of its provider. */
   readonly scope: "model" | "provider";
-  /** Duration of the standby, ms; undefined for the pool's cooldown. */
+  /**
+   * Duration of the standby, ms: until the window ends whose limit is exhausted; Infinity when it does not end by itself;
+   * undefined for the pool's cooldown.
+   */
   readonly standbyMs?: number;
   /** Whether the cooldown doubles with each consecutive trip, as it does after failures. */
   readonly doubles?: true;
@@ -23,6 +27,14 @@ export interface DeactivationDecision {
 export interface InFlightRequest {
   /** Breakers that were half-open when the request was admitted, which makes it their trial request. */
   readonly halfOpen: readonly CircuitBreaker[];
+}
+
+/** The limits of the model. */
+export interface ModelLimits {
+  /** Returns the standby that an exhausted limit still requires. */
+  limitInForce(): DeactivationDecision | undefined;
+  /** Returns the end of a standby with a duration: the end of a window is a date. */
+  findEnd(decision: DeactivationDecision): number | EndDate;
 }
 
 /** Dependencies of {@linkcode ModelBreakers}. */
@@ -48,22 +60,15 @@ export class ModelBreakers {
   readonly all: CircuitBreaker[];
   readonly #parts: ModelBreakersParts;
   readonly #model: ModelView;
-  readonly #limitInForce: () => DeactivationDecision | undefined;
+  readonly #limits: ModelLimits;
   #open: CircuitBreaker | undefined;
 
-  /**
-   * @param model The view of the model that the policy receives.
-   * @param limitInForce Returns the standby that an exhausted limit still requires.
-   */
-  constructor(
-    parts: ModelBreakersParts,
-    model: ModelView,
-    limitInForce: () => DeactivationDecision | undefined,
-  ) {
+  /** @param model The view of the model that the policy receives. */
+  constructor(parts: ModelBreakersParts, model: ModelView, limits: ModelLimits) {
     this.all = [parts.poolBreaker, parts.modelBreaker, parts.providerBreaker];
     this.#parts = parts;
     this.#model = model;
-    this.#limitInForce = limitInForce;
+    this.#limits = limits;
   }
 
   /** The standby with the latest end, as of the last refresh; undefined when no breaker is open. */
@@ -93,7 +98,7 @@ export class ModelBreakers {
     const { poolBreaker, providerBreaker } = this.#parts;
     for (const breaker of [poolBreaker, providerBreaker]) {
       if (breaker.standby === undefined || breaker.standby.until > now) continue;
-      const decision = this.#limitInForce();
+      const decision = this.#limits.limitInForce();
       if (decision?.standbyMs && breaker === this.#breakerOf(decision)) this.apply(decision, now);
     }
   }
@@ -158,13 +163,13 @@ export class ModelBreakers {
       ? this.#openForPool(reason, now, doubles === true)
       : doubles
       ? breaker.openForCooldown(reason, now, cooldownMs)
-      : breaker.open(reason, now, standbyMs ?? cooldownMs);
+      : breaker.open(reason, now, standbyMs === undefined ? cooldownMs : this.#limits.findEnd(decision));
     this.#report(transition && metadata ? { ...transition, metadata } : transition);
   }
 
   /** Opens the model's breaker across all pools, for conditions at the vendor. */
-  openModel(reason: StandbyReason, now: number, standbyMs: number): void {
-    this.#report(this.#parts.modelBreaker.open(reason, now, standbyMs));
+  openModel(reason: StandbyReason, now: number, end: number | EndDate): void {
+    this.#report(this.#parts.modelBreaker.open(reason, now, end));
   }
 
   /** Opens the model's breaker across all pools for the cooldown, doubled for each consecutive trip. */
@@ -175,8 +180,8 @@ export class ModelBreakers {
   }
 
   /** Opens the provider's breaker. */
-  openProvider(reason: StandbyReason, now: number, standbyMs: number): void {
-    this.#report(this.#parts.providerBreaker.open(reason, now, standbyMs));
+  openProvider(reason: StandbyReason, now: number, end: number | EndDate): void {
+    this.#report(this.#parts.providerBreaker.open(reason, now, end));
   }
 
   /** Closes breakers whose reason for standby no longer applies. Returns whether there was one. */
@@ -206,7 +211,7 @@ export class ModelBreakers {
   #reconsider(now: number): Transition | undefined {
     const { poolBreaker, policy, cooldownMs } = this.#parts;
     this.#open = poolBreaker;
-    const limit = this.#limitInForce();
+    const limit = this.#limits.limitInForce();
     const isLimited = limit?.standbyMs !== undefined && limit.standbyMs > 0 && limit.scope === "model";
     if (!isLimited && policy.shouldRecover!(this.#model, now)) return poolBreaker.close(undefined, true);
     if (poolBreaker.standby!.until > now) return undefined;

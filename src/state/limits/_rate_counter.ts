@@ -6,6 +6,8 @@
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Allowance } from "../../util/rate_headers.ts";
 import { SlidingWindow } from "../../util/sliding_window.ts";
+import { DayCounter } from "./_day_counter.ts";
+import type { WindowSums } from "./window_counter.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -13,12 +15,14 @@ const dayMs = 86_400_000;
 const reorderingMs = 500;
 /** How long a reading without a reset time is valid, ms. */
 const defaultResetMs = 60_000;
+/** Change of the wall clock relative to the monotonic one that counts as a step, ms. */
+const stepMs = 2;
 
 /** Limits of a {@linkcode RateCounter}. */
 interface RateCounterLimits {
   /** Per minute. */
   readonly minute?: number;
-  /** Per day. */
+  /** Per UTC day. */
   readonly day?: number;
 }
 
@@ -28,6 +32,8 @@ export interface RateCounterMark {
   readonly sequence: number;
   /** Time of the reservation, monotonic ms. */
   readonly at: number;
+  /** The day it counts in, if there is a limit per day. */
+  readonly day: WindowSums | undefined;
   /** Amount reserved. */
   readonly amount: number;
   /** Sum of all reservations that certainly reached the vendor no later than this one, including it. */
@@ -36,18 +42,22 @@ export interface RateCounterMark {
 
 /**
  * Counter of one rate-limited quantity. While a reading is valid, the vendor's remaining allowance counts, minus what
- * has been reserved since. A reading replaces the limit per minute, unless it clearly covers a longer period.
+ * has been reserved since. A reading replaces the limit per minute, unless it clearly covers a longer period. It is
+ * valid until its reset by the clock that gets there first: it does not outlast a machine's sleep.
  */
 export class RateCounter {
   readonly #limits: RateCounterLimits;
   readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, expiresLate: true });
-  readonly #day: SlidingWindow | undefined;
+  readonly #day: DayCounter | undefined;
+  readonly #toWall: (monotonicMs: number) => number;
   readonly #recent = new SlidingWindow({ windowMs: reorderingMs, slices: 1, expiresLate: true });
   /** Cached headroom, since strategies read it with every request. A `limit` of 0 means that no limit is known. */
   readonly #headroom: { limit: number; left: number } = { limit: 0, left: 0 };
   /** What remains of the tightest limit. */
   #least = Infinity;
   #steadyUntil = -Infinity;
+  /** Wall clock minus monotonic clock when the headroom was computed, ms. */
+  #offsetMs = 0;
   #reserved = 0;
   #returned = 0;
   #inFlight = 0;
@@ -56,15 +66,18 @@ export class RateCounter {
   #maxReported = 1;
   #isLonger = false;
   #remaining = 0;
-  #until = -Infinity;
+  /** Reset of the current reading, on both clocks. */
+  #reset = { monotonicMs: -Infinity, wallTimeMs: -Infinity };
   /** Sequence number of the reservation whose response carried the current reading. */
   #reader = -1;
   /** Amount reserved since the reading, which the vendor had not counted. */
   #taken = 0;
 
-  constructor(limits: RateCounterLimits) {
+  /** @param toWall Converts a monotonic time to wall-clock time, ms. */
+  constructor(limits: RateCounterLimits, toWall: (monotonicMs: number) => number) {
     this.#limits = limits;
-    if (limits.day !== undefined) this.#day = new SlidingWindow({ windowMs: dayMs, slices: 96, expiresLate: true });
+    this.#toWall = toWall;
+    if (limits.day !== undefined) this.#day = new DayCounter(limits.day);
   }
 
   /** Amount reserved in the last minute, with a granularity of one second. */
@@ -88,10 +101,10 @@ export class RateCounter {
     return { minute: this.#isReported() ? undefined : minute, day };
   }
 
-  /** Adds what other processes have used. */
+  /** Adds what other processes have used: now, or until a time that has passed. */
   addOthers(now: number, at: number, amount: number): void {
     this.#minute.amend(now, at, amount);
-    this.#day?.amend(now, at, amount);
+    this.#day?.add(this.#toWall(at) - (at < now ? 1 : 0), amount);
     this.#taken = Math.max(0, this.#taken + amount);
     this.#steadyUntil = -Infinity;
   }
@@ -100,13 +113,13 @@ export class RateCounter {
   reserve(now: number, amount: number, sequence: number): RateCounterMark {
     const overtaking = Math.min(this.#inFlight, this.#recent.sum(now));
     this.#minute.add(now, amount);
-    this.#day?.add(now, amount);
+    const day = this.#day?.add(this.#toWall(now), amount);
     this.#recent.add(now, amount);
     this.#reserved += amount;
     this.#inFlight += amount;
     this.#taken += amount;
     this.#steadyUntil = -Infinity;
-    return { sequence, at: now, amount, reached: this.#reserved - overtaking };
+    return { sequence, at: now, day, amount, reached: this.#reserved - overtaking };
   }
 
   /** Settles a reservation with the actual amount. */
@@ -117,7 +130,7 @@ export class RateCounter {
     this.#steadyUntil = -Infinity;
     // an excess counts in any case; a remainder only where the reservation is still counted
     if (!this.#minute.amend(now, mark.at, change) && change > 0) this.#minute.add(now, change);
-    if (this.#day?.amend(now, mark.at, change) === false && change > 0) this.#day.add(now, change);
+    mark.day?.grow(change);
     if (mark.sequence > this.#reader) this.#taken += change;
     if (change > 0) this.#reserved += change;
     else this.#returned -= change;
@@ -133,7 +146,7 @@ export class RateCounter {
    */
   observe(now: number, allowance: Allowance, { mark, newest }: { mark?: RateCounterMark; newest: number }): void {
     const sequence = mark?.sequence ?? newest;
-    if (now < this.#until && sequence < this.#reader) return;
+    if (now < this.#resetAt(now) && sequence < this.#reader) return;
     this.#steadyUntil = -Infinity;
     if (allowance.limit !== undefined) this.#reportedLimit = allowance.limit;
     if (allowance.remaining === undefined) return;
@@ -141,7 +154,8 @@ export class RateCounter {
     this.#maxReported = Math.max(this.#maxReported, allowance.remaining);
     this.#remaining = allowance.remaining;
     this.#taken = mark === undefined ? this.#inFlight : this.#reserved - mark.reached;
-    this.#until = now + (allowance.resetMs ?? defaultResetMs);
+    const resetMs = allowance.resetMs ?? defaultResetMs;
+    this.#reset = { monotonicMs: now + resetMs, wallTimeMs: this.#toWall(now) + resetMs };
     this.#reader = sequence;
   }
 
@@ -150,7 +164,7 @@ export class RateCounter {
    * immediately.
    */
   headroom(now: number): Headroom | undefined {
-    if (now >= this.#steadyUntil) this.#refresh(now);
+    if (!this.#isSteady(now)) this.#refresh(now);
     return this.#headroom.limit === 0 ? undefined : this.#headroom;
   }
 
@@ -159,31 +173,49 @@ export class RateCounter {
    * when nothing else is counted, because the amount is an estimate and must not exclude a model forever.
    */
   freeAt(now: number, amount: number): number {
-    if (now >= this.#steadyUntil) this.#refresh(now);
+    if (!this.#isSteady(now)) this.#refresh(now);
     if (amount <= this.#least) return now;
     let at = now;
-    if (now < this.#until && this.#remaining - this.#taken < Math.min(amount, this.#effectiveLimit())) at = this.#until;
+    const resetAt = this.#resetAt(now);
+    if (now < resetAt && this.#remaining - this.#taken < Math.min(amount, this.#effectiveLimit())) at = resetAt;
     const minute = this.#minuteLimit();
     if (minute !== undefined && this.#usedOfMinute(now) > Math.max(0, minute - amount)) {
       at = Math.max(at, this.#minute.fallsTo(now, Math.max(0, minute - amount)));
     }
-    const { day } = this.#limits;
-    return day === undefined ? at : Math.max(at, this.#day!.fallsTo(now, Math.max(0, day - amount)));
+    if (this.#day === undefined) return at;
+    const wallTimeMs = this.#toWall(now);
+    return Math.max(at, this.#day.freeAt(wallTimeMs, amount) - (wallTimeMs - now));
+  }
+
+  /** The reset of the reading, monotonic ms. */
+  #resetAt(now: number): number {
+    const { monotonicMs, wallTimeMs } = this.#reset;
+    if (now >= monotonicMs) return monotonicMs;
+    return Math.min(monotonicMs, wallTimeMs - (this.#toWall(now) - now));
+  }
+
+  /** Whether the headroom is as it was computed. Where dates count, a step of the wall clock changes it. */
+  #isSteady(now: number): boolean {
+    if (now >= this.#steadyUntil) return false;
+    const hasDate = this.#day !== undefined || now < this.#reset.monotonicMs;
+    return !hasDate || Math.abs(this.#toWall(now) - now - this.#offsetMs) <= stepMs;
   }
 
   #refresh(now: number): void {
     this.#headroom.limit = 0;
     this.#least = this.#steadyUntil = Infinity;
-    if (now < this.#until) this.#tighten(this.#effectiveLimit(), this.#remaining - this.#taken, this.#until);
+    const wallTimeMs = this.#toWall(now);
+    this.#offsetMs = wallTimeMs - now;
+    const resetAt = this.#resetAt(now);
+    if (now < resetAt) this.#tighten(this.#effectiveLimit(), this.#remaining - this.#taken, resetAt);
     const minute = this.#minuteLimit();
     if (minute !== undefined) {
       const left = minute - this.#usedOfMinute(now);
       this.#tighten(minute, left, this.#minute.steadyUntil);
     }
-    const { day } = this.#limits;
-    if (day !== undefined) {
-      const left = day - this.#day!.sum(now);
-      this.#tighten(day, left, this.#day!.steadyUntil);
+    if (this.#day !== undefined) {
+      const end = this.#day.end(wallTimeMs) - this.#offsetMs;
+      this.#tighten(this.#limits.day!, this.#day.left(wallTimeMs), end);
     }
   }
 

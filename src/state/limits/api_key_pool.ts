@@ -4,6 +4,7 @@
  */
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
 import { type BreakerOwner, CircuitBreaker, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
+import type { EndDate } from "../breaker/end_date.ts";
 
 /** The error response of a rejected call. */
 export interface RejectedCall {
@@ -13,17 +14,21 @@ export interface RejectedCall {
   readonly fault?: ProviderFault | undefined;
   /** `Retry-After` of the response, ms. */
   readonly retryAfterMs?: number | undefined;
+  /** The same as a time, wall-clock ms, if the provider has stated a date. */
+  readonly retryAt?: number | undefined;
 }
 
 /** Failures that concern the API key: its rate limit for one model, or its account, or the key itself. */
 export type KeyRejectionReason = "rate_limited" | "quota_exhausted" | "auth";
 
-/** Standby durations for rejections without a hint. */
+/** Standby durations for rejections without a hint, and ends that are dates. */
 interface KeyCooldowns {
   /** Standby of an invalid key, ms. It doubles with each consecutive rejection. */
   readonly cooldownMs: number;
-  /** Standby of a key with exhausted quota, ms. */
-  readonly quotaMs: number;
+  /** Standby of a key with exhausted quota, ms, or the date on which the quota resets. */
+  readonly quotaMs: number | EndDate;
+  /** The date that the provider has stated, in place of the call's `retryAfterMs`. */
+  readonly statedEnd?: EndDate | undefined;
 }
 
 /** Result of a rejection. */
@@ -204,15 +209,16 @@ function isAboutKey(call: RejectedCall): call is KeyRejectedCall {
 function open(
   breaker: KeyBreaker,
   call: KeyRejectedCall,
-  { now, times: { cooldownMs, quotaMs } }: { readonly now: number; readonly times: KeyCooldowns },
+  { now, times }: { readonly now: number; readonly times: KeyCooldowns },
 ): void {
+  const { cooldownMs, quotaMs, statedEnd } = times;
   breaker.halfOpenIfDue(now);
   const before = breaker.standby;
   if (call.kind === "auth" && before?.reason === reasonOf.auth) return; // concurrent calls report it more than once
   const reason = reasonOf[call.kind];
   if (call.kind === "auth") breaker.openForCooldown(reason, now, cooldownMs);
-  else if (call.kind === "quota_exhausted") breaker.open(reason, now, call.retryAfterMs ?? quotaMs);
-  else breaker.open(reason, now, Math.min(call.retryAfterMs ?? defaultRateLimitMs, maxHintMs));
+  else if (call.kind === "quota_exhausted") breaker.open(reason, now, statedEnd ?? call.retryAfterMs ?? quotaMs);
+  else breaker.open(reason, now, statedEnd ?? Math.min(call.retryAfterMs ?? defaultRateLimitMs, maxHintMs));
   if (breaker.standby !== before) breaker.rejection = { call, at: now };
 }
 
@@ -225,5 +231,6 @@ function lowestSeverity(breakers: readonly KeyBreaker[], now: number): RejectedC
   const { call } = soonest!.rejection!;
   // without a hint, the call is retried after a backoff, as with a single key
   const hasHint = kind !== "rate_limited" || call.retryAfterMs !== undefined;
-  return { ...call, retryAfterMs: hasHint ? soonest!.standby!.until - now : undefined };
+  const { until, end } = soonest!.standby!;
+  return { ...call, retryAfterMs: hasHint ? until - now : undefined, retryAt: end?.at };
 }

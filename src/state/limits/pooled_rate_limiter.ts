@@ -21,6 +21,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   readonly #pool: ApiKeyPool;
   readonly #model: string;
   readonly #limits: RateLimits | undefined;
+  readonly #clock: Pick<Clock, "now" | "monotonic"> | undefined;
   readonly #limiters = new WeakMap<ApiKey, RateLimiter>();
   readonly #requests = { limit: 0, left: 0 };
   readonly #tokens = { limit: 0, left: 0 };
@@ -31,12 +32,18 @@ export class PooledRateLimiter implements ModelRateLimiter {
   /**
    * @param pool The API keys.
    * @param model The provider's model id.
-   * @param limits Declared limits of each key.
+   * @param limits Declared limits of each key, and both clocks.
    */
-  constructor(pool: ApiKeyPool, model: string, limits?: RateLimits) {
+  constructor(
+    pool: ApiKeyPool,
+    model: string,
+    limits?: RateLimits,
+    clock?: Pick<Clock, "now" | "monotonic">,
+  ) {
     this.#pool = pool;
     this.#model = model;
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   get countsAlways(): boolean {
@@ -172,7 +179,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   #limiterOf(key: ApiKey): RateLimiter {
     const known = this.#limiters.get(key);
     if (known !== undefined) return known;
-    const made = new RateLimiter(this.#limits);
+    const made = new RateLimiter(this.#limits, this.#clock);
     made.countsAlways = this.#countsAlways;
     this.#limiters.set(key, made);
     return made;

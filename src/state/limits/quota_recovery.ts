@@ -3,18 +3,22 @@
  * @module
  */
 import type { ProviderEntry, RecoverySettings } from "../../config/settings/settings.ts";
+import type { Clock } from "../../contracts/runtime.ts";
 import { untilQuotaReset } from "../../util/windows.ts";
+import { EndDate } from "../breaker/end_date.ts";
 
 /**
- * Time until an exhausted quota resets, ms; the cooldown if the pool ignores resets.
+ * Returns when an exhausted quota resets: a date; or the cooldown in ms, if the pool ignores resets.
  *
  * @param recovery The recovery settings of the pool. Its schedule takes precedence over the provider's.
- * @param wallTimeMs Wall clock, ms.
+ * @param clock Both clocks.
  */
-export function untilQuotaRecovery(
+export function quotaRecovery(
   { cooldownMs, onQuotaReset, quotaReset }: RecoverySettings,
   provider: Pick<ProviderEntry, "quotaReset">,
-  wallTimeMs: number,
-): number {
-  return onQuotaReset === false ? cooldownMs : untilQuotaReset(quotaReset ?? provider.quotaReset, wallTimeMs);
+  clock: Pick<Clock, "now" | "monotonic">,
+): number | EndDate {
+  if (onQuotaReset === false) return cooldownMs;
+  const now = clock.now();
+  return new EndDate(now + untilQuotaReset(quotaReset ?? provider.quotaReset, now), clock);
 }

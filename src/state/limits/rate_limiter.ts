@@ -1,5 +1,5 @@
 /**
- * Rate limits of a model for one API key: requests and tokens per minute, requests per day, concurrent requests.
+ * Rate limits of a model for one API key: requests and tokens per minute, requests per UTC day, concurrent requests.
  * Counted locally, and corrected by the rate-limit headers of responses.
  * @module
  */
@@ -80,11 +80,15 @@ export class RateLimiter {
 
   readonly #limits: RateLimits;
 
-  /** @param limits Declared limits. Limits reported by responses override them. */
-  constructor(limits: RateLimits = {}) {
+  /**
+   * @param limits Declared limits. Limits reported by responses override them.
+   * @param clock Both clocks. Without it, the monotonic clock begins at the Unix epoch.
+   */
+  constructor(limits: RateLimits = {}, clock?: Pick<Clock, "now" | "monotonic">) {
+    const toWall = clock === undefined ? (ms: number) => ms : (ms: number) => clock.now() + (ms - clock.monotonic());
     this.#limits = limits;
-    this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd });
-    this.#tokens = new RateCounter({ minute: limits.tpm });
+    this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd }, toWall);
+    this.#tokens = new RateCounter({ minute: limits.tpm }, toWall);
     this.#concurrent = limits.concurrent ?? Infinity;
     this.#hasDay = limits.rpd !== undefined;
   }

@@ -112,9 +112,14 @@ export class WindowCounter {
     return window;
   }
 
-  /** Returns the most recently used window or a later one. When the wall clock goes backwards, the window stays. */
+  /**
+   * Returns the most recently used window or a later one. When the wall clock goes backwards, the window stays, unless
+   * the clock goes back further than to the window before: a clock that was wrong once must not stop the calendar.
+   */
   latest(wallTimeMs: number): WindowSums {
-    return this.at(Math.max(wallTimeMs, this.windows.at(-1)?.start ?? wallTimeMs));
+    const latest = this.windows.at(-1);
+    const stays = latest !== undefined && wallTimeMs >= latest.start - (latest.end - latest.start);
+    return this.at(stays ? Math.max(wallTimeMs, latest.start) : wallTimeMs);
   }
 
   /** Whether the settled amount has reached the limit. */

@@ -109,5 +109,5 @@ export function byProvider(keys: readonly SavedApiKey[]): ReadonlyMap<string, re
 
 /** Reads both clocks. */
 export function timesOf(clock: Clock): TimePair {
-  return { wallTimeMs: clock.now(), monotonicMs: clock.monotonic() };
+  return { wallTimeMs: clock.now(), monotonicMs: clock.monotonic(), clock };
 }

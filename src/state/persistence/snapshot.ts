@@ -3,15 +3,19 @@
  * @module
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
+import type { Clock } from "../../contracts/runtime.ts";
 import { hash53 } from "../../util/hash.ts";
 import {
   type BreakerFacts,
   type BreakerNames,
   type BreakerOwner,
   type CircuitBreaker,
+  DatedStandby,
   maxStandbyMs,
   recordKey,
+  type Standby,
 } from "../breaker/circuit_breaker.ts";
+import { EndDate } from "../breaker/end_date.ts";
 import { type ApiKeyPool, type KeyRejectionReason, reasonOf } from "../limits/api_key_pool.ts";
 import type { BudgetSnapshot } from "../limits/budget.ts";
 import type { UsageCounts } from "../limits/quota.ts";
@@ -26,6 +30,8 @@ export interface SavedBreaker extends BreakerNames {
     readonly since: number;
     /** End; null if it does not end by itself. */
     readonly until: number | null;
+    /** Whether the end is a date. */
+    readonly is_date?: true;
   };
   /** Whether it is half-open. */
   readonly half_open?: true;
@@ -53,6 +59,8 @@ export interface SavedApiKey {
   readonly reason: KeyRejectionReason;
   /** End, wall-clock ms since 1970. */
   readonly until: number;
+  /** Whether the end is a date. */
+  readonly is_date?: true;
   /** Number of consecutive rejections; absent if 0. */
   readonly consecutive_trips?: number;
 }
@@ -90,6 +98,8 @@ export interface TimePair {
   readonly wallTimeMs: number;
   /** Monotonic clock, for timers. */
   readonly monotonicMs: number;
+  /** Both clocks, for ends that are dates. */
+  readonly clock?: Pick<Clock, "now" | "monotonic">;
 }
 
 /**
@@ -109,7 +119,8 @@ export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreak
       standby: {
         reason: standby.reason,
         since: wallTimeOf(standby.since),
-        until: standby.until === Infinity ? null : wallTimeOf(standby.until),
+        until: standby.until === Infinity ? null : standby.end?.at ?? wallTimeOf(standby.until),
+        ...(standby.end === undefined ? {} : { is_date: true }),
       },
     }),
     ...(isHalfOpen ? { half_open: true } : {}),
@@ -118,7 +129,8 @@ export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreak
 }
 
 /**
- * Reads a saved breaker. If the wall clock has gone backwards, the standby does not become longer.
+ * Reads a saved breaker. If the wall clock has gone backwards, the standby does not become longer, unless its end is a
+ * date.
  *
  * @param saved The saved breaker.
  * @param savedAt When it was saved, wall-clock ms.
@@ -129,18 +141,44 @@ export function readBreaker(
   savedAt: number,
   now: TimePair,
 ): BreakerFacts {
-  const timeTo = (wallTimeMs: number) => wallTimeMs - Math.max(now.wallTimeMs, savedAt);
   return {
     isHalfOpen: half_open === true,
     consecutiveTrips: consecutive_trips,
     ...(standby === undefined ? {} : {
-      standby: {
+      standby: standbyUntil(standby.until ?? Infinity, {
         reason: standby.reason,
         since: now.monotonicMs + Math.min(0, standby.since - now.wallTimeMs),
-        until: now.monotonicMs + (standby.until === null ? Infinity : Math.min(timeTo(standby.until), maxStandbyMs)),
-      },
+        isDate: standby.is_date,
+        savedAt,
+        now,
+      }),
     }),
   };
+}
+
+/** Facts of a saved standby. */
+interface SavedStandby {
+  readonly reason: StandbyReason;
+  /** Monotonic ms. */
+  readonly since: number;
+  readonly isDate?: true | undefined;
+  readonly savedAt: number;
+  readonly now: TimePair;
+}
+
+/**
+ * Creates a standby that was saved.
+ *
+ * @param until Its end, wall-clock ms of the process that saved it, now being `now.wallTimeMs` there.
+ */
+function standbyUntil(until: number, { reason, since, isDate, savedAt, now }: SavedStandby): Standby {
+  const { wallTimeMs, monotonicMs, clock } = now;
+  if (isDate && clock !== undefined && until < Infinity) {
+    const leftMs = Math.min(until - wallTimeMs, maxStandbyMs);
+    return new DatedStandby(reason, since, new EndDate(clock.now() + leftMs, clock));
+  }
+  const leftMs = until - Math.max(wallTimeMs, savedAt);
+  return { reason, since, until: monotonicMs + (until < Infinity ? Math.min(leftMs, maxStandbyMs) : Infinity) };
 }
 
 /** Converts the standbys of a provider's API keys. A key is identified by a hash that differs in every snapshot. */
@@ -154,7 +192,8 @@ export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): Sav
         ...(model !== undefined && { model }),
         ...(consecutiveTrips > 0 && { consecutive_trips: consecutiveTrips }),
         reason: rejection!.call.kind,
-        until: Math.round(now.wallTimeMs + standby.until - now.monotonicMs),
+        until: standby.end?.at ?? Math.round(now.wallTimeMs + standby.until - now.monotonicMs),
+        ...(standby.end === undefined ? {} : { is_date: true as const }),
       };
     })
   );
@@ -172,19 +211,19 @@ export function mergeApiKeys(
 ): void {
   for (const own of pool.keys) {
     const mark = markOf(pool.provider, own.value, savedAt);
-    for (const { key, model, reason: kind, until, consecutive_trips = 0 } of keys) {
-      const standbyMs = Math.min(until - Math.max(now.wallTimeMs, savedAt), maxStandbyMs);
-      if (key !== mark || standbyMs <= 0) continue;
-      const breaker = own.breakerFor(model);
+    for (const { key, model, reason: kind, until, is_date: isDate, consecutive_trips = 0 } of keys) {
       const at = now.monotonicMs;
+      const saved = standbyUntil(until, { reason: reasonOf[kind], since: at, isDate, savedAt, now });
+      if (key !== mark || saved.until <= at) continue;
+      const breaker = own.breakerFor(model);
       const { standby, rejection } = breaker;
-      const isLater = at + standbyMs > (standby?.until ?? 0);
+      const isLater = saved.until > (standby?.until ?? 0);
       breaker.restore({
-        standby: isLater ? { reason: reasonOf[kind], since: at, until: at + standbyMs } : standby!,
+        standby: isLater ? saved : standby!,
         isHalfOpen: false,
         consecutiveTrips: Math.max(breaker.consecutiveTrips, consecutive_trips),
       });
-      const call = { kind, message: "The API key was rejected before the restart", retryAfterMs: standbyMs };
+      const call = { kind, message: "The API key was rejected before the restart", retryAfterMs: saved.until - at };
       breaker.rejection = isLater ? { call, at } : rejection;
     }
   }

@@ -99,11 +99,12 @@ const ownerShape: Shape = {
 
 const breakerShape: Shape = {
   cause: (cause) => cause === undefined || isWord(cause),
-  half_open: (isHalfOpen) => isHalfOpen === undefined || isHalfOpen === true,
+  half_open: isTrueOrAbsent,
   consecutive_trips: (trips) => trips === undefined || isCount(trips),
   standby: (standby) => {
-    const { reason, since, until } = membersOf(standby);
-    return standby === undefined || isWord(reason) && isCount(since) && (until === null || isCount(until));
+    const { reason, since, until, is_date } = membersOf(standby);
+    return standby === undefined ||
+      isWord(reason) && isCount(since) && (until === null || isCount(until)) && isTrueOrAbsent(is_date);
   },
 };
 
@@ -118,6 +119,7 @@ const keyShape: Shape = {
   key: isText,
   reason: (reason) => reason === "rate_limited" || reason === "quota_exhausted" || reason === "auth",
   until: isCount,
+  is_date: isTrueOrAbsent,
   consecutive_trips: (trips) => trips === undefined || isCount(trips),
 };
 
@@ -144,6 +146,10 @@ function membersOf(value: unknown): Members {
 /** Whether a value is a non-negative safe integer. */
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && value as number >= 0;
+}
+
+function isTrueOrAbsent(value: unknown): boolean {
+  return value === undefined || value === true;
 }
 
 /** Whether a value can be a reason or a cause, including those of later releases. */

@@ -140,7 +140,8 @@ export class BreakerEvents {
   /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
   #merge(saved: SavedBreaker, sentAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
-    const { standby, consecutiveTrips } = readBreaker(saved, sentAt, { wallTimeMs: sentAt, monotonicMs: now });
+    const times = { wallTimeMs: sentAt, monotonicMs: now, clock: this.#clock };
+    const { standby, consecutiveTrips } = readBreaker(saved, sentAt, times);
     const breaker = this.#breakerOf(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // each process counts the shared total against its own limits

@@ -2,20 +2,24 @@
  * Request rate limits that several processes enforce together.
  * @module
  */
+import { dayMs } from "../../util/windows.ts";
 
-/** A sliding window of slices. A request counts until its whole slice has left the window. */
+/**
+ * A sliding window of slices, in which a request counts until its whole slice has left the window; or, with no further
+ * slices, the calendar window that is the present slice.
+ */
 interface SlicedTime {
   /** Length of a slice, ms. */
   readonly sliceMs: number;
-  /** Number of slices in the window. */
+  /** Number of slices in the window besides the present one. */
   readonly slices: number;
 }
 
 /** One minute. */
 export const slicedMinute: SlicedTime = { sliceMs: 1_000, slices: 60 };
 
-/** One day. */
-export const slicedDay: SlicedTime = { sliceMs: 900_000, slices: 96 };
+/** The UTC day. */
+export const slicedDay: SlicedTime = { sliceMs: dayMs, slices: 0 };
 
 /** A rate limit that several processes enforce together. */
 export interface SharedRate extends SlicedTime {

@@ -10,7 +10,7 @@ import type { RateGrant, SharedRate } from "./shared_rate.ts";
 const maxTries = 3;
 
 /**
- * The sliding window of one client or model. It moves slice by slice, so a request counts for up to one slice longer
+ * The window of one client or model. A sliding one moves slice by slice, so a request counts for up to one slice longer
  * than the window.
  */
 export class SharedWindow {
@@ -39,10 +39,11 @@ export class SharedWindow {
       present = Math.floor(this.#clock.now() / sliceMs);
       await this.#read(shared, present);
       const room = limit - this.#pastOf(present) - this.#beforeOf(present);
-      const { isGranted, sums: [before = 0, now = 0] } = await shared.reserve([
+      const { isGranted, sums } = await shared.reserve([
         { ...this.#slice(present - 1), amount: 0, limit: Number.MAX_SAFE_INTEGER },
         { ...this.#slice(present), amount: 1, limit: room },
       ]);
+      const [before, now] = [this.#isSliding ? sums[0] ?? 0 : 0, sums[1] ?? 0];
       const isKnown = before === this.#beforeOf(present);
       this.#before = { number: present - 1, sum: before };
       if (isGranted && this.#pastOf(present) + before + now <= limit) return { waitMs: 0, slice: present };
@@ -68,6 +69,10 @@ export class SharedWindow {
     if (missing.length === 0) return;
     const sums = await shared.add(missing.map((number) => ({ ...this.#slice(number), by: 0 })));
     missing.forEach((number, index) => this.#past.set(number, sums[index]!));
+  }
+
+  get #isSliding(): boolean {
+    return this.#rate.slices > 0;
   }
 
   #slice(number: number): SharedSum {
