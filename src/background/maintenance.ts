@@ -17,7 +17,7 @@ export interface MaintenancePlan {
   readonly durationMs: number;
 }
 
-/** Maximum time between checks of the calendar, ms, for clocks that do not tell of steps. */
+/** Maximum time between checks of the calendar, ms, for clocks that do not report steps. */
 const maxWaitMs = 3_600_000;
 
 /** Runs one timer per pool with a maintenance window. The windows follow the wall clock, forwards and backwards. */

@@ -40,12 +40,12 @@ Deno.test("onStep() notices a clock that is adjusted slowly, once it is off by m
   stop();
 });
 
-Deno.test("onStep() compares the clocks only while somebody listens, and tells each listener", async () => {
+Deno.test("onStep() compares the clocks only while somebody listens, and notifies each listener", async () => {
   const clock = fakeClock();
   const { onStep } = watched(clock);
-  const told: string[] = [];
+  const notified: string[] = [];
   assertEquals(clock.pending, 0);
-  const stops = ["a", "b"].map((name) => onStep(() => told.push(name)));
+  const stops = ["a", "b"].map((name) => onStep(() => notified.push(name)));
   assertEquals(clock.pending, 1);
   clock.jumpWallTime(60_000);
   await clock.advance(1_000);
@@ -53,12 +53,12 @@ Deno.test("onStep() compares the clocks only while somebody listens, and tells e
   stops[0]!();
   clock.jumpWallTime(60_000);
   await clock.advance(1_000);
-  assertEquals(told, ["a", "b", "b"]);
+  assertEquals(notified, ["a", "b", "b"]);
   stops[1]!();
   clock.jumpWallTime(60_000); // unseen: nobody listens
-  const stop = onStep(() => told.push("c"));
+  const stop = onStep(() => notified.push("c"));
   await clock.advance(1_000);
-  assertEquals(told, ["a", "b", "b"]);
+  assertEquals(notified, ["a", "b", "b"]);
   stop();
   assertEquals(clock.pending, 0);
 });
