@@ -40,7 +40,7 @@ Deno.test("onStep() notices a clock that is adjusted slowly, once it is off by m
   stop();
 });
 
-Deno.test("onStep() compares the clocks only while somebody listens, and notifies each listener", async () => {
+Deno.test("onStep() compares the clocks only while there is a listener, and notifies each listener", async () => {
   const clock = fakeClock();
   const { onStep } = watched(clock);
   const notified: string[] = [];
@@ -55,7 +55,7 @@ Deno.test("onStep() compares the clocks only while somebody listens, and notifie
   await clock.advance(1_000);
   assertEquals(notified, ["a", "b", "b"]);
   stops[1]!();
-  clock.jumpWallTime(60_000); // unseen: nobody listens
+  clock.jumpWallTime(60_000); // unseen: there is no listener
   const stop = onStep(() => notified.push("c"));
   await clock.advance(1_000);
   assertEquals(notified, ["a", "b", "b"]);

@@ -92,7 +92,7 @@ Deno.test("fakeClock() jumpWall moves the wall clock only", async () => {
   assertEquals(fired, 1);
 });
 
-Deno.test("fakeClock() tells of each jump of the wall clock", () => {
+Deno.test("fakeClock() reports each jump of the wall clock", () => {
   const clock = fakeClock({ now: 0 });
   const seen: number[] = [];
   const stop = clock.onStep(() => seen.push(clock.now()));

@@ -10,10 +10,20 @@ export type Overrun = "rpm" | "tpm" | "rpd" | "concurrent";
 
 interface Served {
   readonly at: number;
+  /** The UTC day. */
+  readonly day: number;
   readonly tokens: number;
 }
 
-/** Counts of one model. Times are monotonic ms. */
+/** A time on both clocks, ms. */
+export interface VendorTime {
+  readonly now: number;
+  readonly wall: number;
+}
+
+const dayOf = (wall: number) => Math.floor(wall / (24 * hour));
+
+/** Counts of one model. Times are monotonic ms; days are those of the wall clock. */
 export class VendorCounts {
   readonly #limits: RateLimits;
   readonly #served: Served[] = [];
@@ -30,17 +40,20 @@ export class VendorCounts {
    *
    * @returns The limit it overruns.
    */
-  arrive(now: number, tokens: number): Overrun | undefined {
-    const overrun = this.#overrun(now, tokens);
-    if (overrun === undefined) this.#served.push({ at: now, tokens });
+  arrive({ now, wall }: VendorTime, tokens: number): Overrun | undefined {
+    const overrun = this.#overrun({ now, wall }, tokens);
+    if (overrun === undefined) this.#served.push({ at: now, day: dayOf(wall), tokens });
     return overrun;
   }
 
-  /** Whether there is room however a mesh may reckon: half of every limit is left, no token was asked for lately. */
-  hasAmpleRoom(now: number): boolean {
+  /**
+   * Whether there is room however a mesh may reckon: half of every limit is left, no token was asked for lately. After the
+   * clock was set back, the next day counts, too.
+   */
+  hasAmpleRoom({ now, wall }: VendorTime): boolean {
     const { rpm = Infinity, tpm, rpd = Infinity, concurrent = Infinity } = this.#limits;
     return 2 * (this.#requests(now, 2 * minute) + this.underWay + 1) <= rpm &&
-      2 * (this.#requests(now, 25 * hour) + this.underWay + 1) <= rpd &&
+      2 * (Math.max(this.#onDay(dayOf(wall)), this.#onDay(dayOf(wall) + 1)) + this.underWay + 1) <= rpd &&
       this.underWay + 1 <= concurrent && (tpm === undefined || this.#requests(now, 2 * minute) + this.underWay === 0);
   }
 
@@ -51,12 +64,16 @@ export class VendorCounts {
     return { left, resetMs: newest === undefined ? 0 : Math.max(0, newest.at + minute - now) };
   }
 
-  #overrun(now: number, tokens: number): Overrun | undefined {
+  #overrun({ now, wall }: VendorTime, tokens: number): Overrun | undefined {
     const { rpm = Infinity, tpm = Infinity, rpd = Infinity, concurrent = Infinity } = this.#limits;
     if (this.#requests(now, minute) + 1 > rpm) return "rpm";
     if (this.#tokens(now, minute) + tokens > tpm) return "tpm";
-    if (this.#requests(now, 24 * hour) + 1 > rpd) return "rpd";
+    if (this.#onDay(dayOf(wall)) + 1 > rpd) return "rpd";
     return this.underWay > concurrent ? "concurrent" : undefined;
+  }
+
+  #onDay(day: number): number {
+    return this.#served.filter((one) => one.day === day).length;
   }
 
   #requests(now: number, windowMs: number): number {

@@ -124,7 +124,7 @@ function candidates(journey: Journey, facts: Facts): ModelPlan[] {
 
 /** Whether neither limits nor money nor spacing can keep a request from a model, however a mesh may reckon. */
 function hasRoom(journey: Journey, model: ModelPlan, { counts, budgetScopes, open, now, wall }: Facts): boolean {
-  return counts.get(model.name)!.hasAmpleRoom(now) &&
+  return counts.get(model.name)!.hasAmpleRoom({ now, wall }) &&
     budgetScopes.isAmple(journey, model, { wall, open: open.size }) &&
     journey.pool.minDeltaMs === undefined && !isReserved(journey, model, open);
 }

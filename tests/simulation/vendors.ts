@@ -122,7 +122,7 @@ export class Vendors {
       await clock.sleep(this.#chance.whole(1, 5), signal);
       throw new TypeError(refusal);
     }
-    const overrun = this.counts.get(model.name)!.arrive(now, boundedTokens(arrival));
+    const overrun = this.counts.get(model.name)!.arrive({ now, wall: clock.now() }, boundedTokens(arrival));
     if (overrun !== undefined) watch.overrun(call, overrun);
     const usual = this.isHealed ? 1 : Math.ceil(this.#chance.skewed(model.latencyMs, 0.5));
     if (trouble?.kind === "hangs") await new Promise((_, reject) => whenAborted(signal, reject));

@@ -49,7 +49,7 @@ export class RateCounter {
   readonly #limits: RateCounterLimits;
   readonly #minute = new SlidingWindow({ windowMs: minuteMs, slices: 60, expiresLate: true });
   readonly #day: DayCounter | undefined;
-  readonly #toWall: (monotonicMs: number) => number;
+  readonly #wallTimeAt: (monotonicMs: number) => number;
   readonly #recent = new SlidingWindow({ windowMs: reorderingMs, slices: 1, expiresLate: true });
   /** Cached headroom, since strategies read it with every request. A `limit` of 0 means that no limit is known. */
   readonly #headroom: { limit: number; left: number } = { limit: 0, left: 0 };
@@ -73,10 +73,10 @@ export class RateCounter {
   /** Amount reserved since the reading, which the vendor had not counted. */
   #taken = 0;
 
-  /** @param toWall Converts a monotonic time to wall-clock time, ms. */
-  constructor(limits: RateCounterLimits, toWall: (monotonicMs: number) => number) {
+  /** @param wallTimeAt Converts a monotonic time to wall-clock time, ms. */
+  constructor(limits: RateCounterLimits, wallTimeAt: (monotonicMs: number) => number) {
     this.#limits = limits;
-    this.#toWall = toWall;
+    this.#wallTimeAt = wallTimeAt;
     if (limits.day !== undefined) this.#day = new DayCounter(limits.day);
   }
 
@@ -104,7 +104,7 @@ export class RateCounter {
   /** Adds what other processes have used: now, or until a time that has passed. */
   addOthers(now: number, at: number, amount: number): void {
     this.#minute.amend(now, at, amount);
-    this.#day?.add(this.#toWall(at) - (at < now ? 1 : 0), amount);
+    this.#day?.add(this.#wallTimeAt(at) - (at < now ? 1 : 0), amount);
     this.#taken = Math.max(0, this.#taken + amount);
     this.#steadyUntil = -Infinity;
   }
@@ -113,7 +113,7 @@ export class RateCounter {
   reserve(now: number, amount: number, sequence: number): RateCounterMark {
     const overtaking = Math.min(this.#inFlight, this.#recent.sum(now));
     this.#minute.add(now, amount);
-    const day = this.#day?.add(this.#toWall(now), amount);
+    const day = this.#day?.add(this.#wallTimeAt(now), amount);
     this.#recent.add(now, amount);
     this.#reserved += amount;
     this.#inFlight += amount;
@@ -155,7 +155,7 @@ export class RateCounter {
     this.#remaining = allowance.remaining;
     this.#taken = mark === undefined ? this.#inFlight : this.#reserved - mark.reached;
     const resetMs = allowance.resetMs ?? defaultResetMs;
-    this.#reset = { monotonicMs: now + resetMs, wallTimeMs: this.#toWall(now) + resetMs };
+    this.#reset = { monotonicMs: now + resetMs, wallTimeMs: this.#wallTimeAt(now) + resetMs };
     this.#reader = sequence;
   }
 
@@ -183,7 +183,7 @@ export class RateCounter {
       at = Math.max(at, this.#minute.fallsTo(now, Math.max(0, minute - amount)));
     }
     if (this.#day === undefined) return at;
-    const wallTimeMs = this.#toWall(now);
+    const wallTimeMs = this.#wallTimeAt(now);
     return Math.max(at, this.#day.freeAt(wallTimeMs, amount) - (wallTimeMs - now));
   }
 
@@ -191,20 +191,20 @@ export class RateCounter {
   #resetAt(now: number): number {
     const { monotonicMs, wallTimeMs } = this.#reset;
     if (now >= monotonicMs) return monotonicMs;
-    return Math.min(monotonicMs, wallTimeMs - (this.#toWall(now) - now));
+    return Math.min(monotonicMs, wallTimeMs - (this.#wallTimeAt(now) - now));
   }
 
   /** Whether the headroom is as it was computed. Where dates count, a step of the wall clock changes it. */
   #isSteady(now: number): boolean {
     if (now >= this.#steadyUntil) return false;
     const hasDate = this.#day !== undefined || now < this.#reset.monotonicMs;
-    return !hasDate || Math.abs(this.#toWall(now) - now - this.#offsetMs) <= stepMs;
+    return !hasDate || Math.abs(this.#wallTimeAt(now) - now - this.#offsetMs) <= stepMs;
   }
 
   #refresh(now: number): void {
     this.#headroom.limit = 0;
     this.#least = this.#steadyUntil = Infinity;
-    const wallTimeMs = this.#toWall(now);
+    const wallTimeMs = this.#wallTimeAt(now);
     this.#offsetMs = wallTimeMs - now;
     const resetAt = this.#resetAt(now);
     if (now < resetAt) this.#tighten(this.#effectiveLimit(), this.#remaining - this.#taken, resetAt);

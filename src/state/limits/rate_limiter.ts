@@ -85,10 +85,12 @@ export class RateLimiter {
    * @param clock Both clocks. Without it, the monotonic clock begins at the Unix epoch.
    */
   constructor(limits: RateLimits = {}, clock?: Pick<Clock, "now" | "monotonic">) {
-    const toWall = clock === undefined ? (ms: number) => ms : (ms: number) => clock.now() + (ms - clock.monotonic());
+    const wallTimeAt = clock === undefined
+      ? (ms: number) => ms
+      : (ms: number) => clock.now() + (ms - clock.monotonic());
     this.#limits = limits;
-    this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd }, toWall);
-    this.#tokens = new RateCounter({ minute: limits.tpm }, toWall);
+    this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd }, wallTimeAt);
+    this.#tokens = new RateCounter({ minute: limits.tpm }, wallTimeAt);
     this.#concurrent = limits.concurrent ?? Infinity;
     this.#hasDay = limits.rpd !== undefined;
   }
