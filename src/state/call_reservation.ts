@@ -121,10 +121,12 @@ export class CallReservation {
     return import("../util/rate_headers.ts").then(read, () => {}); // without the parser, the response still counts
   }
 
-  #read(headers: ResponseHeaders, { readRateHeaders }: RateReader): undefined {
+  #read(headers: ResponseHeaders, { hasResetDates, readRateHeaders }: RateReader): undefined {
     const { shared: { rate }, clock } = this.#tracker;
     const reading = readRateHeaders(headers, clock.now());
-    if (reading !== undefined) rate.observe(clock.monotonic(), reading, this.#parts.rate);
+    if (reading === undefined) return;
+    const hasDates = hasResetDates(headers);
+    rate.observe(clock.monotonic(), { ...reading, hasDates }, this.#parts.rate);
   }
 
   /** Applies limits that the provider has reported by other means. */

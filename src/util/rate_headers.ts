@@ -9,6 +9,9 @@
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** A plain number that is at least this is a Unix time: in seconds, or from the second limit on in ms. */
+const [minEpoch, minEpochMs] = [1e9, 1e11];
+
 /** The state of one rate limit. */
 export interface Allowance {
   /** Limit per window. */
@@ -63,6 +66,16 @@ export function readRateHeaders(headers: Headers, now: number): RateReading | un
     if (remaining !== null) return reading(plain(headers, { prefix, remaining, now }));
   }
   return undefined;
+}
+
+/** Whether the resets of {@linkcode readRateHeaders} are stated as dates. */
+export function hasResetDates(headers: Headers): boolean {
+  if (headers.get("x-ratelimit-remaining-requests") !== null || headers.get("x-ratelimit-remaining-tokens") !== null) {
+    return false;
+  }
+  if (headers.get("anthropic-ratelimit-requests-remaining") !== null) return true;
+  const reset = headers.get("ratelimit-reset") ?? headers.get("x-ratelimit-reset");
+  return reset !== null && (count(reset) ?? Infinity) >= minEpoch;
 }
 
 function reading(requests: Allowance | undefined, tokens?: Allowance): RateReading | undefined {
@@ -132,7 +145,7 @@ function plain(headers: Headers, { prefix, remaining, now }: { prefix: string; r
   const value = count(reset);
   if (value === undefined) return allowance(count(limit), count(remaining), untilDate(headers, reset, now));
   // A number is a Unix time in ms or s, or the seconds from now.
-  const at = value >= 1e11 ? value : value >= 1e9 ? value * 1000 : undefined;
+  const at = value >= minEpochMs ? value : value >= minEpoch ? value * 1000 : undefined;
   return allowance(count(limit), count(remaining), at === undefined ? value * 1000 : at - sentAt(headers, now));
 }
 

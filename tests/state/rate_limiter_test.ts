@@ -287,16 +287,18 @@ Deno.test("a settled amount counts in the day of its reservation", () => {
   assertEquals(meter.requests(0)?.left, 0, "the new day holds, too");
 });
 
-Deno.test("a reading ends at its reset by the clock that gets there first", async () => {
-  for (const stepMs of [0, 20_000, 3_600_000, -3_600_000]) {
-    const clock = fakeClock({ now: noon });
-    const meter = new RateLimiter({}, clock);
-    meter.observe(0, { requests: { limit: 10, remaining: 0, resetMs: 30_000 } });
-    assertEquals([meter.fullUntil(0, 1), meter.requests(0)?.left], [30_000, 0]);
-    clock.jumpWallTime(stepMs);
-    const end = Math.max(0, 30_000 - Math.max(0, stepMs));
-    assertEquals(meter.fullUntil(0, 1), end === 0 ? undefined : end);
-    await clock.advance(end);
-    assertEquals(meter.fullUntil(end, 1), undefined, String(stepMs));
+Deno.test("a reading whose reset is a date ends by the clock that gets there first; a duration by the monotonic one", async () => {
+  for (const hasDates of [true, false]) {
+    for (const stepMs of [0, 20_000, 3_600_000, -3_600_000]) {
+      const clock = fakeClock({ now: noon });
+      const meter = new RateLimiter({}, clock);
+      meter.observe(0, { requests: { limit: 10, remaining: 0, resetMs: 30_000 }, hasDates });
+      assertEquals([meter.fullUntil(0, 1), meter.requests(0)?.left], [30_000, 0]);
+      clock.jumpWallTime(stepMs);
+      const end = hasDates ? Math.max(0, 30_000 - Math.max(0, stepMs)) : 30_000;
+      assertEquals(meter.fullUntil(0, 1), end === 0 ? undefined : end);
+      await clock.advance(end);
+      assertEquals(meter.fullUntil(end, 1), undefined, String(stepMs));
+    }
   }
 });

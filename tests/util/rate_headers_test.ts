@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { type RateReading, readRateHeaders } from "../../src/util/rate_headers.ts";
+import { hasResetDates, type RateReading, readRateHeaders } from "../../src/util/rate_headers.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const dayMs = 24 * 60 * 60 * 1000;
@@ -153,6 +153,23 @@ Deno.test("readRateHeaders reads plain x-ratelimit headers, whatever clock their
     [plain(`${now + 40 * dayMs}`), read(dayMs)],
     [{ ...plain(`${now + 45_000}`), date: "Thu, 01 Jan 2026 00:00:40 GMT" }, read(5000)],
   ]);
+});
+
+Deno.test("hasResetDates says which families state dates", () => {
+  const cases: readonly (readonly [headers: Record<string, string>, expected: boolean])[] = [
+    [{}, false],
+    [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s" }, false],
+    [{ "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1s" }, false],
+    [{ "anthropic-ratelimit-requests-remaining": "0" }, true],
+    [{ "ratelimit": '"default";r=0;t=30' }, false],
+    [{ "ratelimit-remaining": "0", "ratelimit-reset": "30" }, false],
+    [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1767290430" }, true],
+    [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1767290430000" }, true],
+    [{ "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2026-01-01T00:00:45Z" }, true],
+  ];
+  for (const [headers, expected] of cases) {
+    assertEquals(hasResetDates(new Headers(headers)), expected, JSON.stringify(headers));
+  }
 });
 
 Deno.test("readRateHeaders leaves out what makes no sense", () => {

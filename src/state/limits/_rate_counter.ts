@@ -26,6 +26,19 @@ interface RateCounterLimits {
   readonly day?: number;
 }
 
+/** The response of a reading. */
+interface ReadingSource {
+  /**
+   * The reservation of the call that the response belongs to. Without one, the vendor is assumed not to have counted any
+   * reservation in flight.
+   */
+  readonly mark?: RateCounterMark | undefined;
+  /** Sequence number of the newest reservation. */
+  readonly newest: number;
+  /** Whether the reset is stated as a date. */
+  readonly isDate?: boolean | undefined;
+}
+
 /** A counter's record of one reservation. */
 export interface RateCounterMark {
   /** Sequence number of the reservation. */
@@ -42,8 +55,8 @@ export interface RateCounterMark {
 
 /**
  * Counter of one rate-limited quantity. While a reading is valid, the vendor's remaining allowance counts, minus what
- * has been reserved since. A reading replaces the limit per minute, unless it clearly covers a longer period. It is
- * valid until its reset by the clock that gets there first: it does not outlast a machine's sleep.
+ * has been reserved since. A reading replaces the limit per minute, unless it clearly covers a longer period. A reset
+ * that is a date is reached by the clock that gets there first: it does not outlast a machine's sleep.
  */
 export class RateCounter {
   readonly #limits: RateCounterLimits;
@@ -140,11 +153,9 @@ export class RateCounter {
    * Applies a reading. A reading from an older request than the current one is ignored.
    *
    * @param allowance The vendor's reported allowance.
-   * @param mark The reservation of the call that the response belongs to. Without one, the vendor is assumed not to
-   * have counted any reservation in flight.
-   * @param newest Sequence number of the newest reservation.
+   * @param source Its response.
    */
-  observe(now: number, allowance: Allowance, { mark, newest }: { mark?: RateCounterMark; newest: number }): void {
+  observe(now: number, allowance: Allowance, { mark, newest, isDate = false }: ReadingSource): void {
     const sequence = mark?.sequence ?? newest;
     if (now < this.#resetAt(now) && sequence < this.#reader) return;
     this.#steadyUntil = -Infinity;
@@ -155,7 +166,10 @@ export class RateCounter {
     this.#remaining = allowance.remaining;
     this.#taken = mark === undefined ? this.#inFlight : this.#reserved - mark.reached;
     const resetMs = allowance.resetMs ?? defaultResetMs;
-    this.#reset = { monotonicMs: now + resetMs, wallTimeMs: this.#wallTimeAt(now) + resetMs };
+    this.#reset = {
+      monotonicMs: now + resetMs,
+      wallTimeMs: isDate ? this.#wallTimeAt(now) + resetMs : Infinity,
+    };
     this.#reader = sequence;
   }
 
@@ -197,7 +211,7 @@ export class RateCounter {
   /** Whether the headroom is as it was computed. Where dates count, a step of the wall clock changes it. */
   #isSteady(now: number): boolean {
     if (now >= this.#steadyUntil) return false;
-    const hasDate = this.#day !== undefined || now < this.#reset.monotonicMs;
+    const hasDate = this.#day !== undefined || now < this.#reset.monotonicMs && this.#reset.wallTimeMs < Infinity;
     return !hasDate || Math.abs(this.#wallTimeAt(now) - now - this.#offsetMs) <= stepMs;
   }
 

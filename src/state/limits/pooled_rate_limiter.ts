@@ -4,10 +4,15 @@
  */
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
-import type { RateReading } from "../../util/rate_headers.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
-import { isSameLimits, type ModelRateLimiter, RateLimiter, type RateReservation } from "./rate_limiter.ts";
+import {
+  isSameLimits,
+  type ModelRateLimiter,
+  type ObservedRates,
+  RateLimiter,
+  type RateReservation,
+} from "./rate_limiter.ts";
 import type { CounterGroup, CounterRequest, RateReplicaParts } from "../replication/counter_replicator.ts";
 import type { SharedRate } from "../replication/shared_rate.ts";
 
@@ -99,7 +104,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     this.#limiterOf((reservation as KeyedReservation).apiKey).release(now, reservation);
   }
 
-  observe(now: number, reading: RateReading, reservation: RateReservation): void {
+  observe(now: number, reading: ObservedRates, reservation: RateReservation): void {
     this.#limiterOf((reservation as KeyedReservation).apiKey).observe(now, reading, reservation);
   }
 

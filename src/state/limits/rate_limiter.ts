@@ -30,6 +30,12 @@ export interface RateReservation {
   readonly apiKey?: ApiKey;
 }
 
+/** What a response reports of the rate limits. */
+export interface ObservedRates extends RateReading {
+  /** Whether resets are stated as dates. */
+  readonly hasDates?: boolean;
+}
+
 /** The rate limiter of a model, with one or several API keys. */
 export type ModelRateLimiter =
   & Pick<
@@ -37,7 +43,7 @@ export type ModelRateLimiter =
     "lastStartedAt" | "reserve" | "settle" | "release" | "requests" | "tokens" | "rpm" | "fullUntil"
   >
   & {
-    observe(now: number, reading: RateReading, reservation: RateReservation): void;
+    observe(now: number, reading: ObservedRates, reservation: RateReservation): void;
     /** Whether requests per minute are counted even without a known limit. */
     countsAlways: boolean;
     /** Returns the counters to replicate between processes. */
@@ -213,11 +219,11 @@ export class RateLimiter {
    * @param reading The parsed headers.
    * @param reservation The request of the response, settled or not. Without it, all requests in flight are subtracted.
    */
-  observe(now: number, reading: RateReading, reservation?: RateReservation): void {
-    const newest = this.#sequence;
-    const { requests, tokens } = reading;
-    if (requests !== undefined) this.#requests.observe(now, requests, { mark: reservation?.requests, newest });
-    if (tokens !== undefined) this.#tokens.observe(now, tokens, { mark: reservation?.tokens, newest });
+  observe(now: number, reading: ObservedRates, reservation?: RateReservation): void {
+    const { requests, tokens, hasDates: isDate } = reading;
+    const facts = { newest: this.#sequence, isDate };
+    if (requests !== undefined) this.#requests.observe(now, requests, { ...facts, mark: reservation?.requests });
+    if (tokens !== undefined) this.#tokens.observe(now, tokens, { ...facts, mark: reservation?.tokens });
   }
 
   /** Headroom of requests, if a limit is known. Returns the same object each time: read it immediately. */
