@@ -30,7 +30,7 @@ export interface InFlightRequest {
 }
 
 /** The limits of the model. */
-export interface ModelLimits {
+interface ModelLimits {
   /** Returns the standby that an exhausted limit still requires. */
   limitInForce(): DeactivationDecision | undefined;
   /** Returns the end of a standby with a duration: the end of a window is a date. */
