@@ -719,7 +719,7 @@ export interface ModelDocument {
     readonly rpm?: number | SecretReference;
     /** Tokens per minute. */
     readonly tpm?: number | SecretReference;
-    /** Requests per day. */
+    /** Requests per UTC day. */
     readonly rpd?: number | SecretReference;
     /** Concurrent requests. */
     readonly concurrent?: number | SecretReference;
