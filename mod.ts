@@ -289,4 +289,5 @@ export type {
 } from "./connectors/providers/_openai_vendor.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
+export type { RetryHint } from "./src/util/retry_after.ts";
 export { MeshConfigBase } from "./src/config/load/mesh_config.ts";
