@@ -2,7 +2,6 @@
  * The delivery modes of a capability.
  * @module
  */
-import type { RequestBody } from "../contracts/openai.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import { servesOperation } from "./operations.ts";
 
@@ -31,17 +30,4 @@ const batchable: ReadonlySet<CapabilityPath> = new Set([
 export function deliveryModes(path: CapabilityPath): readonly Delivery[] {
   if (servesOperation(path, "chat") || servesOperation(path, "speech")) return everyMode;
   return batchable.has(path) ? wholeAnswers : syncOnly;
-}
-
-/**
- * The delivery mode that a request asks for.
- *
- * @param operation Its operation, which may have its own way to ask for a stream.
- * @param body Its body.
- */
-export function requestedDelivery<Body extends RequestBody>(
-  { isStreamed }: { isStreamed?(body: Body): boolean },
-  body: Body,
-): Delivery {
-  return isStreamed?.(body) ?? body.stream === true ? "stream" : "sync";
 }

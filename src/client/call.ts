@@ -2,11 +2,11 @@
  * Performs one call of a client: runs middleware around a request that the engine performs.
  * @module
  */
-import { requestedDelivery } from "../capability/delivery.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionResponse, UploadedFile } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
+import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { OriginalRequest } from "../pipeline/original.ts";

@@ -2,11 +2,10 @@
  * Explains how a request of a client would be routed.
  * @module
  */
-import { requestedDelivery } from "../capability/delivery.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { OperationName, UploadedFile } from "../contracts/provider.ts";
 import type { Engine } from "../engine/engine.ts";
-import { invalid } from "../pipeline/check_body.ts";
+import { invalid, requestedDelivery } from "../pipeline/check_body.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { operations } from "../pipeline/operations/all.ts";

@@ -2,6 +2,7 @@
  * Validation common to the bodies of all operations, and its errors.
  * @module
  */
+import type { Delivery } from "../contracts/model.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { bodyBounds } from "../util/bounded_json.ts";
@@ -66,6 +67,19 @@ export function checkOptional(
 ): void {
   const value = body[name];
   if (value !== undefined && value !== null && !isValid(value)) throw wrongType(name, expected, value);
+}
+
+/**
+ * The delivery mode that a request asks for.
+ *
+ * @param operation Its operation, which may have its own way to ask for a stream.
+ * @param body Its body.
+ */
+export function requestedDelivery<Body extends RequestBody>(
+  { isStreamed }: { isStreamed?(body: Body): boolean },
+  body: Body,
+): Delivery {
+  return isStreamed?.(body) ?? body.stream === true ? "stream" : "sync";
 }
 
 /** Whether a value is an integer of at least 0. */

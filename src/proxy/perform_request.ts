@@ -2,10 +2,10 @@
  * The common part of all endpoints that route requests: constraints, session, and remaining time.
  * @module
  */
-import { requestedDelivery } from "../capability/delivery.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Answer } from "../pipeline/answer.ts";
+import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { sessionOf } from "../pipeline/session.ts";
