@@ -3,7 +3,7 @@ import type { PoolSettings, Settings } from "../../src/config/settings/settings.
 import { retryFor } from "../../src/config/settings/routing.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { parseCron } from "../../src/util/cron.ts";
-import { known, problemsOf } from "./_known.ts";
+import { known } from "./_known.ts";
 
 const builtInRetryable = [408, 409, 425, 429, 500, 502, 503, 504, 529];
 const builtInNonRetryable = [400, 401, 403, 404, 413, 422];
@@ -175,7 +175,7 @@ interface CodeCase {
   readonly nonRetryable: readonly number[];
 }
 
-/** A list replaces the one below and takes its codes out of the other default. */
+/** A list replaces the one below and takes its codes out of the other one. */
 const codeCases: readonly CodeCase[] = [
   { retryable: builtInRetryable, nonRetryable: builtInNonRetryable },
   { own: { retryable_codes: [404, 500] }, retryable: [404, 500], nonRetryable: [400, 401, 403, 413, 422] },
@@ -186,17 +186,17 @@ const codeCases: readonly CodeCase[] = [
     common: { retryable_codes: [418] },
     provider: { retryable_codes: [404] },
     retryable: [418],
-    nonRetryable: [400, 401, 403, 404, 413, 422],
+    nonRetryable: [400, 401, 403, 413, 422],
   },
   {
     own: { non_retryable_codes: [418] },
-    common: { retryable_codes: [500] },
+    common: { retryable_codes: [418, 500] },
     retryable: [500],
     nonRetryable: [418],
   },
   {
     own: { retryable_codes: [500] },
-    provider: { non_retryable_codes: [502] },
+    provider: { non_retryable_codes: [500, 502] },
     retryable: [500],
     nonRetryable: [502],
   },
@@ -207,39 +207,6 @@ Deno.test("lists of codes replace those below and leave no code in both", () => 
     const { pool } = merge({ retry: own }, { retry: common }, provider);
     const { retryableCodes, nonRetryableCodes } = retryFor(pool.routing, "acme.llm.v1");
     assertEquals([[...retryableCodes], [...nonRetryableCodes]], [[...retryable], [...nonRetryable]]);
-  }
-});
-
-/** Codes that are configured as both. */
-const contradictory: readonly (readonly [Partial<Pick<CodeCase, "own" | "common" | "provider">>, ...string[]])[] = [
-  [
-    { own: { non_retryable_codes: [418] }, common: { retryable_codes: [418, 500] } },
-    'pools.mine.retry.non_retryable_codes: 418 is in "pools.*.retry.retryable_codes" as well: list each once',
-  ],
-  [
-    { own: { retryable_codes: [500, 502] }, provider: { non_retryable_codes: [500, 502] } },
-    'pools.mine.retry.retryable_codes: 500, 502 are in "providers.acme.llm.v1.error.non_retryable_codes" as well: list each once',
-  ],
-  [
-    { common: { retryable_codes: [500] }, provider: { non_retryable_codes: [500] } },
-    'pools.*.retry.retryable_codes: 500 is in "providers.acme.llm.v1.error.non_retryable_codes" as well: list each once',
-  ],
-  [
-    { common: { retryable_codes: [500], non_retryable_codes: [500] } },
-    'pools.*.retry.non_retryable_codes: 500 is in "retryable_codes" as well: list each once',
-  ],
-  [{ own: { retryable_codes: [502] }, common: { retryable_codes: [500], non_retryable_codes: [418] } }],
-];
-
-Deno.test("a code that is configured in both lists is an error, across what is merged too", () => {
-  for (const [{ own, common, provider }, ...lines] of contradictory) {
-    const pools = { mine: { models: ["m"], retry: own ?? {} }, "*": { retry: common ?? {} } };
-    const document = {
-      providers: { "acme.llm.v1": { error: provider ?? {} } },
-      models: { m: { provider: "acme.llm.v1" } },
-      pools,
-    };
-    assertEquals(problemsOf(() => validate(document, { known })), lines);
   }
 });
 

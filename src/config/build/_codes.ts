@@ -6,26 +6,27 @@ import { defaultNonRetryableCodes, defaultRetryableCodes } from "../settings/def
 
 /** The lists of one layer; an omitted list inherits from the layer below. */
 export interface CodeLists {
-  readonly retryable?: readonly number[] | undefined;
-  readonly nonRetryable?: readonly number[] | undefined;
+  readonly retryable?: readonly number[];
+  readonly nonRetryable?: readonly number[];
 }
 
 /**
- * Merges the layers, list by list. A configured list removes its statuses from the opposite default list.
+ * Merges the layers: a list replaces those below it, and removes its statuses from the opposite list.
  *
  * @param layers Layers, highest precedence first; the built-in lists are below them.
  */
-export function mergeCodes(
-  layers: readonly CodeLists[],
-): { readonly retryable: readonly number[]; readonly nonRetryable: readonly number[] } {
-  const retryable = layers.find((layer) => layer.retryable !== undefined)?.retryable;
-  const nonRetryable = layers.find((layer) => layer.nonRetryable !== undefined)?.nonRetryable;
-  return {
-    retryable: retryable ?? without(nonRetryable, defaultRetryableCodes),
-    nonRetryable: nonRetryable ?? without(retryable, defaultNonRetryableCodes),
-  };
-}
-
-function without(taken: readonly number[] = [], codes: readonly number[]): readonly number[] {
-  return codes.filter((code) => !taken.includes(code));
+export function mergeCodes(layers: readonly CodeLists[]): Required<CodeLists> {
+  let retryable = defaultRetryableCodes;
+  let nonRetryable = defaultNonRetryableCodes;
+  for (const { retryable: more, nonRetryable: less } of [...layers].reverse()) {
+    if (more !== undefined) {
+      retryable = more;
+      nonRetryable = nonRetryable.filter((code) => !more.includes(code));
+    }
+    if (less !== undefined) {
+      nonRetryable = less;
+      retryable = retryable.filter((code) => !less.includes(code));
+    }
+  }
+  return { retryable, nonRetryable };
 }

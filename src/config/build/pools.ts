@@ -4,8 +4,7 @@
  */
 import { everyPool } from "../schema/pools.ts";
 import { checkCapability } from "../check/capability_names.ts";
-import { checkCodes } from "../check/codes.ts";
-import { checkProviders, expandProviders } from "../check/provider_names.ts";
+import { checkCodes, checkProviders, expandProviders } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { mergeRouting, type RoutingParts } from "./routing.ts";
 import { unknownCapability } from "../check/capability_names.ts";
@@ -36,7 +35,6 @@ export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolP
   const others = [...values.values()].filter((value) => value !== common);
   const everywhere = [[common], ...others.map((value) => [value, common])];
   const pools = new Map<string, PoolSettings>();
-  checkCodes(values, parts.providerValues, parts.report);
   for (const [name, value] of values) {
     const path = under("pools", name);
     checkRouting(value, path, parts);
@@ -102,4 +100,5 @@ function checkRouting(value: PoolValues, path: string, parts: PoolParts): void {
   }
   checkModels(value.model_priority, `${path}.model_priority`, parts);
   checkProviders(value.provider_priority, `${path}.provider_priority`, parts);
+  checkCodes(value.retry, `${path}.retry`, parts.report);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { checkCapability } from "../check/capability_names.ts";
-import { type ConnectorOf, expandProviders, type ProviderParts } from "../check/provider_names.ts";
+import { checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
 import { checkAuth, tokensOf } from "../check/auth.ts";
@@ -33,6 +33,7 @@ export function buildProviders(
   for (const [id, value] of values) {
     const entry = buildProvider(id, value);
     entries.set(id, { ...entry, config: checkProvider(entry, value, known, report) });
+    checkCodes(value.error, `${under("providers", id)}.error`, report);
   }
   return entries;
 }

@@ -1,8 +1,9 @@
 /**
- * Validates provider names in configurations.
+ * Validates provider names and status lists in configurations.
  * @module
  */
 import { type Report, show, suggest } from "../schema/report.ts";
+import type { CodeValues } from "../schema/providers.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import type { ProviderEntry } from "../settings/settings.ts";
 
@@ -40,4 +41,15 @@ export function checkProviders(
     if (expandProviders([name], { entries, connectorOf }).length > 0) return;
     report.problem(`${path}[${index}]`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
   });
+}
+
+/** Reports statuses that one entry lists as both; across entries, those of a higher layer take precedence. */
+export function checkCodes(codes: CodeValues | undefined, path: string, report: Report): void {
+  const both = new Set(codes?.retryable_codes?.filter((code) => codes.non_retryable_codes?.includes(code)));
+  if (both.size > 0) {
+    report.problem(
+      `${path}.non_retryable_codes`,
+      `${[...both].join(", ")} ${both.size === 1 ? "is" : "are"} in "retryable_codes" as well: list each once`,
+    );
+  }
 }
