@@ -2,8 +2,6 @@
  * The engine behind a client, for programs: its pools, models, providers and state.
  * @module
  */
-import type { Monitoring } from "../background/monitoring.ts";
-import type { MeshConfigBase } from "../config/load/mesh_config.ts";
 import type { NewProvider } from "../config/load/new_provider.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
@@ -19,11 +17,8 @@ import type { ListedModel, PoolStatus } from "../registry/status.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
 import type { ExplainOptions } from "./explain.ts";
 
-/** What acts on the state at once. Pages import it with {@linkcode ClientMesh.ready}. */
-export type MeshControls = Pick<
-  typeof import("./mesh_controls.ts"),
-  "activate" | "deactivate" | "exportState" | "importState"
->;
+/** What acts on a mesh. Pages import it with {@linkcode ClientMesh.ready}. */
+export type MeshControls = typeof import("./mesh_controls.ts");
 
 /** Dependencies of a {@linkcode ClientMesh}. */
 interface ClientMeshParts {
@@ -65,8 +60,7 @@ export class ClientMesh implements Mesh {
    * @throws {ConnectorError} When the storage cannot be read.
    */
   async ready(): Promise<void> {
-    await this.#parts.ready();
-    this.#controls ??= await import("./mesh_controls.ts"); // few pages need them
+    await this.#load();
   }
 
   /** Adds a sink, which receives events, routing records, traces and statistics. */
@@ -99,11 +93,7 @@ export class ClientMesh implements Mesh {
    * ```
    */
   addProvider(provider: NewProvider): Promise<void> {
-    const added = this.#adding.then(async () => {
-      const { document } = await this.#written();
-      const { addProvider } = await import("../engine/add_provider.ts"); // most programs add none
-      this.#engine.config = await addProvider(provider, { engine: this.#engine, document });
-    });
+    const added = this.#adding.then(async () => (await this.#load()).addProvider(provider, this.#engine));
     this.#adding = added.catch(() => {});
     return added;
   }
@@ -125,9 +115,7 @@ export class ClientMesh implements Mesh {
    * ```
    */
   async saveConfig(target: string | Storage): Promise<void> {
-    const [config, save] = await Promise.all([this.#written(), import("../config/load/save.ts")]);
-    if (typeof target === "string") await save.saveConfigFile(config, target, this.#engine.runtime.files);
-    else await save.storeConfig(config, { storage: target, clock: this.#engine.runtime.clock });
+    await (await this.#load()).saveConfig(target, this.#engine);
   }
 
   /** Returns health and model counts per pool, by pool name. */
@@ -175,7 +163,7 @@ export class ClientMesh implements Mesh {
    * ```
    */
   async sync(): Promise<readonly SyncStatus[]> {
-    return await (await this.#monitoring()).sync();
+    return await (await this.#load()).sync(this.#engine);
   }
 
   /** Returns the latest sync result of each provider. */
@@ -190,7 +178,7 @@ export class ClientMesh implements Mesh {
    * @throws {ModelNotFoundError} When there is no provider of this id.
    */
   async probe(provider: string): Promise<ProviderHealth> {
-    return await (await this.#monitoring()).probe(provider);
+    return await (await this.#load()).probe(provider, this.#engine);
   }
 
   /** Returns the health of every provider that has been probed. */
@@ -234,10 +222,7 @@ export class ClientMesh implements Mesh {
    * ```
    */
   async explain(request: RequestBody, options: ExplainOptions = {}): Promise<Explanation> {
-    await this.ready();
-    const engine = this.#engine;
-    const { explainRequest } = await import("./explain.ts"); // imported on demand
-    return explainRequest(request, { ...options, engine, poolFor: () => engine.registry.pools[0]?.name ?? "" });
+    return await (await this.#load()).explain(request, options, this.#engine);
   }
 
   /** Returns a snapshot of the state as plain JSON, for {@linkcode ModelMeshBase.importState}. */
@@ -268,22 +253,13 @@ export class ClientMesh implements Mesh {
     return this.#parts.engine;
   }
 
+  async #load(): Promise<MeshControls> {
+    await this.#parts.ready();
+    return this.#controls ??= await import("./mesh_controls.ts"); // few pages need them
+  }
+
   get #loaded(): MeshControls {
     if (this.#controls !== undefined) return this.#controls;
     throw new MeshError("The mesh is not ready yet: await its ready() first", { code: "not_initialized" });
-  }
-
-  async #monitoring(): Promise<Monitoring> {
-    await this.ready();
-    return this.#engine.run!.monitoring;
-  }
-
-  /** The configuration; of a client without one, what it amounts to. */
-  async #written(): Promise<MeshConfigBase> {
-    await this.ready();
-    const { config } = this.#engine;
-    if (config !== undefined) return config;
-    const { configOfDetection } = await import("../engine/config_of_detection.ts");
-    return configOfDetection(this.#engine);
   }
 }
