@@ -104,7 +104,9 @@ function serve(): void {
     onmessage: (event: MessageEvent<Task>) => void;
     postMessage: (report: Report) => void;
   };
-  thread.onmessage = async ({ data }) => thread.postMessage(await work(data));
+  thread.onmessage = ({ data }) => {
+    work(data).then((report) => thread.postMessage(report), reportError);
+  };
 }
 
 // a thread's module counts as main as well

@@ -178,4 +178,4 @@ byId("forget").addEventListener("click", () => {
 });
 document.addEventListener("visibilitychange", () => drawSoon());
 setInterval(drawSoon, 1000);
-void run();
+run().catch(reportError);

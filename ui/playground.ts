@@ -28,7 +28,7 @@ export class Playground {
     const form = byId<HTMLFormElement>("play");
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.#running === undefined) void this.#send();
+      if (this.#running === undefined) this.#send().catch(reportError);
     });
     byId("play-prompt").addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();

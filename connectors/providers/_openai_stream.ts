@@ -6,6 +6,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "../../src/contracts/op
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
+import { endIterator } from "../../src/util/end_iterator.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { type CompletionDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
@@ -171,7 +172,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
 
   /** Cancels the stream, since an iterator that has thrown is done. */
   #failed(error: unknown): unknown {
-    void this.return();
+    endIterator(this);
     return error;
   }
 }

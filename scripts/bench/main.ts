@@ -22,7 +22,7 @@ async function cleanUp(): Promise<void> {
 function cleanUpOnSignals(): void {
   for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
     Deno.addSignalListener(signal, () => {
-      cleanUp().finally(() => Deno.exit(code));
+      cleanUp().catch(console.error).finally(() => Deno.exit(code));
     });
   }
 }

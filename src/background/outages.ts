@@ -6,6 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
+import { followWork } from "../util/failure.ts";
 
 /** The models of a pool, or those of a provider in all pools. */
 interface Group {
@@ -42,7 +43,8 @@ export class Outages {
   check(registry: Pick<Registry, "pools">, transition: Transition): void {
     this.#transitions.push(transition);
     if (this.#transitions.length > 1) return; // those of one turn are checked together
-    Promise.resolve().then(() => this.#check(registry, this.#transitions.splice(0)));
+    const checked = Promise.resolve().then(() => this.#check(registry, this.#transitions.splice(0)));
+    followWork(checked, { hub: this.#hub, component: "outages", task: "The check for outages" });
   }
 
   /** The cause of an outage is the first transition that affected it. */

@@ -173,20 +173,16 @@ interface ReloadOptions {
 }
 
 /** Returns a function that reloads the configuration and reports the result. */
-function reloading(
-  running: RunningProxy,
-  { path, isSilent, format, parts: { shell } }: ReloadOptions,
-): () => Promise<void> {
+function reloading(running: RunningProxy, { path, isSilent, format, parts: { shell } }: ReloadOptions): () => void {
   const print = (message: ProcessMessage) => isSilent || shell.stderr.write(format(message));
-  return async () => {
-    try {
-      const warnings = await running.reload();
+  return () => {
+    running.reload().then((warnings) => {
       for (const warning of warnings) print(toWarning(warning));
       print({ severity: "info", message: `Reloaded ${path}` });
-    } catch (error) {
+    }, (error) => {
       const reason = engineOf(running.mesh).redact(error instanceof Error ? error.message : String(error));
       print({ severity: "error", message: `Not reloaded, the current configuration is kept. ${reason}` });
-    }
+    });
   };
 }
 
@@ -204,7 +200,7 @@ function watchFile(path: string, { known, parts: { runtime: { files, clock } }, 
 /** A proxy that listens, and its controls. */
 interface Listening {
   readonly running: RunningProxy;
-  readonly reload: () => Promise<void>;
+  readonly reload: () => void;
   readonly greeting: Greeting;
   readonly format: ProcessFormat;
 }
@@ -240,7 +236,7 @@ async function untilOrdered(
   const { promise, resolve, reject } = deferred();
   worker.greet(greeting);
   worker.onOrder((order) => {
-    if (order === "reload") void reload();
+    if (order === "reload") reload();
     else running.stop().then(resolve, reject);
   });
   await promise;

@@ -6,6 +6,7 @@ import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import type { EndSignal, Shell, Worker, Workers } from "../contracts/shell.ts";
 import { OverviewOwner } from "../proxy/overview/shared_overview.ts";
 import { SharedOwner, SharedSums } from "../state/replication/shared_sums.ts";
+import { describeFailure } from "../util/failure.ts";
 import type { ExitCode } from "./command.ts";
 import { asText, type ProcessFormat, type ProcessMessage, stopMessage } from "./console_connector.ts";
 import type { FromWorker, Greeting, ToWorker } from "./worker_messages.ts";
@@ -88,7 +89,7 @@ class Supervisor {
       this.#sums.end(number);
       this.#overview.end(number);
       this.#ended(slot, code, clock.monotonic() - startedAt);
-    });
+    }).catch(this.#report);
   }
 
   #receive({ slot, worker, number }: Running, message: FromWorker): void {
@@ -97,7 +98,9 @@ class Supervisor {
     if ("report" in message) return this.#overview.receive(number, message.report);
     if ("listening" in message) return this.#listens(slot, message.listening);
     if (!("question" in message)) return; // a message of the runtime itself
-    void this.#overview.answer(message.question).then((found) => answer({ answer: found, id: message.id }));
+    this.#overview.answer(message.question).then((found) => answer({ answer: found, id: message.id })).catch(
+      this.#report,
+    );
   }
 
   #listens(slot: number, greeting: Greeting): void {
@@ -171,6 +174,12 @@ class Supervisor {
   #endIfEmpty(): void {
     if (this.#workers.size === 0) this.#end(0);
   }
+
+  /** Prints an error of our own with its stack. The workers go on serving. */
+  readonly #report = (reason: unknown): void => {
+    const { message, stack } = describeFailure("The supervisor failed", reason);
+    this.#parts.shell.stderr.write(`${message}\n${stack ?? ""}\n`);
+  };
 
   #sendAll(message: ToWorker): void {
     for (const worker of this.#workers.values()) worker.send(message);

@@ -8,6 +8,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { BudgetStep } from "../state/limits/budget.ts";
 import type { Replication } from "../state/replication/counter_replicator.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
+import { followWork } from "../util/failure.ts";
 
 /**
  * Returns a sink that calls a function with every event and routing record.
@@ -51,7 +52,10 @@ export function reportBudgets(steps: readonly BudgetStep[], parts: BudgetReportP
     if (replication === undefined) reportBudget(step, parts);
     else {
       const name = `budget ${step.id} ${step.window} ${step.end} ${step.step}`;
-      void replication.acquireOnce(name, step.end).then((isFirst) => isFirst && reportBudget(step, parts));
+      const reported = replication.acquireOnce(name, step.end).then((isFirst) => {
+        if (isFirst) reportBudget(step, parts);
+      });
+      followWork(reported, { hub: parts.hub, component: "budget", task: "The report of a budget" });
     }
   }
 }

@@ -12,8 +12,13 @@
 export function notifySafely(notify: () => unknown, onFailure: () => void = () => {}): void {
   try {
     const pending = notify();
-    if (pending instanceof Promise) pending.catch(onFailure);
+    if (isThenable(pending)) Promise.resolve(pending).catch(onFailure);
   } catch {
     onFailure();
   }
+}
+
+/** A promise of the program may come from another realm or library. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
 }

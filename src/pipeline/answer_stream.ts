@@ -6,6 +6,7 @@ import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.t
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
+import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
@@ -209,7 +210,7 @@ export class AnswerStream {
     if (end.kind === "interrupted") onInterrupt();
     if (end.kind === "interrupted" || end.kind === "cancelled") connection.abort(end.reason);
     // releases the socket of a source with more data, such as after `[DONE]`; its errors no longer matter
-    answer.rest.return?.()?.catch(() => {});
+    endIterator(answer.rest);
     if (end.kind === "stopped") this.onStop?.(end.reason);
   }
 }

@@ -6,6 +6,7 @@ import type { CompletionResponse } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
+import { endIterator } from "../util/end_iterator.ts";
 import { AttemptTimeout, failureOf } from "./failure.ts";
 import { type AnswerUsage, clientDisconnect, type Routed, type Served } from "./routed.ts";
 
@@ -33,7 +34,7 @@ export async function openContent(
   if (content === undefined) throw new UpstreamError("The provider sent no content", { kind: "invalid_response" });
   const { type, bytes } = content;
   const rest = (bytes instanceof Uint8Array ? once(bytes) : bytes)[Symbol.asyncIterator]();
-  signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
+  signal.addEventListener("abort", () => endIterator(rest));
   for (;;) {
     const { done, value } = await rest.next();
     if (signal.aborted) throw signal.reason;
@@ -130,7 +131,7 @@ export class ContentStream {
     this.#isOver = true;
     const { routed: { settle, answer }, usage } = this.#parts;
     settle(outcome, { ...usage, cause });
-    answer.rest.return?.()?.catch(() => {});
+    endIterator(answer.rest);
     return true;
   }
 }

@@ -5,6 +5,7 @@
 import type { CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
+import { endIterator } from "../util/end_iterator.ts";
 import { carriesContent } from "./content.ts";
 import type { ChunkFilter } from "./chunk_filter.ts";
 import { readModelId } from "./read_response.ts";
@@ -46,7 +47,7 @@ export function openStream(
 ): Promise<Served<OpenStream>> {
   const rest = events[Symbol.asyncIterator]();
   // ends the source; without effect on a stream that has ended
-  reading.signal.addEventListener("abort", () => void rest.return?.()?.catch(() => {}));
+  reading.signal.addEventListener("abort", () => endIterator(rest));
   return warmUp(rest, reading);
 }
 

@@ -7,6 +7,7 @@ import type { PlainResponse, PlainStream } from "../contracts/shell.ts";
 import type { FileContent } from "../infrastructure/file_content.ts";
 import type { ObjectCall } from "../infrastructure/mesh.ts";
 import { invalid, missing } from "../pipeline/check_body.ts";
+import { endIterator } from "../util/end_iterator.ts";
 import { boundaryOf } from "../util/multipart.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -184,7 +185,7 @@ function bodyOf({ bytes }: FileContent, onEnd: () => void): PlainStream {
       }
     },
     cancel() {
-      void iterator.return?.();
+      endIterator(iterator);
       onEnd();
     },
   };

@@ -82,7 +82,7 @@ export class Reloader {
     if (this.#isStopped) return await next.mesh.close();
     this.#open.add(next.mesh);
     this.#current = next;
-    const idle = replace(next.mesh);
+    const idle = Promise.allSettled([replace(next.mesh)]);
     await before.retire(next);
     idle.then(() => this.#close(before.mesh)).catch(() => {}); // losses are traced
   }

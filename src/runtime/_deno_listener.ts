@@ -23,18 +23,23 @@ export function serveOnDeno(handler: RequestHandler, { host, port, onListen }: S
   const listener = listenerOf(host, port);
   const bound = listener.addr.port;
   let isOpen = true;
-  const accept = async (): Promise<void> => {
+  const acceptAll = async (): Promise<void> => {
     while (isOpen) {
       try {
         const socket = await listener.accept();
         server.accept(socket, () => socket.remoteAddr.hostname);
         socket.setNoDelay(true);
       } catch (error) {
-        if (!harmless.has((error as { code?: string }).code ?? "")) return void (isOpen && callAfter(retryMs, accept));
+        if (!harmless.has((error as { code?: string }).code ?? "")) throw error;
       }
     }
   };
-  void accept();
+  const accept = (): void => {
+    acceptAll().catch(() => {
+      if (isOpen) callAfter(retryMs, accept);
+    });
+  };
+  accept();
   onListen?.({ host, port: bound });
   return {
     port: bound,

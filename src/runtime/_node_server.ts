@@ -48,8 +48,9 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     connectionsCheckingInterval: checkIntervalMs,
   };
   const onRequest: RequestListener = (message, response) => {
-    if (message.httpVersionMajor === 1) void exchange(open, handler.plain, message, response);
-    else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
+    if (message.httpVersionMajor === 1) {
+      exchange(open, handler.plain, message, response).catch(() => response.destroy());
+    } else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
   };
   const { server, ...renewal } = tls === undefined
     ? { server: builtin("node:http").createServer(settings, onRequest) }

@@ -76,7 +76,9 @@ export class OpenResponses {
         open.followClient();
         return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
       },
-      drop: ({ body }) => void body?.cancel().catch(() => {}),
+      drop({ body }) {
+        body?.cancel().catch(() => {});
+      },
     });
   }
 

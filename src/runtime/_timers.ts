@@ -40,18 +40,24 @@ function callEvery(ms: number, task: () => Promise<void>, detach?: (timer: Timer
   const period = Math.max(1, ms);
   let cancel: Cancel | undefined;
   const arm = (wait: number) => cancel = callAfter(wait, run, detach);
-  const run = async () => {
+  const run = () => {
     const started = performance.now();
-    // a failing background task must not end the process, or other tasks
-    await task().catch(() => {});
-    const late = (performance.now() - started) % period; // periods missed while the task ran are skipped
-    if (cancel !== undefined) arm(period - late);
+    const rearm = () => {
+      const late = (performance.now() - started) % period; // periods missed while the task ran are skipped
+      if (cancel !== undefined) arm(period - late);
+    };
+    settled(task).then(rearm, rearm); // a failing background task must not end the process, or other tasks
   };
   arm(period);
   return () => {
     cancel?.();
     cancel = undefined;
   };
+}
+
+/** Calls a task, which may also throw at once. */
+async function settled(task: () => Promise<void>): Promise<void> {
+  await task();
 }
 
 /**

@@ -78,10 +78,10 @@ export function workersOf(): Workers {
 function workerOf(worker: ClusterWorker): Worker {
   const isSilent = new Promise<void>((resolve) => worker.once("disconnect", resolve));
   return {
-    ended: new Promise((resolve) =>
+    ended: new Promise((resolve, reject) =>
       worker.once("exit", (code) => {
         callAfter(lastMessagesMs, () => resolve(code)); // Deno (2.9.6) does not always report a disconnect
-        void isSilent.then(() => resolve(code));
+        isSilent.then(() => resolve(code), reject);
       })
     ),
     send(message) {

@@ -74,7 +74,7 @@ export class FakeClock implements Clock {
     if (signal?.aborted) return Promise.reject(signal.reason);
     this.sleeps.push(ms);
     const slept = this.#sleep(ms, signal);
-    if (this.#skipSleeps) this.#skipTo(this.#monotonic + ms);
+    if (this.#skipSleeps) this.#skipTo(this.#monotonic + ms).catch(raise);
     return slept;
   }
 
@@ -191,6 +191,13 @@ export class FakeClock implements Clock {
 
 export function fakeClock(options?: FakeClockOptions): FakeClock {
   return new FakeClock(options);
+}
+
+/** Throws what a timer's task has thrown, as a real timer does. */
+function raise(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }
 
 /** Lets all pending promises settle, except those that wait for timers. */

@@ -11,6 +11,7 @@ import { behind, eveningClock, soon, stage } from "../support/_failover.ts";
 import { clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
 import { tally, tuned, type Tuning } from "../support/_tuned.ts";
 import { type Behaviour, Gate, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
+import { raise } from "../support/raise.ts";
 
 const tenCents = { pricing: { input: 0, output: 0, per_request: 0.1 } };
 const noRetry = { retry: { max_attempts: 0 } };
@@ -57,7 +58,7 @@ async function outcome({ client }: TestClient, body: object): Promise<string> {
 /** A provider that answers once so many calls have arrived, so that all of them are under way at once. */
 function together(calls: number, behaviour: Behaviour): Behaviour {
   const gate = new Gate();
-  gate.reached(calls).then(() => gate.openAll());
+  gate.reached(calls).then(() => gate.openAll()).catch(raise);
   return behind(gate, behaviour);
 }
 

@@ -121,7 +121,7 @@ describe("create() with a capability and a configuration", () => {
 });
 
 describe("What a program plugs in to watch", () => {
-  const broken: Partial<Observability> = {
+  const broken = {
     emit: () => Promise.reject(new Error("emit")),
     trace: () => Promise.reject(new Error("trace")),
     flush: () => {
@@ -135,11 +135,9 @@ describe("What a program plugs in to watch", () => {
       reported.push(what);
       return Promise.reject(new Error(what));
     };
-    const client = clientOfOwn(
-      { reportUsage: () => reject("usage") },
-      undefined,
-      { on: () => reject("on") },
-    );
+    const calls = { reportUsage: () => reject("usage") };
+    const options = { on: () => reject("on") };
+    const client = clientOfOwn(calls, undefined, options);
     client.mesh.addSink(broken as Observability);
     client.mesh.addSink({ ...broken, flush: () => reject("flush") } as Observability);
     assertEquals(textOf(await client.chat.completions.create({ messages })), "Custom");

@@ -4,6 +4,7 @@
  */
 import { type Behaviour, type Exchange, startUpstream, type Upstream, whole } from "../support/upstream.ts";
 import { withCors } from "./_provider.ts";
+import { raise } from "../support/raise.ts";
 
 /** What a page asks for. `data` and `body` are bytes as a binary string, a character each. */
 export type RelayCall =
@@ -84,7 +85,7 @@ export class Relay implements AsyncDisposable {
     const id = ++this.#count;
     const { method, path, headers, bytes, closed } = exchange.request;
     this.#send({ what: "request", port, exchange: id, method, path, headers, body: textOf(bytes) });
-    closed.then(() => this.#send({ what: "closed", exchange: id }));
+    closed.then(() => this.#send({ what: "closed", exchange: id })).catch(raise);
     return new Promise((end) => this.#exchanges.set(id, { exchange, end }));
   }
 

@@ -11,7 +11,7 @@ function countingStore(values: Record<string, unknown>) {
   return {
     asked,
     values,
-    hold: () => held = new Promise((resolve) => release = resolve),
+    hold: () => void (held = new Promise((resolve) => release = resolve)),
     release: () => release(),
     async get(name: string) {
       asked.push(name);

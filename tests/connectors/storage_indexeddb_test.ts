@@ -4,6 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { IndexedDbStorage } from "../../connectors/storage/indexeddb.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 import { fakeDatabases, refusalOf } from "../support/web_storage.ts";
+import { raise } from "../support/raise.ts";
 
 const clock = fakeClock({ skipSleeps: true });
 const data = new TextEncoder().encode("the-value");
@@ -136,14 +137,14 @@ function fullDatabases(reported: "request" | "transaction") {
         if (reported === "request") request.onerror();
         else request.onsuccess();
         transaction.onabort();
-      });
+      }).catch(raise);
       return transaction;
     },
   };
   return {
     open() {
       const pending = { result: database, onsuccess() {} };
-      settle().then(() => pending.onsuccess());
+      settle().then(() => pending.onsuccess()).catch(raise);
       return pending;
     },
   };

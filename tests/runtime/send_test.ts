@@ -7,6 +7,7 @@ import { sendByConnection, sendByFetch } from "../../src/runtime/deno.ts";
 import { http1Client } from "../../src/runtime/http1/client.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { describeSend } from "./_send.ts";
+import { raise } from "../support/raise.ts";
 
 const fixture = (name: string) => Deno.readTextFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
 const authority = fixture("ca.pem");
@@ -22,7 +23,7 @@ class SecureWays {
       const options = { key: fixture("server.key"), cert: fixture("server.pem") };
       listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, ...options });
       this.#listeners.set(url.host, listener);
-      this.#accept(listener, { hostname: url.hostname, port: Number(url.port) });
+      this.#accept(listener, { hostname: url.hostname, port: Number(url.port) }).catch(raise);
     }
     return new URL(`https://localhost:${listener.addr.port}${url.pathname}${url.search}`);
   }
@@ -51,8 +52,8 @@ function join(one: Deno.Conn, other: Deno.Conn): void {
       }
     }
   };
-  one.readable.pipeTo(other.writable).catch(() => {}).then(end);
-  other.readable.pipeTo(one.writable).catch(() => {}).then(end);
+  one.readable.pipeTo(other.writable).then(end, end);
+  other.readable.pipeTo(one.writable).then(end, end);
 }
 
 const ways = new SecureWays();

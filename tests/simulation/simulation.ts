@@ -22,6 +22,7 @@ import type { Act } from "./_acts.ts";
 import type { Arrival } from "./_traffic.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { Vendors } from "./vendors.ts";
+import { raise } from "../support/raise.ts";
 
 /** What became of a world. */
 export interface SimulationEnd {
@@ -113,7 +114,7 @@ class World {
     await this.#engines.start();
     const { arrivals, acts } = this.#scenario;
     const steps = [
-      ...arrivals.map((arrival) => ({ at: arrival.at, take: () => void this.#request(arrival) })),
+      ...arrivals.map((arrival) => ({ at: arrival.at, take: () => this.#begin(arrival) })),
       ...acts.map((act) => ({ at: act.at, take: () => this.#act(act) })),
     ].sort((one, other) => one.at - other.at);
     for (const { at, take } of steps) {
@@ -171,6 +172,10 @@ class World {
     this.#referee.note(() => `an operator says ${act.kind} ${act.target}`);
     this.#engines.act(act.kind, act.target);
     if (act.kind === "activate") this.#referee.takenBack(act.target);
+  }
+
+  #begin(arrival: Arrival): void {
+    this.#request(arrival).catch(raise);
   }
 
   async #request(arrival: Arrival): Promise<void> {
@@ -251,7 +256,7 @@ class World {
         if (tries > 0) await this.#until(this.#clock.monotonic() + 61 * minute); // maintenance may have just begun
         const arrival = lastArrival(this.#arrivals.length, name, this.#clock.monotonic());
         this.#arrivals.push(arrival);
-        void this.#request(arrival);
+        this.#begin(arrival);
         await this.#drain();
       }
       if (this.#answered > before || this.#isSpoilt) continue;

@@ -2,6 +2,7 @@
  * Processes, as far as their memory goes, that keep a state in one record.
  * @module
  */
+import { assertEquals } from "@std/assert";
 import { SnapshotStore } from "../../src/state/persistence/snapshot_store.ts";
 import { defaultLocking } from "../../src/config/settings/defaults.ts";
 import type { SyncPolicy } from "../../src/config/settings/storage.ts";
@@ -57,7 +58,7 @@ export class Instance {
   serve(nano: number, model: ModelState = this.model): void {
     const now = this.clock.monotonic();
     const permit = model.admit({ input: 1, output: 1 }, now);
-    permit.confirm(this.clock);
+    assertEquals(permit.confirm(this.clock), undefined); // nothing is shared
     permit.take();
     permit.release("success", now, { tokens: 10, costNanoUsd: nano });
   }
@@ -65,7 +66,7 @@ export class Instance {
   fail(): void {
     const now = this.clock.monotonic();
     const permit = this.model.admit({ input: 1, output: 1 }, now);
-    permit.confirm(this.clock);
+    assertEquals(permit.confirm(this.clock), undefined); // nothing is shared
     permit.take()?.fail(true);
     permit.release("failure", now, { status: 500 });
   }

@@ -6,6 +6,7 @@ import { Budget, type Reservation } from "../../src/state/limits/budget.ts";
 import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
 import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
+import { raise } from "../support/raise.ts";
 
 interface Party {
   readonly budget: Budget;
@@ -100,7 +101,7 @@ describe("a budget of two processes", () => {
     shared.gate = new Promise((resolve) => release = resolve);
     const asked = one.ask(60);
     let isOver = false;
-    asked.then(() => isOver = true);
+    asked.then(() => isOver = true).catch(raise);
     await clock.advance(49);
     assertEquals(isOver, false);
     await clock.advance(1);

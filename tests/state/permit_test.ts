@@ -44,7 +44,7 @@ const reasonOf = (model: ModelState, clock: FakeClock) => model.denial(load, clo
 /** Admits and sends one request. */
 function send(model: ModelState, clock: FakeClock): Permit {
   const permit = model.admit(load, clock.monotonic());
-  permit.confirm(clock);
+  assertEquals(permit.confirm(clock), undefined); // nothing is shared
   permit.take();
   return permit;
 }
@@ -90,7 +90,7 @@ describe("A permit", () => {
     const permit = model.admit(load, 0);
     model.refresh(0);
     assertEquals([reasonOf(model, clock), model.status], ["request_limit", "active"]);
-    permit.confirm(clock);
+    assertEquals(permit.confirm(clock), undefined);
     assertEquals(model.status, "active"); // as of the last look
     model.refresh(0);
     assertEquals([model.status, model.reason], ["standby", "quota_window"]);
@@ -112,7 +112,7 @@ describe("A permit", () => {
     const clock = fakeClock();
     const model = modelOf(clock);
     const permit = model.admit({ input: 200, output: 0 }, 0);
-    permit.confirm(clock);
+    assertEquals(permit.confirm(clock), undefined);
     permit.take().fail(true);
     permit.renew({ input: 200, output: 0 }, 0);
     assertEquals([reasonOf(model, clock), model.denial({ input: 101, output: 0 }, 0)?.reason], [undefined, "budget"]);

@@ -13,10 +13,11 @@ function processes(count: number, clock = fakeClock()) {
   const owner = new SharedOwner(sums, (reply) => all.forEach((one) => one.receive(reply)));
   while (all.length < count) {
     const process = all.length;
-    const one: LinkedShared = new LinkedShared(async (call) => {
-      await Promise.resolve();
-      one.receive(JSON.parse(JSON.stringify(owner.answer(JSON.parse(JSON.stringify(call)), process))));
-    });
+    const one: LinkedShared = new LinkedShared((call) =>
+      queueMicrotask(() =>
+        one.receive(JSON.parse(JSON.stringify(owner.answer(JSON.parse(JSON.stringify(call)), process))))
+      )
+    );
     all.push(one);
   }
   return { all, sums, clock };

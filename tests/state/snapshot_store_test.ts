@@ -4,6 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 import { Instance, recordOf, spentOf, startTwo } from "./_instance.ts";
+import { raise } from "../support/raise.ts";
 
 const minute = 60_000;
 const midnight = Date.UTC(2026, 0, 2);
@@ -203,7 +204,7 @@ describe("the lock of the record", () => {
     const killed = new Instance(storage, fakeClock(), "immediate"); // no heartbeat: its clock stands still
     const save = storage.save.bind(storage);
     storage.save = () => new Promise(() => {});
-    void killed.start();
+    killed.start().catch(raise);
     await settle();
     storage.save = save;
     assertEquals(await storage.isLocked("state"), true);

@@ -13,6 +13,7 @@ import { serverShell } from "../../src/runtime/server_shell.ts";
 import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { happens } from "./patience.ts";
 import { type CommandLine, entryCommand } from "./_programs.ts";
+import { raise } from "./raise.ts";
 
 /** A shell whose streams, servers and signals a test can inspect. */
 export interface FakeShell extends Shell {
@@ -265,8 +266,10 @@ export function spawnCommand(
   });
   let isOver = false;
   const code = new Promise<number | null>((resolve) => child.on("close", (code: number | null) => resolve(code)));
-  code.then(() => isOver = true);
-  code.then((code) => waiting.forEach(({ reject }) => reject(new Error(`It ended with ${code}: ${written.err}`))));
+  code.then((code) => {
+    isOver = true;
+    waiting.forEach(({ reject }) => reject(new Error(`It ended with ${code}: ${written.err}`)));
+  }).catch(raise);
   const says = (text: string) =>
     inTime(
       new Promise<void>((resolve, reject) => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { createServer, type Server, type Socket } from "node:net";
+import { raise } from "./raise.ts";
 
 /** A received request. */
 export interface ReceivedRequest {
@@ -144,7 +145,7 @@ class Connection {
     return new Promise((resolve) => {
       if (this.#isClosed || this.#socket.writableEnded) return resolve();
       this.#socket.write(typeof data === "string" ? encoder.encode(data) : data, () => resolve());
-      this.#closed.then(() => resolve());
+      this.#closed.then(resolve, raise);
     });
   }
 

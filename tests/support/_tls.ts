@@ -65,7 +65,7 @@ export async function tlsClient(port: number): Promise<TlsClient> {
           if (text.indexOf("\r\n\r\n", from) >= 0) resolve(Number(text.slice(from).split(" ")[1]));
         };
         socket.on("data", look);
-        closed.then(() => reject(new Error(`The connection closed: ${JSON.stringify(text)}`)));
+        closed.then(() => reject(new Error(`The connection closed: ${JSON.stringify(text)}`)), reject);
       });
       socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
       return headEnded;

@@ -12,6 +12,7 @@ import { testConfig } from "../support/proxy.ts";
 import { sendBytes } from "../support/_surface.ts";
 import { tally } from "../support/_tuned.ts";
 import { type Behaviour, ok, type Upstream } from "../support/upstream.ts";
+import { raise } from "./raise.ts";
 
 export const answer: Behaviour = ok({
   text: "hello",
@@ -63,7 +64,7 @@ export async function withWorkers(
   const port = Number(new URL(await child.url()).port);
   const pids = () => childrenOf(child.pid);
   let hasEnded = false;
-  child.code.then(() => hasEnded = true);
+  child.code.then(() => hasEnded = true).catch(raise);
   await test({
     child,
     port,

@@ -70,7 +70,8 @@ async function startFirst(bench: Bench, contestant: Contestant): Promise<void> {
 async function untilAnswered(program: Running, target: Target): Promise<void> {
   const until = performance.now() + startMs;
   let hasEnded = false;
-  program.ended.then(() => hasEnded = true);
+  const end = () => void (hasEnded = true);
+  program.ended.then(end, end);
   while (!await isAnswered(target)) {
     if (hasEnded) throw new Error("it ended instead of answering");
     if (performance.now() > until) throw new Error(`it did not answer within ${startMs / 1000} s`);

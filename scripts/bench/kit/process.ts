@@ -167,7 +167,8 @@ export async function untilListening(
 ): Promise<void> {
   const until = performance.now() + limitMs;
   let hasEnded = false;
-  program.ended.then(() => hasEnded = true);
+  const end = () => void (hasEnded = true);
+  program.ended.then(end, end);
   while (!await canConnect(port)) {
     if (hasEnded) throw new Error("it ended instead of listening");
     if (performance.now() > until) throw new Error(`it did not listen within ${limitMs / 1000} s`);

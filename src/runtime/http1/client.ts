@@ -91,7 +91,9 @@ class Call {
       const body = new Body(connection, {
         framing,
         onBytes,
-        onEnd: () => void this.#release(target, connection),
+        onEnd: () => {
+          this.#release(target, connection).catch(() => connection.close());
+        },
         onCancel: () => this.#end(),
         failed: (error) => this.#failed(error, "in the middle of its answer"),
       });

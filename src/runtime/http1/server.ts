@@ -48,7 +48,7 @@ export class Http1Server {
     if (this.#isStopping) return connection.close();
     this.#connections.add(connection);
     this.#cancelTick ??= this.#tickLater();
-    void connection.serve().then(() => {
+    connection.serve().catch(() => connection.close()).finally(() => {
       this.#connections.delete(connection);
       if (this.#connections.size === 0) this.#onEmpty();
     });

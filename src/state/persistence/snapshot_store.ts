@@ -170,7 +170,7 @@ export class SnapshotStore implements StateStore {
     await this.write();
     if (this.#lock !== undefined) this.#lock.waitsForOwner = true;
     const failure = this.#failure;
-    if (problemOf(failure) === "locked") void this.write();
+    if (problemOf(failure) === "locked") this.mark();
     if (problemOf(failure) !== "forbidden") return; // a retry may succeed
     this.#retries.reset();
     this.#mapper = this.#failure = undefined; // nothing is persisted, and `close` has nothing to report

@@ -109,7 +109,7 @@ export class CounterReplication implements Replication {
       queueMicrotask(() => {
         const groups = [...this.#reporting];
         this.#reporting.clear();
-        void this.#sync(groups);
+        this.#sync(groups).catch(() => this.#setUnavailable(true));
       });
     }
     this.#reporting.add(group);
@@ -218,7 +218,7 @@ export class CounterReplication implements Replication {
 
   #withTimeout<T>(response: Promise<T>): Promise<T | undefined> {
     if (this.#target.isLocal) return response;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let steps = 0;
       let cancel: Cancel;
       const step = () => {
@@ -229,6 +229,9 @@ export class CounterReplication implements Replication {
       response.then((answer) => {
         cancel();
         resolve(answer);
+      }, (error) => {
+        cancel();
+        reject(error);
       });
     });
   }

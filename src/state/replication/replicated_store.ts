@@ -5,6 +5,7 @@
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Shared } from "../../contracts/storage.ts";
 import { ConnectorError } from "../../errors.ts";
+import { followWork } from "../../util/failure.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { CounterReplication } from "./counter_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
@@ -73,7 +74,7 @@ export class ReplicatedStore implements StateStore {
   /** Schedules a write, and publishes changes of breakers. */
   mark(): void {
     this.#parts.store?.mark();
-    void this.#publish();
+    this.#follow(this.#publish());
   }
 
   /** Reports and publishes remaining changes. */
@@ -130,7 +131,7 @@ export class ReplicatedStore implements StateStore {
   }
 
   #receive(message: string): void {
-    if (this.#breakerEvents!.receive(message)) void this.#publish();
+    if (this.#breakerEvents!.receive(message)) this.#follow(this.#publish());
   }
 
   /** Publishes changes, one message at a time. Changes made meanwhile are in the next message. */
@@ -171,7 +172,7 @@ export class ReplicatedStore implements StateStore {
     const message = "The shared storage is available again: local counters are merged";
     hub.trace({ severity: "info", component: "storage", message });
     this.#parts.store?.mark();
-    void this.#requestAll();
+    this.#follow(this.#requestAll());
   }
 
   /** Requests the state of all processes, since messages during the outage are lost. */
@@ -180,6 +181,10 @@ export class ReplicatedStore implements StateStore {
     this.#breakerEvents!.markStale();
     await this.#parts.shared.publish(channel, this.#breakerEvents!.request()).catch(() => {}); // the next sync detects it
     await this.#publish();
+  }
+
+  #follow(work: Promise<void>): void {
+    followWork(work, { hub: this.#parts.hub, component: "storage", task: "The exchange of states" });
   }
 
   async #atMost(ms: number, work: Promise<void> | undefined): Promise<void> {

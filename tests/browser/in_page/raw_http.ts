@@ -6,6 +6,7 @@ import type { Exchange, RawServer, ReceivedRequest } from "../../support/_raw_ht
 import type { Happening } from "../_relay.ts";
 import { breathe } from "./breathe.ts";
 import { relay } from "./relay.ts";
+import { raise } from "../../support/raise.ts";
 
 export type { Exchange, RawServer, ReceivedRequest };
 
@@ -32,7 +33,7 @@ async function listen(): Promise<never> {
  * @param handle Answers one request.
  */
 export async function startRawServer(handle: (exchange: Exchange) => Promise<void>): Promise<RawServer> {
-  if (!isListening) listen();
+  if (!isListening) listen().catch(raise);
   const port = await relay<number>({ do: "listen" });
   let count = 0;
   servers.set(port, (arrival) => {

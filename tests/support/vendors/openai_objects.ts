@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { boundaryOf, readForm } from "../../../src/util/multipart.ts";
+import { raise } from "../raise.ts";
 
 type Json = Record<string, unknown>;
 
@@ -51,7 +52,9 @@ const clockSeconds = 1_767_225_600;
 /** Starts a vendor. */
 export async function startObjectVendor(): Promise<ObjectVendor> {
   const vendor = new Vendor();
-  const server = createServer((request, response) => void vendor.serve(request, response));
+  const server = createServer((request, response) => {
+    vendor.serve(request, response).catch(raise);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   vendor.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   vendor.close = async () => {
