@@ -186,6 +186,7 @@ function commandOf(
       "--no-check",
       "--config=deno.json",
       "--lock=tests/deno.lock",
+      "--preload=tests/support/strict.ts",
       ...(Deno.env.has("CI") ? ["--frozen"] : []),
       "--sanitize-ops",
       "--sanitize-resources",

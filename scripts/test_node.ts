@@ -50,6 +50,7 @@ const slowSuites = [
   "tests/slow/hangup_test.ts",
   "tests/slow/outbound_proxy_test.ts",
   "tests/slow/provider_authorities_test.ts",
+  "tests/slow/unhandled_rejections_test.ts",
   "tests/slow/workers_life_test.ts",
   "tests/slow/workers_test.ts",
 ];

@@ -33,8 +33,15 @@ function messageOf(record: MeshRecord | StatsRecord): string {
     case "stats":
       return statsText(record);
     case "trace":
-      return `${record.severity} ${record.component}: ${record.message}`;
+      return `${record.severity} ${record.component}: ${record.message}${stackText(record)}`;
   }
+}
+
+/** The frames of a stack, in one line. */
+function stackText({ stack }: TraceEntry): string {
+  if (typeof stack !== "string") return "";
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  return frames.map((frame) => `; ${frame.trim()}`).join("");
 }
 
 function eventText({ event, pool, model, provider, from, to, reason, metadata }: MeshEvent): string {

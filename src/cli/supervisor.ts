@@ -150,7 +150,10 @@ class Supervisor {
     const { shell } = this.#parts;
     const ending: EndSignal[] = ["SIGINT", "SIGTERM"];
     if (shell.isInteractive) ending.push("SIGHUP");
-    const cancels = [shell.onSignal(ending, (signal) => this.#stop(signal))];
+    const cancels = [
+      shell.onSignal(ending, (signal) => this.#stop(signal)),
+      shell.onUnhandledRejection((reason) => this.#report(reason)),
+    ];
     if (!shell.isInteractive) cancels.push(shell.onSignal(["SIGHUP"], () => this.#sendAll({ order: "reload" })));
     return cancels;
   }
@@ -177,7 +180,7 @@ class Supervisor {
 
   /** Prints an error of our own with its stack. The workers go on serving. */
   readonly #report = (reason: unknown): void => {
-    const { message, stack } = describeFailure("The supervisor failed", reason);
+    const { message, stack } = describeFailure("Unhandled rejection", reason);
     this.#parts.shell.stderr.write(`${message}\n${stack ?? ""}\n`);
   };
 

@@ -188,6 +188,11 @@ export interface Shell {
   /** Calls `task` on each of the signals, instead of ending the process. */
   onSignal<Name extends EndSignal | ReloadSignal>(signals: readonly Name[], task: (signal: Name) => void): Cancel;
   /**
+   * Calls `task` for each promise of the process that is rejected and that no code handles, instead of ending the
+   * process.
+   */
+  onUnhandledRejection(task: (reason: unknown) => void): Cancel;
+  /**
    * Prepares the process to serve. After about 8 s without requests, V8's memory reducer shrinks the young generation and
    * discards what optimized code depends on, and the next requests cost two to three times the CPU until both are back.
    * Turns it off where the runtime lets a running process do so: on Node.

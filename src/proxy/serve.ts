@@ -19,6 +19,7 @@ import { isLoopback } from "./origin_policy.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import { Reloader } from "./reload.ts";
 import type { Slots } from "./slots.ts";
+import { traceUnhandled } from "./unhandled.ts";
 
 /** Time limit for open responses after a stop, ms. */
 const graceMs = 30_000;
@@ -40,7 +41,7 @@ interface ServeParts extends GenerationParts {
   readonly slots?: Slots | undefined;
   /** The overview of all processes; of this process by default. */
   readonly overview?: ProxyOverview | undefined;
-  readonly shell: Pick<Shell, "serve">;
+  readonly shell: Pick<Shell, "serve" | "onUnhandledRejection" | "stderr">;
 }
 
 /** A running proxy. */
@@ -105,8 +106,13 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),
   });
-  const { clock } = runtime;
-  return runningProxy({ clock, options, started: proxy, host, tokens, phase, server, stopWatching, reloader });
+  const stopTracing = traceUnhandled({
+    shell,
+    mesh: () => reloader.mesh,
+    hasConsole: parts.console !== undefined,
+  });
+  const listening = { clock: runtime.clock, options, started: proxy, host, tokens, phase, server };
+  return runningProxy({ ...listening, stopWatching, stopTracing, reloader });
 }
 
 interface ServerParts {
@@ -140,7 +146,10 @@ interface ListeningParts {
   readonly tokens: readonly string[];
   readonly phase: Phase;
   readonly server: RunningServer;
+  /** Stops to watch the certificate. */
   readonly stopWatching: Cancel;
+  /** Gives unhandled rejections back to the program. */
+  readonly stopTracing: Cancel;
   readonly reloader: Reloader;
 }
 
@@ -165,15 +174,20 @@ function runningProxy(parts: ListeningParts): RunningProxy {
   };
 }
 
-async function stop({ phase, reloader, server, stopWatching, clock, started }: ListeningParts): Promise<void> {
+async function stop(parts: ListeningParts): Promise<void> {
+  const { phase, reloader, server, stopWatching, stopTracing, clock, started } = parts;
   phase.isDraining = true;
   reloader.stop();
   stopWatching();
   const { drainDelayMs } = reloader.mesh.settings.proxy ?? started;
   if (drainDelayMs > 0) await clock.sleep(drainDelayMs);
   phase.isStopping = true;
-  await server.stop(graceMs);
-  await reloader.close();
+  try {
+    await server.stop(graceMs);
+    await reloader.close();
+  } finally {
+    stopTracing();
+  }
 }
 
 /** Checks that a configuration can be served. Returns the accepted tokens in addition to its own. */

@@ -34,7 +34,7 @@ interface NodeProcess {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly getBuiltinModule?: (name: string) => unknown;
   on(event: string, listener: (message: unknown) => void): unknown;
-  off(event: string, listener: () => void): unknown;
+  off(event: string, listener: (message: unknown) => void): unknown;
   exit(code: number): never;
   /** Sends a message to the parent process; defined if there is an IPC channel. */
   readonly send?: (message: unknown, handle: undefined, options: undefined, done: () => void) => unknown;

@@ -103,6 +103,15 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   };
 }
 
+function onUnhandledRejection(task: (reason: unknown) => void): Cancel {
+  const listen = (event: PromiseRejectionEvent) => {
+    event.preventDefault();
+    task(event.reason);
+  };
+  globalThis.addEventListener("unhandledrejection", listen);
+  return () => globalThis.removeEventListener("unhandledrejection", listen);
+}
+
 export function denoShell(): Shell {
   return {
     args: Deno.args,
@@ -114,6 +123,7 @@ export function denoShell(): Shell {
     serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
+    onUnhandledRejection,
     prepareToServe() {}, // Deno (2.9.6) accepts V8 flags only at startup
     exit: (code) => Deno.exit(code),
     workers: workersOf(),

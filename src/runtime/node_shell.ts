@@ -83,6 +83,10 @@ export function nodeShell(): Shell {
     serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,
+    onUnhandledRejection(task) {
+      process.on("unhandledRejection", task);
+      return () => void process.off("unhandledRejection", task);
+    },
     prepareToServe: () => builtin("node:v8").setFlagsFromString(servingFlags),
     exit: (code) => process.exit(code),
     workers: workersOf(),

@@ -6,7 +6,7 @@ import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { serverShell } from "../../src/runtime/server_shell.ts";
 import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
-import { spawnCommand, withProxyCommand } from "../support/_cli.ts";
+import { fakeShell, spawnCommand, withProxyCommand } from "../support/_cli.ts";
 import { happens, patienceMs } from "../support/patience.ts";
 import { assertRefused, getRaw, goodBody, listeners, untilRefused } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -54,7 +54,7 @@ async function start(
   const parts = {
     connectors: serverConnectors,
     runtime: testRuntime({ send: serverRuntime().send, clock }),
-    shell,
+    shell: { ...fakeShell(), ...shell },
     sinks: [sink],
   };
   const proxy = await startProxy(parts, { config, port: 0 });

@@ -134,6 +134,17 @@ describe("The process above workers", () => {
     assertEquals([await code, shell.running, clock.pending], [0, 0, 0]);
   });
 
+  it("prints a rejection that no code handles, with its stack, and goes on until it ends", async () => {
+    const { all, shell, code } = startTwo();
+    shell.reject(new Error("forgotten"));
+    assertMatch(shell.err, /^Unhandled rejection: Error: forgotten\n(?:.*\n)*\s+at /m);
+    shell.signal("SIGTERM");
+    for (const worker of all) worker.end(0);
+    assertEquals(await code, 0);
+    shell.reject(new Error("later"));
+    assertEquals(shell.err.includes("later"), false);
+  });
+
   it("ends at once with a second signal", () => {
     const { shell } = startTwo();
     shell.signal("SIGTERM");

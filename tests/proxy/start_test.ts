@@ -3,6 +3,7 @@ import { serverConnectors } from "../../connectors/server.ts";
 import { MeshError } from "../../src/errors.ts";
 import { startProxy } from "../../src/proxy/serve.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
+import { fakeShell } from "../support/_cli.ts";
 
 Deno.test("startProxy() flushes its sinks when the port is taken, and leaves no timer", async () => {
   let flushes = 0;
@@ -11,7 +12,7 @@ Deno.test("startProxy() flushes its sinks when the port is taken, and leaves no 
   const start = startProxy({
     connectors: serverConnectors,
     runtime,
-    shell: { serve: () => Promise.reject(busy) },
+    shell: { ...fakeShell(), serve: () => Promise.reject(busy) },
     sinks: [{ emit: () => {}, trace: () => {}, flush: () => Promise.resolve(void flushes++) }],
   }, {});
   assertEquals(await assertRejects(() => start, MeshError), busy);

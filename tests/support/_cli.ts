@@ -2,6 +2,7 @@
  * Runs the command line: in this process with a fake shell, or as a child process.
  * @module
  */
+import { assertNotMatch } from "@std/assert";
 import { spawn } from "node:child_process";
 import { env as processEnv, kill } from "node:process";
 import { serverConnectors } from "../../connectors/server.ts";
@@ -35,6 +36,8 @@ export interface FakeShell extends Shell {
   says(text: string): Promise<void>;
   /** Sends a signal. */
   signal(name: EndSignal | ReloadSignal): void;
+  /** Rejects a promise that no code handles. */
+  reject(reason: unknown): void;
 }
 
 /** Options of a {@linkcode FakeShell}. */
@@ -62,6 +65,7 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
   let running = 0;
   const exits: number[] = [];
   const tasks = new Set<{ signals: readonly string[]; task: (signal: never) => void }>();
+  const rejections = new Set<(reason: unknown) => void>();
   const output = (stream: "out" | "err") => {
     const write = (text: string) => {
       written[stream] += text;
@@ -92,6 +96,11 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
       tasks.add(entry);
       return () => void tasks.delete(entry);
     },
+    onUnhandledRejection(task) {
+      rejections.add(task);
+      return () => void rejections.delete(task);
+    },
+    reject: (reason) => rejections.forEach((task) => task(reason)),
     checkTls: serverShell().checkTls,
     prepareToServe() {},
     workers: serverShell().workers,
@@ -236,6 +245,8 @@ export interface ChildOptions {
   readonly input?: string;
   /** Working directory. */
   readonly cwd?: string;
+  /** Whether it may log a rejection that no code handles, which otherwise fails the test. */
+  readonly mayReject?: boolean;
 }
 
 /**
@@ -246,7 +257,7 @@ export interface ChildOptions {
  */
 export function spawnCommand(
   args: readonly string[],
-  { env = {}, entry = "cli", command: line = entryCommand(entry), input, cwd }: ChildOptions = {},
+  { env = {}, entry = "cli", command: line = entryCommand(entry), input, cwd, mayReject }: ChildOptions = {},
 ): ChildCommand {
   const [command, ...first] = line;
   const { PATH, HOME, DENO_DIR, XDG_CACHE_HOME } = processEnv;
@@ -296,6 +307,7 @@ export function spawnCommand(
     async [Symbol.asyncDispose]() {
       if (!isOver) kill(child.pid!, "SIGKILL");
       await code;
+      if (mayReject !== true) assertNotMatch(written.err, /Unhandled rejection/);
     },
   };
 }
