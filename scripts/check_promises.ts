@@ -16,7 +16,7 @@ import { createProgram } from "./promises/program.ts";
  * @returns A line for each: path, line, column, reason.
  */
 export function checkPromises(program: ts.Program, files: readonly string[]): string[] {
-  const linter = new Linter({ configType: "flat", cwd: fromFileUrl(root) });
+  const linter = new Linter({ configType: "flat", cwd: "/" });
   const config = [{
     files: ["**/*.ts"],
     plugins: { promises: rules },
@@ -30,21 +30,25 @@ export function checkPromises(program: ts.Program, files: readonly string[]): st
   return files.flatMap((filename) => {
     const { text } = program.getSourceFile(filename)!;
     return linter.verify(text, config, { filename }).map(({ line, column, message }) =>
-      `${filename.slice(fromFileUrl(root).length)}:${line}:${column} ${message}`
+      `${filename.replace(fromFileUrl(root), "")}:${line}:${column} ${message}`
     );
   });
 }
 
-function* sourceFiles(folder: string): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory && !/^(?:\.|npm$|jsr$|node_modules$|fixtures$|coverage$)/.test(name)) yield* sourceFiles(path);
+/** Folders of what is built, and of data. */
+const skipped: readonly string[] = ["npm", "jsr", "coverage", "tests/fixtures"];
+
+/** Yields the paths of all source files, relative to the root. */
+function* sourceFiles(folder = ""): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, root))) {
+    const path = folder + name;
+    if (isDirectory && !name.startsWith(".") && !skipped.includes(path)) yield* sourceFiles(`${path}/`);
     else if (/(?<!\.d)\.ts$/.test(name)) yield path;
   }
 }
 
 if (import.meta.main) {
-  const files = [...sourceFiles(fromFileUrl(root).replace(/\/$/, ""))].sort();
+  const files = [...sourceFiles()].sort().map((path) => fromFileUrl(new URL(path, root)));
   const floating = checkPromises(await createProgram(files), files);
   for (const line of floating) console.error(line);
   console.log(`${files.length} files, ${floating.length} floating promises`);

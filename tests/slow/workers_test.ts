@@ -7,6 +7,8 @@ import { Gate, json, startUpstream } from "../support/upstream.ts";
 
 import { admin, answer, atOnce, isLinux, killOne, token, withWorkers } from "../support/_workers.ts";
 
+const codeOf = (body: string): string | undefined => JSON.parse(body).error?.code;
+
 (isLinux ? describe : describe.skip)("Workers on one port", () => {
   it("admit as many requests of a client as its rpm says, to the request, also when one is killed", async () => {
     await using upstream = await startUpstream(answer);
@@ -90,6 +92,24 @@ import { admin, answer, atOnce, isLinux, killOne, token, withWorkers } from "../
       gate.openAll();
       await Promise.all([first, second]);
       assertEquals(tally(seen.filter((one) => one !== 0)), { 200: 6, overloaded: 14 + 20 - lost });
+    });
+  });
+
+  it("admit requests without a body by the same counts, and go on after they refused some", async () => {
+    const gate = new Gate();
+    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    const proxy = { max_concurrent: 2, auth: { tokens: [{ token, name: "web", rpm: 2 }, admin] } };
+    await withWorkers({ upstream, config: { proxy } }, async (workers) => {
+      const files = (as: string) => workers.ask("GET /v1/files", "", as).then(codeOf);
+      const open = Promise.all([workers.chat(admin), workers.chat(admin)]);
+      await until(() => upstream.calls === 2);
+      assertEquals(await files(admin), "overloaded");
+      gate.openAll();
+      assertEquals((await open).map(({ status }) => status), [200, 200]);
+      const seen = [];
+      for (let asked = 0; asked < 5; asked++) seen.push(await files(token));
+      assertEquals(seen, [undefined, undefined, ...Array(3).fill("rate_limit_exceeded")]);
+      assertEquals(workers.child.err.includes("exited"), false, workers.child.err);
     });
   });
 
