@@ -35,7 +35,8 @@ export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
 
 /**
- * Starts a proxy. The configuration is validated and all files are read before the port is bound.
+ * Starts a proxy. The configuration is validated and all files are read before the port is bound. Until it has stopped,
+ * a rejected promise that no code handles does not end the process: it is traced with its stack.
  *
  * @param options Configuration, address and tokens. Without a configuration, providers are detected.
  * @throws {NoProvidersError} If no provider has an API key.
