@@ -155,7 +155,7 @@ export interface TraceEntry {
   readonly timestamp: string;
   /** Severity of the entry. */
   readonly severity: Severity;
-  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider` or `registry`. */
+  /** The component: `router`, `pool`, `mesh`, `proxy`, `provider`, `registry` or `process`. */
   readonly component: string;
   /** The message. */
   readonly message: string;
