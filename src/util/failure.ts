@@ -5,7 +5,7 @@
 import type { TraceEntry } from "../contracts/events.ts";
 
 /** A failure as a trace describes it. */
-export interface FailureFacts {
+interface FailureFacts {
   /** What has failed, and with which error. */
   readonly message: string;
   /** The stack of the error, if it has one. */
