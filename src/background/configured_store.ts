@@ -112,7 +112,7 @@ export class ConfiguredStore implements StateStore {
   /** The mesh starts without this record if it cannot be written. It is then written later. */
   async #keepConfig(): Promise<void> {
     const { settings: { document }, redactor, hub, runtime: { clock } } = this.#mesh();
-    const retries = this.#retries ??= new RetryTimer(clock, { ...writeRetry, retry: () => void this.#keepConfig() });
+    const retries = this.#retries ??= new RetryTimer(clock, { ...writeRetry, retry: () => this.#keepConfig() });
     try {
       const { keepConfig } = await import("../config/load/kept_config.ts");
       await keepConfig(document, this.#storage!, (text) => redactor.redact(text));

@@ -10,8 +10,8 @@ interface RetryTimerOptions {
   readonly firstMs: number;
   /** Maximum delay, ms. */
   readonly maxMs: number;
-  /** The work to retry. It schedules the next retry when it fails. */
-  readonly retry: () => void;
+  /** The work to retry. It may report its own failures, and schedule the next retry; a rejection does so, too. */
+  readonly retry: () => Promise<unknown>;
 }
 
 /** Schedules one retry at a time. It does not keep the process alive. */
@@ -32,7 +32,7 @@ export class RetryTimer {
     if (this.#cancel !== undefined) return;
     this.#cancel = this.#clock.after(this.#delayMs, () => {
       this.#cancel = undefined;
-      this.#options.retry();
+      this.#options.retry().catch(() => this.schedule());
     });
     this.#delayMs = Math.min(2 * this.#delayMs, this.#options.maxMs);
   }

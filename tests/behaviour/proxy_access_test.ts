@@ -184,7 +184,7 @@ describe("A configuration that requires bearer tokens and has none", () => {
     await before.initialize(testConfig({ upstreams: { a: upstream.url }, config: { proxy: { auth } } }));
     await next.initialize(config(upstream));
     const handler = createHandler(before);
-    assertThrows(() => void handler.replace(next), ConfigError, missing);
+    assertThrows(() => assertEquals(handler.replace(next), undefined), ConfigError, missing);
     assertEquals((await handler(list())).status, 401);
     assertEquals((await handler(list({ authorization: `Bearer ${tokens[0]}` }))).status, 200);
     await Promise.all([before.close(), next.close()]);

@@ -65,7 +65,7 @@ export class SnapshotStore implements StateStore {
   constructor(parts: SnapshotStoreParts) {
     this.#parts = parts;
     const { storage, clock, settings: { locking } } = parts;
-    this.#retries = new RetryTimer(clock, { ...writeRetry, retry: () => void (this.#syncing ??= this.#syncAll()) });
+    this.#retries = new RetryTimer(clock, { ...writeRetry, retry: () => this.#syncing ??= this.#syncAll() });
     if (locking !== undefined) this.#lock = new RecordLock({ storage, key: stateKey, clock, locking });
   }
 

@@ -49,7 +49,7 @@ export class SavedSums {
   constructor(parts: SavedSumsParts) {
     this.#parts = parts;
     this.#lock = new RecordLock({ storage: parts.storage, key, clock: parts.clock, locking });
-    this.#retries = new RetryTimer(parts.clock, { ...writeRetry, retry: () => void this.#save() });
+    this.#retries = new RetryTimer(parts.clock, { ...writeRetry, retry: () => this.#save() });
   }
 
   /** Wraps a store: restores the counters before it loads, and persists them after it closes. */
