@@ -180,8 +180,8 @@ class Supervisor {
 
   /** Prints an error of our own with its stack. The workers go on serving. */
   readonly #report = (reason: unknown): void => {
-    const { message, stack } = describeFailure("Unhandled rejection", reason);
-    this.#parts.shell.stderr.write(`${message}\n${stack ?? ""}\n`);
+    const { message, stack = "" } = describeFailure("Unhandled rejection", reason);
+    this.#print({ severity: "error", message, stack, text: `${message}\n${stack}\n` });
   };
 
   #sendAll(message: ToWorker): void {
