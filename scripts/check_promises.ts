@@ -7,10 +7,7 @@
 import { fromFileUrl, root } from "./npm/files.ts";
 import type ts from "./npm/typescript.ts";
 import { type Eslint, loadEslint } from "./promises/eslint.ts";
-import { createProgram } from "./promises/program.ts";
-
-/** Folders of what is built, and of data. */
-const skipped: readonly string[] = ["npm", "jsr", "coverage", "tests/fixtures"];
+import { createProgram, sourceFiles } from "./promises/program.ts";
 
 const rules = {
   "promises/no-floating-promises": ["error", { ignoreVoid: false, checkThenables: true }],
@@ -33,15 +30,6 @@ function checkPromises(program: ts.Program, files: readonly string[], { Linter, 
       `${filename.replace(fromFileUrl(root), "")}:${line}:${column} ${message}`
     );
   });
-}
-
-/** Yields the paths of all source files, relative to the root. */
-function* sourceFiles(folder = ""): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, root))) {
-    const path = folder + name;
-    if (isDirectory && !name.startsWith(".") && !skipped.includes(path)) yield* sourceFiles(`${path}/`);
-    else if (/(?<!\.d)\.ts$/.test(name)) yield path;
-  }
 }
 
 const paths = Deno.args.length > 0 ? Deno.args : [...sourceFiles()].sort();

@@ -25,14 +25,26 @@ const options: ts.CompilerOptions = {
   types: [],
 };
 
+/** Folders of what is built, and of data. */
+const skipped: readonly string[] = ["npm", "jsr", "coverage", "tests/fixtures"];
+
+/** Yields the paths of all source files, relative to the root. */
+export function* sourceFiles(folder = ""): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, root))) {
+    const path = folder + name;
+    if (isDirectory && !name.startsWith(".") && !skipped.includes(path)) yield* sourceFiles(`${path}/`);
+    else if (/(?<!\.d)\.ts$/.test(name)) yield path;
+  }
+}
+
 /**
- * Creates the program.
+ * Creates the program of some files and what they import.
  *
  * @param files Absolute paths.
  * @throws {Error} When an import cannot be resolved: its promises would be of unknown type.
  */
 export async function createProgram(files: readonly string[]): Promise<ts.Program> {
-  const specifiers = [...readSpecifiers(files), nodeTypes];
+  const specifiers = [...readSpecifiers(), nodeTypes];
   await deno("cache", "--no-lock", "--no-config", ...specifiers);
   const { npmCache } = JSON.parse(await deno("info", "--json")) as { npmCache: string };
   const packages = new CachedPackages(`${npmCache}/registry.npmjs.org`, specifiers);
@@ -56,11 +68,11 @@ export async function createProgram(files: readonly string[]): Promise<ts.Progra
   return program;
 }
 
-function readSpecifiers(files: readonly string[]): string[] {
+/** Returns the packages that this tree imports: their own imports of each other are without versions. */
+function readSpecifiers(): string[] {
   const imported = /\b(?:from|import)\s*\(?\s*"(npm:[^"]+)"/g;
-  return [
-    ...new Set(files.flatMap((file) => [...Deno.readTextFileSync(file).matchAll(imported)].map(([, name]) => name!))),
-  ];
+  const texts = [...sourceFiles()].map((path) => Deno.readTextFileSync(new URL(path, root)));
+  return [...new Set(texts.flatMap((text) => [...text.matchAll(imported)].map(([, name]) => name!)))];
 }
 
 async function deno(...args: string[]): Promise<string> {
