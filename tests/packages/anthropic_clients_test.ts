@@ -9,7 +9,11 @@ import { type Dialect, dialects, type Reply, speaking } from "../support/_dialec
 import { startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const text = "Hello wörld, how are you?";
-const place = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+const place = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const } },
+  required: ["city"],
+};
 const calls = [{ id: "call_a", name: "look", input: { city: "Bern" } }];
 const tools = {
   look: tool({ inputSchema: jsonSchema<{ city: string }>(place), execute: ({ city }) => `sunny in ${city}` }),

@@ -11,11 +11,11 @@ import { answer, type Script, status } from "../support/upstream.ts";
 
 const text = "Hello world";
 const place = {
-  type: "object",
-  properties: { city: { type: "string" } },
+  type: "object" as const,
+  properties: { city: { type: "string" as const } },
   required: ["city"],
   additionalProperties: false,
-} as const;
+};
 const toolCalls = [{ name: "look", arguments: '{"city":"Bern"}', id: "call_1" }];
 
 /** Two models, of which the first one always fails: what a client gets came by a failover. */
