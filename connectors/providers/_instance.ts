@@ -7,6 +7,7 @@ import type { ProviderConnector } from "../../src/contracts/connector.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
+import { splitDate } from "../../src/util/model_ids.ts";
 
 /**
  * Creates a provider instance from a connector.
@@ -82,7 +83,7 @@ function checkOptions(connector: ProviderConnector, { apiKey, baseUrl, models }:
 /** Facts of a model that the program names; a dated id takes those of the model it is a release of. */
 function chosen(model: string | ModelInfo, { models, local }: ProviderConnector): ModelInfo {
   const id = typeof model === "string" ? model : model.id;
-  const undated = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
+  const { undated } = splitDate(id);
   const known = models.find((one) => one.id === id) ?? models.find((one) => one.id === undated);
   const info = { ...(local ? { pricing: [{ input: 0, output: 0 }] } : {}), ...known, id };
   const merged = typeof model === "string" ? info : { ...info, ...model };

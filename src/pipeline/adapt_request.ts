@@ -3,8 +3,9 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { OperationRequest } from "../contracts/provider.ts";
+import type { ModelInfo, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
+import { splitDate } from "../util/model_ids.ts";
 import { privateFields } from "./private_fields.ts";
 import type { RoutedRequest } from "./request.ts";
 
@@ -19,11 +20,11 @@ export interface AdaptedRequest {
 export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
   const { operation, body, text, files, original } = request;
   const { edits: own, dropped } = operation.reword(body, model);
-  const native = original?.nativeFor(model, own);
+  const info = toDated(model.info, request.model);
+  const native = original?.nativeFor(info === model.info ? model : { ...model, info }, own);
   const edits: Record<string, unknown> = { ...own };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   const reworded = edited(body, edits);
-  const { info } = model;
   return {
     completion: {
       operation: operation.name,
@@ -41,6 +42,13 @@ export function adaptRequest(request: RoutedRequest, model: ModelEntry): Adapted
       ? dropped
       : [...original.dropped, ...dropped],
   };
+}
+
+/** A dated name of a model is sent as it came, since it means that release. */
+function toDated(info: ModelInfo, name: string): ModelInfo {
+  const { undated, date } = splitDate(name);
+  const isOfModel = date !== "" && (undated === info.id || undated.endsWith(`/${info.id}`));
+  return isOfModel ? { ...info, id: `${info.id}${date}` } : info;
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {

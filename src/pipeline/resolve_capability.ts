@@ -5,6 +5,7 @@
 import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { nearestNames } from "../registry/nearest_names.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
+import { equivalentIds } from "../util/model_ids.ts";
 
 /** The target of a name: a pool, a node of the capability tree, or certain models. */
 export type Target =
@@ -13,7 +14,8 @@ export type Target =
   | { readonly kind: "models"; readonly name: string; readonly models: readonly ModelEntry[] };
 
 /**
- * Resolves a name. The first match applies: pool, alias, capability, model, `<vendor>/<id>` or upstream id.
+ * Resolves a name. The first match applies: pool, alias, capability, model, `<vendor>/<id>` or upstream id, which may
+ * be dated.
  *
  * @param name The request's `model`.
  * @param registry The registry.
@@ -26,7 +28,9 @@ export function resolveCapability(name: string, registry: Registry): Target {
   if (target !== undefined) return target;
   const suggestions = nearestNames(name, registry);
   const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
-  throw new ModelNotFoundError(`The model or pool ${quoted(name)} does not exist${hint}`);
+  throw new ModelNotFoundError(
+    `The model or pool ${quoted(name)} does not exist${hint}. To add a model, name it and its provider under "models"`,
+  );
 }
 
 function find(name: string, registry: Registry): Target | undefined {
@@ -38,6 +42,10 @@ function find(name: string, registry: Registry): Target | undefined {
   if (model !== undefined) return { kind: "models", name, models: [model] };
   const models = registry.modelsByUpstreamId(name);
   if (models.length > 0) return { kind: "models", name, models };
+  for (const id of equivalentIds(name)) {
+    const same = registry.modelsByUpstreamId(id);
+    if (same.length > 0) return { kind: "models", name: id, models: same };
+  }
   if (paths.length === 0) return undefined;
   throw new UnsupportedRequestError(`The capability ${quoted(name)} is ambiguous: use ${paths.join(" or ")}`, {
     code: "invalid_value",

@@ -10,17 +10,11 @@ import type { RouteEntry } from "./exchange.ts";
 /**
  * The route of a request.
  *
- * @param entry The route of its path; undefined if there is none.
+ * @param entry The route of its path.
  * @param request For the error.
- * @throws {HttpError} 404 without a route, 405 for an unsupported method.
+ * @throws {HttpError} 405 for an unsupported method.
  */
-export function checkedRoute(
-  entry: RouteEntry | undefined,
-  { request, path }: { readonly request: PlainRequest; readonly path: string },
-): RouteEntry {
-  if (entry === undefined) {
-    throw new HttpError(`Unknown request URL: ${request.method} ${path}`, { status: 404, code: "unknown_url" });
-  }
+export function checkedRoute(entry: RouteEntry, request: PlainRequest): RouteEntry {
   const method = request.method === "HEAD" ? "GET" : request.method;
   if (entry.methods.includes(method)) return entry;
   const allow = entry.methods.join(", ");

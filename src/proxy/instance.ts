@@ -22,7 +22,7 @@ import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
-import { routeOf } from "./routes.ts";
+import { routeOf, servedEndpoints } from "./routes.ts";
 import { Slots } from "./slots.ts";
 
 /** Maximum length of a path in logs, characters. */
@@ -144,7 +144,8 @@ export class ProxyInstance {
       if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request, entry?.dialect);
       if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
-      const response = await this.#respond(checkedRoute(entry, incoming), incoming);
+      if (entry === undefined) throw await this.#unknown(incoming);
+      const response = await this.#respond(checkedRoute(entry, request), incoming);
       return request.method === "HEAD" ? withoutBody(response) : response;
     } catch (error) {
       const { signal } = request;
@@ -174,6 +175,13 @@ export class ProxyInstance {
     const path = redact(readPath(url).slice(0, maxLoggedPath));
     const line = { level: "warning", ...facts, method, path, status, code: body.error.code ?? "" } as const;
     hub.log(suppressed === 0 ? line : { ...line, suppressed });
+  }
+
+  async #unknown({ request, path }: Pick<IncomingRequest, "request" | "path">): Promise<HttpError> {
+    const { unknownPath } = await import("./unknown_path.ts");
+    const { endpoints: exposed } = this.#proxy;
+    const isServed = (other: string) => routeOf(other, { exposed, headers: request.headers }) !== undefined;
+    return unknownPath({ method: request.method, path }, { isServed, served: exposed ?? servedEndpoints });
   }
 
   async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {

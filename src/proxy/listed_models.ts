@@ -13,7 +13,8 @@ export function listFor({ mesh, client }: Exchange): ModelList {
   const pools = client?.pools;
   if (pools === undefined) return { object, data };
   const models = new Set([...modelsOfPools(pools, mesh.registry)].map(({ name }) => name));
-  return { object, data: data.filter(({ id, mesh: { type } }) => (type === "pool" ? pools : models).has(id)) };
+  const isOwn = (name: string) => pools.has(name) || models.has(name);
+  return { object, data: data.filter(({ id, mesh }) => isOwn(mesh.type === "alias" ? mesh.target : id)) };
 }
 
 /**

@@ -57,9 +57,18 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   ),
 };
 
+/** Paths below `/v1/`. */
+export const servedEndpoints: readonly string[] = [...Object.keys(endpoints), "files", "batches", "fine_tuning/jobs"];
+
 const oneModel = imported(
   { methods: ["GET"] },
   async () => ({ handle: (await import("./models_routes.ts")).oneListedModel }),
+);
+
+/** Lists in Anthropic's shape, for clients that name a version of its API. */
+const anthropicModels = imported(
+  { methods: ["GET"], dialect: messagesWords },
+  async () => ({ handle: (await import("./models_routes.ts")).anthropicModels }),
 );
 
 const geminiRoute = (facts: Omit<RouteEntry, "handle" | "dialect">): RouteEntry =>
@@ -72,6 +81,7 @@ const geminiUnknown = geminiRoute({ methods: ["GET", "POST", "PUT", "PATCH", "DE
 const geminiMethod = geminiRoute(work);
 
 const others: Readonly<Record<string, RouteEntry>> = {
+  "/": imported({ methods: ["GET"], isPublic: true }, async () => ({ handle: (await import("./root_route.ts")).root })),
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
   "/metrics": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).metrics })),
@@ -126,6 +136,7 @@ export function routeOf(path: string, { exposed, headers }: RouteOptions): Route
   if (name.startsWith("models")) {
     const entry = isExposed(geminiEndpoint) ? geminiRouteIn(plain, headers) : undefined;
     if (entry !== undefined) return entry;
+    if (headers.has("anthropic-version") && isExposed("models") && /^models(\/.|$)/.test(name)) return anthropicModels;
   }
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
   return name.startsWith("models/") && isExposed("models") ? oneModel : objectRouteOf(name, isExposed);

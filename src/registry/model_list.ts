@@ -14,10 +14,10 @@ export interface ListedEntry {
   readonly object: "model";
   /** Creation time, Unix seconds; 0 when unknown. */
   readonly created: number;
-  /** `mesh` for a pool, the vendor for a model. */
+  /** `mesh` for a pool or an alias, the vendor for a model. */
   readonly owned_by: string;
   /** Kind and status. */
-  readonly mesh: PoolFacts | ModelFacts;
+  readonly mesh: PoolFacts | ModelFacts | AliasFacts;
 }
 
 /** Status of a pool. */
@@ -48,11 +48,19 @@ export interface ModelFacts {
   readonly status: "active" | "standby";
 }
 
+/** The target of an alias. */
+export interface AliasFacts {
+  /** Always `alias`. */
+  readonly type: "alias";
+  /** The pool or model that it stands for. */
+  readonly target: string;
+}
+
 /** The body of `GET /v1/models`. */
 export interface ModelList {
   /** Always `list`. */
   readonly object: "list";
-  /** Pools first, then models. */
+  /** Pools first, then aliases, then models. */
   readonly data: readonly ListedEntry[];
 }
 
@@ -68,6 +76,15 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
       mesh: { type: "pool", capability, strategy, status: active > 0 ? "active" : "standby", active, standby },
     };
   });
+  const aliases = [...registry.aliases].filter(([name]) => registry.pool(name) === undefined).map(
+    ([name, target]): ListedEntry => ({
+      id: name,
+      object: "model",
+      created: 0,
+      owned_by: "mesh",
+      mesh: { type: "alias", target },
+    }),
+  );
   const listed = listModels(registry, clock.monotonic());
   const models = registry.models.map((model, index): ListedEntry => ({
     id: model.name,
@@ -81,5 +98,5 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
       status: listed[index]!.status,
     },
   }));
-  return { object: "list", data: [...pools, ...models] };
+  return { object: "list", data: [...pools, ...aliases, ...models] };
 }

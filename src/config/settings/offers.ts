@@ -3,6 +3,7 @@
  * @module
  */
 import type { ModelInfo } from "../../contracts/provider.ts";
+import { splitDate } from "../../util/model_ids.ts";
 import type { KnownProvider } from "./known.ts";
 import type { ProviderEntry } from "./settings.ts";
 
@@ -54,5 +55,5 @@ function isDefault({ defaultFor = [] }: Pick<ModelInfo, "defaultFor">): boolean 
  * @param find Finds an entry by its exact id.
  */
 export function findCatalogued<Model>(id: string, find: (id: string) => Model | undefined): Model | undefined {
-  return find(id) ?? find(id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, ""));
+  return find(id) ?? find(splitDate(id).undated);
 }
