@@ -73,7 +73,9 @@ describe("a stream that breaks after its first content", () => {
 });
 
 describe("a stream that falls silent", () => {
-  const noRetry = { pool: { ...oneOutcome, retry: { max_attempts: 0 } } };
+  // heartbeats would begin the response earlier
+  const config = { proxy: { heartbeat: "0s" } };
+  const noRetry = { config, pool: { ...oneOutcome, retry: { max_attempts: 0 } } };
   const silent: readonly [name: string, behaviour: Behaviour][] = [
     ["before its head", hang()],
     ["after its head", stream({ cut: { after: "headers", how: "hang" } })],

@@ -26,7 +26,7 @@ const paths: readonly (readonly [method: string, path: string, refused: Refused]
     ["POST", path, getOnly] as const,
     ["DELETE", path, getOnly] as const,
   ]),
-  ...["/", "/v1", "/v1/", "/v1/chat", "/v1/chat/completions/x", "/V1/models", "/v1/Models", "/v1//models", "/healthz"]
+  ...["/v1", "/v1/", "/v1/chat", "/v1/chat/completions/x", "/V1/models", "/v1/Models", "/v1//models", "/healthz"]
     .map((path) => ["GET", path, noPath] as const),
   ["POST", "/chat/completions", noPath],
   ["POST", "/v1/chat/completions//", noPath],
