@@ -72,7 +72,7 @@ describe("GET /", () => {
     assertEquals([response.status, response.headers.get("location")], [302, "/ui"]);
   });
 
-  it("tells a program what this is", async () => {
+  it("answers a program with name and version", async () => {
     await using scene = await open({ tokens: ["a-token-of-16-chars"] });
     const response = await scene.get("/", { accept: "application/json" });
     const body = await response.json();
