@@ -136,13 +136,15 @@ export class FineTuningJobs {
   /** Returns a job with the ids of this mesh. */
   async #shown(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
     const fileOf = (one: string) => resultFileId([one], located, this.#mesh);
-    const { training_file, validation_file, result_files } = job;
+    const { training_file, validation_file } = job;
+    const listed: unknown = job.result_files; // a provider sends anything
+    const results = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];
     return {
       ...job,
       id,
       training_file: await fileOf(training_file),
       validation_file: validation_file ? await fileOf(validation_file) : null,
-      result_files: await Promise.all((result_files ?? []).map(fileOf)),
+      result_files: await Promise.all(results.map(fileOf)),
     };
   }
 }

@@ -77,6 +77,28 @@ describe("A fine-tuning job", () => {
     assertMatch(refused.json.error.message, /fine_tuning\.supported: true/);
   });
 
+  it("has the result files that its provider lists, and none where the list is something else", async () => {
+    await using stage = await objectStage();
+    const { proxy, vendors: { a } } = stage;
+    const file = await ask(proxy, "files", { body: fileForm(examples, { purpose: "fine-tune" }) });
+    const { json: { id } } = await ask(proxy, "fine_tuning/jobs", {
+      json: { model: "chat", training_file: file.json.id },
+    });
+    const lists: readonly (readonly [unknown, number])[] = [
+      [["file-8", "file-9"], 2],
+      [["file-8", null, 7, {}], 1],
+      ["file-8", 0],
+      [{ 0: "file-8" }, 0],
+      [1e308, 0],
+      [null, 0],
+    ];
+    for (const [result_files, count] of lists) {
+      a!.jobs.values().next().value!.result_files = result_files;
+      const { status, json } = await ask(proxy, `fine_tuning/jobs/${id}`);
+      assertEquals([status, json.result_files?.length], [200, count], JSON.stringify(result_files));
+    }
+  });
+
   it("goes to a model that can be tuned", async () => {
     await using stage = await objectStage(["a"], { model: { features: { fine_tunable: false } } });
     const refused = await ask(stage.proxy, "files", { body: fileForm(examples, { purpose: "fine-tune" }) });

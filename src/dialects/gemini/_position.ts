@@ -38,11 +38,8 @@ export class Position {
 
   /** The members of an object without nulls, in camelCase: the API also accepts `system_instruction`. */
   fields(value: unknown): JsonObject {
-    const fields: JsonObject = {};
-    for (const [name, member] of Object.entries(this.object(value))) {
-      if (member !== null && member !== undefined) fields[camelCase(name)] = member;
-    }
-    return fields;
+    const members = Object.entries(this.object(value)).filter(([, member]) => member !== null && member !== undefined);
+    return Object.fromEntries(members.map(([name, member]) => [camelCase(name), member])); // also one called __proto__
   }
 
   /** Validates an object. */

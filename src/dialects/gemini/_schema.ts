@@ -27,10 +27,10 @@ export function jsonSchemaOf(schema: JsonObject): JsonObject {
       [name, value],
     ) => [name.replace(snakeCase, (_, letter) => letter.toUpperCase()), value]),
   );
-  const result: JsonObject = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (!own.has(name) && value !== null && value !== "TYPE_UNSPECIFIED") result[name] = keyword(name, value);
-  }
+  const kept = Object.entries(fields).filter(([name, value]) =>
+    !own.has(name) && value !== null && value !== "TYPE_UNSPECIFIED"
+  );
+  const result: JsonObject = Object.fromEntries(kept.map(([name, value]) => [name, keyword(name, value)]));
   if (result.format === "enum" || result.format === "") delete result.format;
   return fields.nullable === true ? nullable(result) : result;
 }
