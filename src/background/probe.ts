@@ -7,6 +7,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { type Failure, failureOf } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
+import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
 /** Dependencies of a probe. */
@@ -27,10 +28,11 @@ export type ProbeRequest = (provider: Provider, options: CallOptions) => Promise
 export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly failure: Failure };
 
 /**
- * Probes a provider. Never rejects.
+ * Probes a provider.
  *
  * @param instance The opened provider.
  * @param parts Dependencies.
+ * @throws {MeshError} `overloaded` if this machine lacks resources, which proves nothing about the provider.
  */
 export async function probe(
   instance: ProviderInstance,
@@ -44,6 +46,7 @@ export async function probe(
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // releases the socket of an unfinished response
+    if (isOverload(reason)) throw reason;
     return { failure: failureOf(reason, instance.provider!, redact) };
   } finally {
     connection.close();

@@ -16,6 +16,7 @@ import { Connection } from "../pipeline/connection.ts";
 import { AttemptTimeout, type Failure, failureOf } from "../pipeline/failure.ts";
 import { IncomingBody } from "../pipeline/incoming_body.ts";
 import { isIncoming } from "../util/chunks.ts";
+import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -127,6 +128,7 @@ export function failedCall(thrown: unknown, connection: Connection, context: Fai
   const possiblyBilled = !isRead && !neverSent && !connection.answered;
   // the client has aborted, or the request body has failed
   if (aborted && error !== late && !(error instanceof AttemptTimeout)) return { error, neverSent, possiblyBilled };
+  if (isOverload(error)) return { error, neverSent: true, possiblyBilled: false };
   const failure: Failure = aborted && error === late
     ? { kind: "timeout", message: late!.message, neverSent: false, retryable: false }
     : failureOf(error, instance.provider!, mesh.redact);

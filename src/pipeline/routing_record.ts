@@ -16,6 +16,7 @@ import {
 import type { Member } from "../registry/registry.ts";
 import type { RequestPayloads } from "../observe/hub_events.ts";
 import { type RoutedRequest, toClientFacts } from "./request.ts";
+import { isOverload } from "../util/resource_lack.ts";
 import type { Usage } from "../state/usage.ts";
 import type { Outcome } from "../state/usage.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -157,7 +158,7 @@ export function readFault(error: unknown, { plan: { request: { signal } } }: Req
 }
 
 function statusFor(error: MeshError): number {
-  if (error.code === "shutting_down") return 503;
+  if (error.code === "shutting_down" || isOverload(error)) return 503;
   if (ProviderError.isInstance(error)) return error.status;
   if (RateLimitError.isInstance(error) || BudgetExceededError.isInstance(error)) return 429;
   if (StreamInterruptedError.isInstance(error)) return 502;

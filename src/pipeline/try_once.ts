@@ -5,6 +5,7 @@
 import type { OperationRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
+import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { Connection } from "./connection.ts";
@@ -41,7 +42,7 @@ export interface FailedTry {
 export async function tryOnce<T>(
   { context, member, permit, completion, call }: AttemptScope<T>,
 ): Promise<ServedTry<T> | FailedTry> {
-  const { clock, deps: { runtime, redact } } = context;
+  const { clock, deps: { runtime } } = context;
   const { instance } = member.model;
   context.unansweredMs = 0; // not the wait of an earlier model
   context.check();
@@ -62,20 +63,42 @@ export async function tryOnce<T>(
     });
     return { served, connection };
   } catch (error) {
-    const wasSent = connection.calls > 0 && !(NetworkError.isInstance(error) && error.neverSent);
-    context.possiblyBilled ||= wasSent && !connection.answered;
     const ms = clock.monotonic() - from;
-    context.unansweredMs = connection.answered ? 0 : ms;
-    if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
-    else reservation.fail(wasSent);
-    if (context.isStopped) context.addTry(member, { outcome: "aborted", ms, trace });
-    context.check();
-    const failure = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
-    connection.abort(error); // releases the socket of a response that is not read completely
-    return { failure, reservation };
+    return fail(error, { context, member, connection, reservation, ms, trace });
   } finally {
     context.attempts += connection.calls;
     context.upstreamMs += clock.monotonic() - from;
   }
+}
+
+interface BrokenTry extends Pick<AdmittedModel, "context" | "member"> {
+  readonly connection: Connection;
+  readonly reservation: CallReservation;
+  /** Its duration. */
+  readonly ms: number;
+  readonly trace: Connection["trace"];
+}
+
+/** Ends a try that has thrown. Rethrows what is no failure of the model. */
+function fail(
+  error: unknown,
+  { context, member, connection, reservation, ms, trace }: BrokenTry,
+): FailedTry {
+  const lacksResources = isOverload(error);
+  const isUnsent = lacksResources || NetworkError.isInstance(error) && error.neverSent;
+  const wasSent = connection.calls > 0 && !isUnsent;
+  context.possiblyBilled ||= wasSent && !connection.answered;
+  context.unansweredMs = connection.answered ? 0 : ms;
+  if (lacksResources) reservation.cancel(); // not an outage of the provider
+  else if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
+  else reservation.fail(wasSent);
+  if (context.isStopped || lacksResources) context.addTry(member, { outcome: "aborted", ms, trace });
+  context.check();
+  if (lacksResources) throw error;
+  const { deps: { redact } } = context;
+  const reason = connection.stop.aborted ? connection.stop.reason : error;
+  const failure = failureOf(reason, member.model.instance.provider!, redact);
+  context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
+  connection.abort(error); // releases the socket of a response that is not read completely
+  return { failure, reservation };
 }

@@ -16,6 +16,7 @@ import {
   StreamInterruptedError,
   UnsupportedRequestError,
 } from "../errors.ts";
+import { createOverload, isOverload, isResourceLack } from "../util/resource_lack.ts";
 
 /** Official clients ignore a longer `retry-after`, ms. */
 const maxHintMs = 60_000;
@@ -89,9 +90,10 @@ function retryLaterRow(error: unknown): ErrorRow | undefined {
 function serverErrorRow(error: unknown, requestId: string): ErrorRow {
   const type = "server_error";
   if (StreamInterruptedError.isInstance(error)) return rowOf(error, { status: 502, type });
-  if (MeshError.isInstance(error) && error.code === "shutting_down") {
+  if (MeshError.isInstance(error) && (error.code === "shutting_down" || isOverload(error))) {
     return rowOf(error, { status: 503, type, headers: waitHeaders(1000, false) });
   }
+  if (isResourceLack(error)) return serverErrorRow(createOverload(), requestId);
   const message = `Internal error; the request id is ${requestId}`;
   return rowOf({ message, code: "internal_error" }, { status: 500, type });
 }

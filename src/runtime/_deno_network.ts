@@ -2,7 +2,9 @@
  * Connections on Deno, for the HTTP/1.1 client.
  * @module
  */
-import { NetworkError } from "../errors.ts";
+import { type MeshError, NetworkError } from "../errors.ts";
+import { createOverload, isResourceLack } from "../util/resource_lack.ts";
+import { Descriptors } from "./_descriptors.ts";
 import type { Network } from "./http1/client.ts";
 import type { Socket } from "./http1/connection.ts";
 import type { Target } from "./http1/request.ts";
@@ -52,13 +54,20 @@ async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSig
   }
 }
 
-function faultOf(error: unknown): NetworkError {
+const descriptors = new Descriptors(() => Deno.openSync(Deno.build.os === "windows" ? "NUL" : "/dev/null").close());
+
+function faultOf(error: unknown): MeshError {
   const { errors } = Deno;
+  if (isResourceLack(error)) {
+    descriptors.lacked();
+    return createOverload();
+  }
   if (error instanceof errors.ConnectionRefused) return never("Cannot connect to the provider: refused");
   if (error instanceof errors.NotCapable || error instanceof errors.PermissionDenied) {
     return never("Cannot connect to the provider: not permitted (--allow-net)");
   }
   const isName = error instanceof Error && /lookup|resolve/i.test(error.message);
+  if (isName && descriptors.areLacking) return createOverload();
   return never(
     isName
       ? "Cannot find the provider's host: its name does not resolve"

@@ -4,6 +4,7 @@
  */
 import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
+import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { streamOf } from "./_stream_of.ts";
 
 /** A classified runtime error: our message, and whether the request may have been read. */
@@ -117,6 +118,7 @@ function translate(
   otherwise: NetworkFault,
 ): unknown {
   if (signal?.aborted) return signal.reason;
+  if (isResourceLack(error)) return createOverload();
   const { message, neverSent } = classify(textOf(error)) ?? otherwise;
   return new NetworkError(message, { neverSent }); // without a cause: the runtime's message quotes URLs and headers
 }

@@ -3,7 +3,10 @@
  * @module
  */
 import type { OnReadOpts, Socket as NetSocket } from "node:net";
-import { NetworkError } from "../errors.ts";
+import { type MeshError, NetworkError } from "../errors.ts";
+import { createOverload, isResourceLack } from "../util/resource_lack.ts";
+import { Descriptors } from "./_descriptors.ts";
+import { builtin } from "./_node_builtin.ts";
 import { turnEnd } from "./_turn_end.ts";
 import type { Socket } from "./http1/connection.ts";
 
@@ -63,7 +66,7 @@ export class NodeSocket implements Socket {
       const giveUp = () => socket.destroy();
       signal.addEventListener("abort", giveUp);
       socket.on("error", (error: Error & { readonly code?: string }) => {
-        reject(isSecuring ? never("the TLS handshake failed") : unconnected(error.code ?? ""));
+        reject(isSecuring ? never("the TLS handshake failed") : unconnected(error));
         this.#finish({ error });
       });
       socket.once(event, () => {
@@ -141,9 +144,20 @@ export class NodeSocket implements Socket {
   }
 }
 
+const descriptors = new Descriptors(() => {
+  const { closeSync, openSync } = builtin("node:fs");
+  closeSync(openSync(builtin("node:os").devNull, "r"));
+});
+
 /** Without a connection, no part of the request was read. */
-function unconnected(code: string): NetworkError {
+function unconnected(error: Error & { readonly code?: string }): MeshError {
+  const { code = "" } = error;
+  if (isResourceLack(error)) {
+    descriptors.lacked();
+    return createOverload();
+  }
   if (/^(ENOTFOUND|EAI_\w+)$/.test(code)) {
+    if (descriptors.areLacking) return createOverload();
     return new NetworkError("Cannot find the provider's host: its name does not resolve", { neverSent: true });
   }
   return never(code === "ECONNREFUSED" ? "refused" : "unreachable");

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { NetworkError } from "../errors.ts";
+import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { builtin } from "./_node_builtin.ts";
 import type { OutboundProxy, Target } from "./http1/request.ts";
 
@@ -34,7 +35,9 @@ export function tunnelTo(proxy: OutboundProxy, { hostname: to, port: toPort, sig
       const reason = statusCode === 407 ? "asks for a name and a password" : "refused the connection";
       reject(fault(`the outbound proxy ${reason} (status ${statusCode})`));
     });
-    call.on("error", () => reject(fault("the outbound proxy cannot be reached")));
+    call.on("error", (error) => {
+      reject(isResourceLack(error) ? createOverload() : fault("the outbound proxy cannot be reached"));
+    });
     call.end();
   });
 }

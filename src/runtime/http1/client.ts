@@ -4,7 +4,7 @@
  * @module
  */
 import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.ts";
-import { NetworkError } from "../../errors.ts";
+import { MeshError, NetworkError } from "../../errors.ts";
 import { callAfter } from "../_timers.ts";
 import { turnEnd } from "../_turn_end.ts";
 import { Body, CutMessage } from "./body.ts";
@@ -115,7 +115,7 @@ class Call {
     const { signal } = this.#request;
     this.#end();
     if (signal?.aborted) return signal.reason;
-    if (NetworkError.isInstance(error)) return error;
+    if (MeshError.isInstance(error)) return error;
     const message = error instanceof MalformedMessage
       ? "The provider's response is not valid HTTP"
       : `The connection to the provider broke ${where}`;
