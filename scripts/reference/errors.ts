@@ -82,7 +82,11 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   ],
   stream_interrupted: ["in the stream", "The provider failed after the first content.", "Retry the request."],
   no_active_model: ["503", "Every model is in standby.", "Wait for `Retry-After`, or add models to the pool."],
-  overloaded: ["503", "The proxy has reached `proxy.max_concurrent`.", "Retry after a second, or raise the limit."],
+  overloaded: [
+    "503",
+    "The proxy has reached `proxy.max_concurrent`, or its machine lacks file descriptors or memory.",
+    "Retry after a second, or raise the limit.",
+  ],
   shutting_down: ["503", "The proxy is shutting down.", "Retry the request at another process."],
   storage_unavailable: ["503", "The storage of clients is unavailable.", "See the error in the log."],
   timeout: ["504", "The deadline passed before the response began.", "Raise `timeout` or `proxy.request_timeout`."],

@@ -72,6 +72,11 @@ export interface ServeOptions {
   readonly port: number;
   /** The server: our own, `node:http`, or `Deno.serve` (on Deno only). `http1` when omitted. */
   readonly listener?: "http1" | "node" | "deno";
+  /**
+   * Maximum number of connections of `node:http` and `node:https`: beyond it, the one that has been idle for longest is
+   * closed. Unlimited when omitted.
+   */
+  readonly maxConnections?: number;
   /** Serves HTTPS with this certificate, always with `node:https`. */
   readonly tls?: TlsKeyPair;
   /** Called with the address once the server accepts connections. */

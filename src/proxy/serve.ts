@@ -3,7 +3,7 @@
  * @module
  */
 import type { ConfigSource } from "../config/load/config_source.ts";
-import { builtInProxy } from "../config/settings/defaults.ts";
+import { builtInProxy, defaultProxy } from "../config/settings/defaults.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
@@ -97,7 +97,8 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   });
   const { server, stopWatching } = await serveOn(proxy, {
     runtime,
-    serve: (tls) => shell.serve(handler, { host, port, listener: proxy.listener, ...tls }),
+    serve: (tls) =>
+      shell.serve(handler, { host, port, listener: proxy.listener, maxConnections: proxy.maxConnections, ...tls }),
     mesh: () => reloader.mesh,
   });
   const reloader = new Reloader(first, {
@@ -156,9 +157,7 @@ interface ListeningParts {
 function runningProxy(parts: ListeningParts): RunningProxy {
   const { options, started, host, server, reloader } = parts;
   const exposure = () => exposureWarnings(parts, reloader.mesh.settings.proxy ?? started);
-  const inert = started.listener === "deno" && server.listener !== undefined && server.listener !== "deno"
-    ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"]
-    : [];
+  const inert = inertWarnings(started, server);
   let stopping: Promise<void> | undefined;
   return {
     url: `${started.tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
@@ -172,6 +171,16 @@ function runningProxy(parts: ListeningParts): RunningProxy {
     },
     stop: () => stopping ??= stop(parts),
   };
+}
+
+/** Settings without effect on this server. */
+function inertWarnings({ listener, maxConnections }: ProxySettings, server: RunningServer): string[] {
+  const isOther = listener === "deno" && server.listener !== undefined && server.listener !== "deno";
+  const isUnlimited = maxConnections !== defaultProxy.maxConnections && server.listener === "deno";
+  return [
+    ...(isOther ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"] : []),
+    ...(isUnlimited ? ["proxy.max_connections has no effect on Deno.serve: set proxy.listener: node"] : []),
+  ];
 }
 
 async function stop(parts: ListeningParts): Promise<void> {
@@ -203,6 +212,9 @@ function checkedTokens(
   return tokens;
 }
 
+/** Configuration keys of settings with another name. */
+const configKeys: Readonly<Record<string, string>> = { maxConnections: "max_connections" };
+
 /** Settings that a running server cannot change. */
 function restartWarnings(
   { started, now = builtInProxy(), options }: {
@@ -211,10 +223,10 @@ function restartWarnings(
     options: ServeOptions;
   },
 ): readonly string[] {
-  return (["host", "port", "listener", "tls"] as const).flatMap((key) => {
+  return (["host", "port", "listener", "maxConnections", "tls"] as const).flatMap((key) => {
     const isGiven = (key === "host" || key === "port") && options[key] !== undefined;
     const isSame = JSON.stringify(started[key]) === JSON.stringify(now[key]);
-    return isGiven || isSame ? [] : [`proxy.${key} has changed: it takes effect after a restart`];
+    return isGiven || isSame ? [] : [`proxy.${configKeys[key] ?? key} has changed: it takes effect after a restart`];
   });
 }
 

@@ -1,6 +1,7 @@
 /**
  * Distinguishes lack of file descriptors from names that do not resolve: without one, a resolver can read neither its
  * files nor ask a server, and reports that the name is unknown.
+ * Limits connections to what the process may open.
  * @module
  */
 import { isResourceLack } from "../util/resource_lack.ts";
@@ -35,4 +36,25 @@ export class Descriptors {
       return true;
     }
   }
+}
+
+/** Descriptors for files, standard streams, and the runtime. */
+const ownDescriptors = 40;
+
+/**
+ * Returns how many clients may be connected under a limit of descriptors: each may need a connection to a provider as
+ * well. On Deno (2.9.6), a server over `node:http` that cannot accept a connection accepts none from then on.
+ */
+export function connectionsWithin(descriptors: number): number {
+  return Math.max(1, Math.floor((descriptors - ownDescriptors) / 2));
+}
+
+/**
+ * Returns the limit of descriptors of a Linux process; infinite if it is unlimited.
+ *
+ * @param limits The text of `/proc/self/limits`.
+ */
+export function parseDescriptorLimit(limits: string): number {
+  const [, soft] = /^Max open files {1,40}(\d{1,15})/m.exec(limits) ?? [];
+  return soft === undefined ? Infinity : Number(soft);
 }

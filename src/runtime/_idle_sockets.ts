@@ -1,16 +1,26 @@
 /**
- * Tracks connections without a request, for servers over `node:http`.
+ * Tracks connections without a request, for servers over `node:http`, and limits the number of all connections.
  * @module
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { callAfter } from "./_timers.ts";
+
+/** Time for a refused client to receive its response, ms. */
+const lingerMs = 2_000;
 
 /** Connections without a request. Tracked here because Deno's `closeIdleConnections` leaves them open. */
 export class IdleSockets {
+  /** Those that have been idle for longest first; includes those that have not sent a whole head yet. */
   readonly #sockets: Set<Socket> = new Set();
   #isClosing = false;
+  /** Number of all connections. */
+  #open = 0;
+  readonly #refused: WeakSet<Socket> = new WeakSet();
 
-  constructor(server: Server) {
+  /** @param maxConnections Beyond it, idle connections are closed. */
+  constructor(server: Server, maxConnections: number) {
+    this.#limit(server, maxConnections);
     const track = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
@@ -27,6 +37,36 @@ export class IdleSockets {
   close(): void {
     this.#isClosing = true;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #limit(server: Server, maxConnections: number): void {
+    server.on("connection", (socket: Socket) => {
+      this.#open++;
+      socket.on("close", () => this.#open--);
+      if (this.#open <= maxConnections) return;
+      const [oldest] = this.#sockets; // the new one is not among them yet
+      if (oldest !== undefined) {
+        this.#sockets.delete(oldest);
+        oldest.destroy();
+      } else if ("setSecureContext" in server) socket.destroy();
+      else this.#refuse(socket, maxConnections);
+    });
+  }
+
+  /** Whether a connection was refused: its requests have their response. */
+  isRefused(socket: Socket): boolean {
+    return this.#refused.has(socket);
+  }
+
+  /** Does not close the connection before the client: that would reset it, and the client could lose the response. */
+  #refuse(socket: Socket, maxConnections: number): void {
+    this.#refused.add(socket);
+    const message = `The proxy is at its limit of ${maxConnections} connections`;
+    const body = JSON.stringify({ error: { message, type: "server_error", param: null, code: "overloaded" } });
+    const head = ["HTTP/1.1 503 Service Unavailable", "Content-Type: application/json", "Retry-After: 1"];
+    socket.end(`${head.join("\r\n")}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    const cancel = callAfter(lingerMs, () => socket.destroy());
+    socket.on("close", cancel);
   }
 
   /** With TLS, a connection has a second socket after the handshake, which replaces the first one. */

@@ -17,6 +17,7 @@ import type {
 } from "../contracts/shell.ts";
 import { concat } from "../util/bytes.ts";
 import { isStream } from "../util/plain_stream.ts";
+import { connectionsWithin, parseDescriptorLimit } from "./_descriptors.ts";
 import { keepHalfOpen } from "./_half_open.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
 import { listenError } from "./_listen_error.ts";
@@ -40,7 +41,7 @@ const checkIntervalMs = 1_000;
  * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`; `invalid_certificate` or `invalid_key`.
  */
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  const { host, port, tls, onListen } = options;
+  const { host, port, tls, maxConnections = Infinity, onListen } = options;
   const open = new OpenResponses(handler);
   const settings = {
     headersTimeout: headersTimeoutMs,
@@ -48,7 +49,8 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     connectionsCheckingInterval: checkIntervalMs,
   };
   const onRequest: RequestListener = (message, response) => {
-    if (message.httpVersionMajor === 1) {
+    if (idle.isRefused(message.socket)) message.resume();
+    else if (message.httpVersionMajor === 1) {
       exchange(open, handler.plain, message, response).catch(() => response.destroy());
     } else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
   };
@@ -57,7 +59,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     : (await import("./_tls_server.ts")).tlsServer(settings, tls, onRequest);
   server.on("clientError", refuse);
   keepHalfOpen(server);
-  const idle = new IdleSockets(server);
+  const idle = new IdleSockets(server, Math.min(maxConnections, connectionsWithin(descriptorLimit())));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error) => reject(listenError(error, `${host}:${port}`)));
     server.listen(listenOptions(port, host), resolve);
@@ -66,6 +68,15 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });
   return { port: address.port, listener: "node", ...renewal, stop: (graceMs) => stop(server, open, idle, graceMs) };
+}
+
+/** The limit of descriptors of this process; infinite where it is not known. */
+function descriptorLimit(): number {
+  try {
+    return parseDescriptorLimit(builtin("node:fs").readFileSync("/proc/self/limits", "utf8"));
+  } catch {
+    return Infinity; // another system, or no permission
+  }
 }
 
 async function stop(server: Server, open: OpenResponses, idle: IdleSockets, graceMs: number): Promise<void> {

@@ -23,6 +23,9 @@ import { isWorker, workersOf } from "./_workers.ts";
 
 const lastWaitMs = 1_000;
 
+/** Delay before a server that has failed is started again, ms. */
+const restartMs = 100;
+
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
   // Deno (2.9.6) shares a port only through Node's sockets, unless it has --unstable-net
   if (options.listener === "node" || options.tls !== undefined || isWorker()) {
@@ -34,9 +37,8 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   const { plain } = handler;
   // Deno would print the error and respond "Internal Server Error"
   const failed = () => new Response(null, { status: 500 });
-  let server: Deno.HttpServer<Deno.NetAddr>;
-  try {
-    server = Deno.serve(
+  const listen = (port: number): Deno.HttpServer<Deno.NetAddr> =>
+    Deno.serve(
       { hostname: host, port, onListen: () => {}, onError: failed },
       plain === undefined ? (request) => open.respond(request) : async (request, info) =>
         responseOf(
@@ -49,15 +51,59 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
           }),
         ),
     );
+  let server: DenoServer;
+  try {
+    server = new DenoServer(listen, port);
   } catch (error) {
     throw listenError(error, `${host}:${port}`);
   }
-  onListen?.({ host, port: server.addr.port });
-  return { port: server.addr.port, listener: "deno", stop: stopper(server, open) };
+  onListen?.({ host, port: server.port });
+  return { port: server.port, listener: "deno", stop: stopper(server, open) };
+}
+
+/** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */
+class DenoServer {
+  readonly port: number;
+  readonly #listen: (port: number) => Deno.HttpServer<Deno.NetAddr>;
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  #isStopping = false;
+  #isDown = false;
+  #cancelRestart: Cancel = () => {};
+
+  constructor(listen: (port: number) => Deno.HttpServer<Deno.NetAddr>, port: number) {
+    this.#listen = listen;
+    this.#server = listen(port);
+    this.port = this.#server.addr.port;
+    this.#keepUp();
+  }
+
+  shutdown(): Promise<void> {
+    this.#isStopping = true;
+    this.#cancelRestart();
+    return this.#isDown ? Promise.resolve() : this.#server.shutdown();
+  }
+
+  #keepUp(): void {
+    this.#server.finished.catch(() => this.#restartLater());
+  }
+
+  #restartLater(): void {
+    this.#isDown = true;
+    if (this.#isStopping) return;
+    this.#cancelRestart = callAfter(restartMs, () => {
+      try {
+        this.#server = this.#listen(this.port);
+        this.#isDown = false;
+        this.#keepUp();
+      } catch {
+        this.#restartLater(); // still no descriptors
+      }
+    });
+  }
 }
 
 /** `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. */
-function stopper(server: Deno.HttpServer, open: OpenResponses): (graceMs: number) => Promise<void> {
+function stopper(server: DenoServer, open: OpenResponses): (graceMs: number) => Promise<void> {
   let closed: Promise<void> | undefined;
   return async (graceMs) => {
     closed ??= server.shutdown();

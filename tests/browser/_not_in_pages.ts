@@ -154,6 +154,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/offered_models_test.ts`]: environment,
   [`${b}/messages_sdk_test.ts`]: sdk,
   [`${b}/vendor_queries_test.ts`]: vendor,
+  [`${b}/resource_lack_test.ts`]: server,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,

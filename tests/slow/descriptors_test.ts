@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import process from "node:process";
 import { linesOf } from "../support/_lines.ts";
-import { programCommand } from "../support/_programs.ts";
+import { onDeno, programCommand } from "../support/_programs.ts";
 import { sendRaw } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
 import { tally } from "../support/_tuned.ts";
@@ -21,11 +21,11 @@ const program = `
   stdin.on("end", () => void proxy.stop()).resume();`;
 
 /** Starts a proxy in a process with this limit of file descriptors. */
-async function startLimited(descriptors: number, upstream: Upstream, listener: string) {
+async function startLimited(descriptors: number, upstream: Upstream) {
   const config = testConfig({
     upstreams: { one: upstream.url },
     pool: { deactivation: { retry_limit: 1 } },
-    config: { proxy: { listener } },
+    config: { proxy: { listener: onDeno ? "deno" : "node" } },
   });
   const command = programCommand(program.replace("CONFIG", JSON.stringify(config)));
   const child = spawn("sh", ["-c", `ulimit -n ${descriptors}; exec "$@"`, "--", ...command], {
@@ -44,35 +44,30 @@ async function startLimited(descriptors: number, upstream: Upstream, listener: s
 const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }] });
 const head = ["POST /v1/chat/completions HTTP/1.1", "host: 127.0.0.1", "content-type: application/json"];
 
-/** Sends a request over a connection of its own. */
+/** Sends a request over a connection of its own. A proxy at its limit may close it without a response. */
 async function ask(url: string): Promise<string> {
   const text = `${head.join("\r\n")}\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  const { status, body: answer } = await sendRaw(url, text);
-  return status === 200 ? "200" : `${status} ${JSON.parse(answer).error.code}`;
+  const answer = await sendRaw(url, text).catch(() => undefined);
+  if (answer === undefined || answer.body === "") return "closed";
+  return answer.status === 200 ? "200" : `${answer.status} ${JSON.parse(answer.body).error.code}`;
 }
 
 const isUnix = process.platform !== "win32";
 
 (isUnix ? describe : describe.skip)("a proxy with 64 file descriptors", () => {
-  for (const listener of ["node", "deno"] as const) {
-    it(`refuses what it cannot send, and blames no provider for it (${listener})`, async () => {
-      const gate = new Gate();
-      await using upstream = await startUpstream(behind(gate, answer()));
-      await using proxy = await startLimited(64, upstream, listener);
-      const asked = Array.from({ length: 80 }, () => ask(proxy.url));
-      await until(() => upstream.calls > 0, "a request reaches the provider");
-      gate.openAll();
-      const counts = tally(await Promise.all(asked));
-      assertEquals(
-        Object.keys(counts).filter((key) => key !== "200" && key !== "503 overloaded"),
-        [],
-        JSON.stringify(counts),
-      );
-      assertGreater(counts["200"] ?? 0, 0);
-      const status = await (await fetch(`${proxy.url}/mesh/status`)).json();
-      assertEquals(status.pools.chat.models.map((model: { status: string }) => model.status), ["active"]);
-      assertEquals(await ask(proxy.url), "200");
-      console.log(listener, counts);
-    });
-  }
+  it("refuses what it cannot send, blames no provider for it, and serves on", async () => {
+    const gate = new Gate();
+    await using upstream = await startUpstream(behind(gate, answer()));
+    await using proxy = await startLimited(64, upstream);
+    const asked = Array.from({ length: 80 }, () => ask(proxy.url));
+    await until(() => upstream.calls > 0, "a request reaches the provider");
+    gate.openAll();
+    const counts = tally(await Promise.all(asked));
+    const others = Object.keys(counts).filter((key) => !["200", "503 overloaded", "closed"].includes(key));
+    assertEquals(others, [], JSON.stringify(counts));
+    assertGreater(counts["200"] ?? 0, 0);
+    await until(async () => await ask(proxy.url) === "200", "it accepts connections again");
+    const status = await (await fetch(`${proxy.url}/mesh/status`)).json();
+    assertEquals(status.pools.chat.models.map((model: { status: string }) => model.status), ["active"]);
+  });
 });

@@ -50,6 +50,7 @@ export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettin
     cors: buildCors(values.cors ?? {}),
     allowedHosts: values.allowed_hosts ?? [],
     maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
+    maxConnections: values.max_connections ?? defaultProxy.maxConnections,
     ...bodyBounds(values, parts.report),
     uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
     drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,

@@ -39,6 +39,7 @@ export interface ProxyValues {
   readonly cors?: CorsValues;
   readonly allowed_hosts?: readonly string[];
   readonly max_concurrent?: number;
+  readonly max_connections?: number;
   readonly body_limit?: number;
   readonly body_memory?: number;
   readonly upload_limit?: number;
@@ -156,6 +157,12 @@ export const proxy = (): Field<ProxyValues> =>
     allowed_hosts: list(text({ check: hostProblem })),
     /** Maximum number of concurrent requests. Further requests are answered with 503. */
     max_concurrent: integer({ min: 1, default: defaultProxy.maxConcurrent }),
+    /**
+     * Maximum number of connections of clients, of each worker with `--workers`. Beyond it, the connection that has been
+     * idle for longest is closed; if none is idle, the new one. It is lower where the process may open too few files
+     * (`ulimit -n`): each connection needs up to two. `Deno.serve` has no such limit.
+     */
+    max_connections: integer({ min: 1, default: defaultProxy.maxConnections }),
     /** Maximum size of a JSON body. */
     body_limit: size({ default: defaultProxy.bodyLimit }),
     /**

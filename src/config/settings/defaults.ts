@@ -110,6 +110,7 @@ export const defaultProxy: {
   readonly host: string;
   readonly port: number;
   readonly maxConcurrent: number;
+  readonly maxConnections: number;
   readonly bodyLimit: number;
   readonly bodyMemory: number;
   readonly uploadLimit: number;
@@ -120,6 +121,7 @@ export const defaultProxy: {
   host: "127.0.0.1",
   port: 8080,
   maxConcurrent: 1000,
+  maxConnections: 10_000,
   bodyLimit: 33_554_432,
   bodyMemory: 268_435_456,
   uploadLimit: 536_870_912,

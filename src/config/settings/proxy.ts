@@ -50,6 +50,8 @@ export interface ProxySettings {
   readonly allowedHosts: readonly string[];
   /** Maximum concurrent requests. */
   readonly maxConcurrent: number;
+  /** Maximum connections of clients. */
+  readonly maxConnections: number;
   /** Maximum size of a JSON body, bytes. */
   readonly bodyLimit: number;
   /** Maximum memory for all bodies being read, bytes. */
