@@ -427,6 +427,8 @@ export interface ConfigDocument {
     readonly allowed_hosts?: readonly string[];
     /** Maximum number of concurrent requests. Further requests are answered with 503. */
     readonly max_concurrent?: number | SecretReference;
+    /** Maximum number of connections of clients, of each worker with `--workers`. Beyond it, the connection that has been idle for longest is closed; if none is idle, the new one. It is lower where the process may open too few files (`ulimit -n`): each connection needs up to two. `Deno.serve` has no such limit. */
+    readonly max_connections?: number | SecretReference;
     /** Maximum size of a JSON body. */
     readonly body_limit?: string;
     /** Maximum memory for all request bodies while they are being read. Further requests are answered with 503. A single client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter. */
