@@ -48,7 +48,7 @@ function clientWith(error: () => Error) {
 
 describe("Lack of this machine's resources", () => {
   for (const [what, error] of Object.entries(lacks)) {
-    it(`is the proxy's 503, and no vote against a model or provider: ${what}`, async () => {
+    it(`is the proxy's 503, and no failure of a model or provider: ${what}`, async () => {
       const { client, records, calls, end } = clientWith(error);
       await client.ready();
       const handler = createHandler(client.mesh);

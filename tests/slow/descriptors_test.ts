@@ -2,7 +2,6 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { spawn } from "node:child_process";
-import { connect } from "node:net";
 import process from "node:process";
 import { linesOf } from "../support/_lines.ts";
 import { onDeno, programCommand } from "../support/_programs.ts";
