@@ -179,7 +179,7 @@ function inertWarnings({ listener, maxConnections }: ProxySettings, server: Runn
   const isUnlimited = maxConnections !== defaultProxy.maxConnections && server.listener === "deno";
   return [
     ...(isOther ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"] : []),
-    ...(isUnlimited ? ["proxy.max_connections has no effect on Deno.serve: set proxy.listener: node"] : []),
+    ...(isUnlimited ? ["proxy.max_connections has no effect with proxy.listener: deno"] : []),
   ];
 }
 
