@@ -38,30 +38,48 @@ export async function listingsOf(
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const found = new Map<string, ModelListing>();
   await Promise.all(
-    instances.map(async (instance) => void found.set(instance.entry.id, await listingOf(instance, parts))),
+    instances.map(async (instance) => {
+      const { id } = instance.entry;
+      const listing = await requestListing(instance, parts);
+      found.set(id, listing);
+      if (listing.problem === undefined) return;
+      const message = `The provider "${id}" ${listing.problem}`;
+      parts.hub.trace({ severity: "warning", component: "mesh", message });
+    }),
   );
   return found;
 }
 
-async function listingOf(instance: ProviderInstance, parts: DiscoveryParts): Promise<ModelListing> {
-  const { runtime, hub, redact } = parts;
+/**
+ * Lists the models of one provider. Never rejects. The problem of a failure names the address.
+ *
+ * @param instance An opened provider.
+ * @param parts Dependencies.
+ */
+export async function requestListing(
+  instance: ProviderInstance,
+  { runtime, redact }: Pick<DiscoveryParts, "runtime" | "redact">,
+): Promise<ModelListing> {
   const { entry } = instance;
-  const failed = (problem: string): ModelListing => {
-    hub.trace({ severity: "warning", component: "mesh", message: `The provider "${entry.id}" ${problem}` });
-    return { problem };
-  };
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
     const models = await untilAborted(requestModels(instance.provider!, connection), connection.stop);
     const mayBeEmpty = entry.instance !== undefined && entry.enumerateModels === undefined; // its models are configured
-    return models.length > 0 || mayBeEmpty ? { models } : failed("listed no model");
+    return models.length > 0 || mayBeEmpty ? { models } : { problem: `listed no model${addressIn(connection)}` };
   } catch (error) {
     const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
-    return failed(`did not list its models: ${message}`);
+    return { problem: `did not list its models: ${message}${addressIn(connection)}` };
   } finally {
     connection.close();
   }
+}
+
+/** The address that was asked, without anything that could be a secret. */
+function addressIn({ url }: Connection): string {
+  if (url === undefined) return "";
+  const { origin, pathname } = new URL(url);
+  return ` (${origin}${pathname})`;
 }
 
 /** Requests the models that a provider has to register. */

@@ -42,6 +42,7 @@ export async function addProvider(
   extend(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
   await engine.run!.monitoring.renew(settings);
+  await engine.relist();
   engine.warn(warningsOf(settings, before));
   return config;
 }

@@ -150,6 +150,11 @@ export class Engine implements Mesh {
     this.#secrets = secrets;
   }
 
+  /** Asks providers again for lists of models that could not be had, such as after a provider was added. */
+  async relist(): Promise<void> {
+    await this.#run?.relist(this.#current);
+  }
+
   /**
    * Adds a sink for records.
    *

@@ -8,6 +8,7 @@ import { Monitoring } from "../background/monitoring.ts";
 import { openProviders } from "../background/open_provider.ts";
 import { Outages } from "../background/outages.ts";
 import { RecoveryTimer } from "../background/recovery.ts";
+import type { Relisting } from "../background/relisting.ts";
 import { isRetiring } from "../config/check/is_retiring.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { isProvider } from "../config/settings/known.ts";
@@ -55,6 +56,7 @@ export class EngineRun {
   /** Performs a request. */
   readonly perform: typeof perform = perform;
   readonly #recovery: RecoveryTimer;
+  #relisting: Relisting | undefined;
   #reports: StatisticsReports | undefined;
 
   constructor(engine: RunningEngine, parts: RunParts) {
@@ -84,7 +86,8 @@ export class EngineRun {
   }
 
   /** Restores the persisted state, and starts the background work. */
-  async begin({ settings, state, registry, deps }: Assembly): Promise<void> {
+  async begin(assembly: Assembly): Promise<void> {
+    const { settings, state, registry, deps } = assembly;
     await this.#parts.store?.load(state);
     if (registry.instances.some(({ entry }) => entry.queries?.quota)) {
       const { checkQuotas } = await import("../background/provider_queries.ts");
@@ -94,6 +97,16 @@ export class EngineRun {
     registry.onMembersChanged = (added) => this.#engine.publishMembers(added);
     this.#engine.publishMembers();
     await this.monitoring.start({ ...deps, settings, state, registry, catalogue: this.#engine.catalogue });
+    await this.relist(assembly);
+  }
+
+  /** Goes on asking providers for lists of models that could not be had. */
+  async relist({ settings, state, registry, deps, addPools }: Assembly): Promise<void> {
+    this.#relisting?.stop();
+    if (registry.instances.every(({ listProblem }) => listProblem === undefined)) return;
+    const { Relisting } = await import("../background/relisting.ts");
+    const { catalogue } = this.#engine;
+    this.#relisting = new Relisting({ ...deps, settings, state, registry, catalogue, addPools });
   }
 
   /** Traces that the engine is ready, with its numbers of providers and pools, and warnings. */
@@ -115,6 +128,7 @@ export class EngineRun {
   /** Stops probing and reporting: another engine continues this work. */
   retire(): void {
     this.monitoring.stop();
+    this.#relisting?.stop();
     this.#reports?.stop();
   }
 
@@ -122,6 +136,7 @@ export class EngineRun {
   async close(): Promise<void> {
     this.#recovery.stop();
     this.monitoring.stop();
+    this.#relisting?.stop();
     await this.#reports?.close();
   }
 

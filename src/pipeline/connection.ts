@@ -30,6 +30,8 @@ type CallShare = Pick<CallReservation, "apiKey" | "observe">;
 export class Connection implements CallOptions {
   /** Upstream calls sent. */
   calls = 0;
+  /** URL of the latest call. */
+  url: string | undefined;
   /** Whether the head of a response was received. */
   answered = false;
   /** Parameters that the provider has dropped. */
@@ -141,6 +143,7 @@ export class Connection implements CallOptions {
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     this.calls++;
     const { entry } = this.#instance;
+    this.url = request.url;
     const { url, method, headers, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
     const plain: UpstreamRequest = {
       url,

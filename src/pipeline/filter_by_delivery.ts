@@ -4,7 +4,7 @@
  */
 import { deliveryModes } from "../capability/delivery.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
-import { UnsupportedRequestError } from "../errors.ts";
+import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -17,11 +17,15 @@ export interface DeliveryContext {
   readonly registry: Pick<Registry, "instances">;
 }
 
+/** Time after which providers that could not list their models are asked again, ms. */
+export const unlistedRetryMs = 5_000;
+
 /**
  * Keeps the members with a leaf of the operation and delivery mode. Computed once per pool.
  *
  * @param context The request and its pool.
  * @throws {UnsupportedRequestError} If no member is left.
+ * @throws {NoActiveModelError} If there is none because a provider could not list its models.
  */
 export function filterByDelivery({ request, pool, registry }: DeliveryContext): readonly Member[] {
   const { operation, delivery } = request;
@@ -35,13 +39,21 @@ export function filterByDelivery({ request, pool, registry }: DeliveryContext): 
     pool.membersByDelivery.set(key, delivering);
   }
   if (delivering.length > 0) return delivering;
+  const hint = pool.members.length === 0 ? unlistedHint(registry.instances) : "";
+  if (hint !== "") {
+    throw new NoActiveModelError(`${emptyPool(pool)}${hint}`, { retryAfterMs: unlistedRetryMs, reasons: {} });
+  }
   const message = pool.members.length === 0
-    ? `No model is in the pool "${pool.name}"${hintsOf(registry.instances)}`
+    ? emptyPool(pool)
     : `No model of the pool "${pool.name}" does ${operation.name} with ${delivery} delivery`;
   throw new UnsupportedRequestError(message + adviceFor(operation, pool), {
     code: "unsupported_by_pool",
     param: "model",
   });
+}
+
+function emptyPool({ name }: Pool): string {
+  return `No model is in the pool "${name}"`;
 }
 
 /** Whether the operation serves the leaf in the delivery mode. */
@@ -68,8 +80,8 @@ function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, deliv
   }
 }
 
-/** Names providers that could not list their models, which may explain an empty pool. */
-function hintsOf(instances: readonly ProviderInstance[]): string {
+/** Names providers that could not list their models, which may explain an empty pool; empty if there are none. */
+export function unlistedHint(instances: readonly ProviderInstance[]): string {
   const problems = instances.flatMap(({ entry, listProblem }) => {
     return listProblem === undefined ? [] : `the provider "${entry.id}" ${listProblem}`;
   });

@@ -4,6 +4,7 @@
  */
 import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
 import type { RouteDeps } from "./deps.ts";
+import type { Pool } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 import { Routing } from "./routing.ts";
@@ -19,12 +20,21 @@ import { poolFor } from "./select_pool.ts";
  */
 export async function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
   const { registry } = deps;
-  const pool = poolFor(request.model, request, registry); // 1 capability resolution, 2 pool selection
+  // 1 capability resolution, 2 pool selection
+  const pool = registry.relist === undefined
+    ? poolFor(request.model, request, registry)
+    : await onceListed(request, deps);
   const choice = request.routingConstraints && await choiceOf({ request, pool, registry });
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
   return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+}
+
+/** Usually every provider has listed its models. */
+async function onceListed(request: RoutedRequest, deps: RouteDeps): Promise<Pool> {
+  const { poolOnceListed } = await import("./pool_once_listed.ts");
+  return await poolOnceListed(request, deps);
 }
 
 /** Most requests have no routing constraints, so the code for them is imported with the first one that has. */

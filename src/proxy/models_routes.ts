@@ -11,8 +11,9 @@ import type { ListedEntry } from "../registry/model_list.ts";
 
 const prefix = "/v1/models/";
 
-/** The models and pools available to the caller. */
+/** The models and pools available to the caller. Lists of providers that could not be had are asked for again. */
 export function listModels(exchange: Exchange): PlainResponse {
+  void exchange.mesh.registry.relist?.();
   return json(listFor(exchange), { headers: exchange.headers });
 }
 

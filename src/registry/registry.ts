@@ -29,9 +29,9 @@ export interface ProviderInstance {
   /** The vendor's name in telemetry. */
   readonly telemetryName: string;
   /** Why its models could not be listed: `did not list its models: …`. */
-  readonly listProblem?: string;
+  listProblem?: string;
   /** Upstream ids of the models that it listed at startup; undefined if it was not queried or listed none. */
-  readonly listed?: ReadonlySet<string>;
+  listed?: ReadonlySet<string>;
   readonly retryBudget: RetryBudget;
   /** Reported metadata by the provider's model ids; undefined before it was queried. */
   answers?: ReadonlyMap<string, ModelAnswers>;
@@ -120,6 +120,11 @@ export class Registry {
   readonly instances: readonly ProviderInstance[];
   /** Called when pools have got members after the registry was built. */
   onMembersChanged: (added?: Pool) => void = () => {};
+  /**
+   * Lists the models of providers again whose list could not be had, unless that was done a moment ago; absent if there
+   * are none. Never rejects.
+   */
+  relist?: () => Promise<void> | undefined;
   readonly #parts: RegistryParts;
   readonly #models = new Map<string, ModelEntry>();
   readonly #byCatalogueName = new Map<string, ModelEntry>();
@@ -216,8 +221,12 @@ export class Registry {
   /** Returns the pool of a capability node, created on first use. */
   poolAt(path: string, listed = false): Pool {
     const name = this.tree.shortName(path);
-    return this.#pools.get(name) ?? this.#implicit.get(path) ??
-      this.#onDemand(path, { name, capability: path, models: this.pooledAt(path), listed });
+    const known = this.#pools.get(name) ?? this.#implicit.get(path);
+    if (known === undefined) {
+      return this.#onDemand(path, { name, capability: path, models: this.pooledAt(path), listed });
+    }
+    if (listed && this.#implicit.delete(path)) this.#pools.set(name, Object.assign(known, { listed }));
+    return known;
   }
 
   /**
