@@ -11,10 +11,10 @@ import { std } from "./std.ts";
 export const limitBytes = 49_152;
 
 /** Maximum size including what its first chat call loads, bytes. */
-export const callLimitBytes = 61_440;
+export const callLimitBytes = 71_680;
 
 /** Modules loaded by its first chat call. */
-export const firstCall: readonly string[] = ["src/engine/run.ts"];
+export const firstCall: readonly string[] = ["src/engine/run.ts", "src/pipeline/operations/chat.ts"];
 
 /** Name of the browser entry for consumers. */
 const browserEntry = "@modelmesh/core/browser";

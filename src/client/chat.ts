@@ -4,11 +4,19 @@
  */
 import type { ChatParams } from "../contracts/params.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
-import { chat } from "../pipeline/operations/chat.ts";
 import { call, wholeOf } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 import { ChatStream } from "./stream.ts";
+
+type Operations = typeof import("../pipeline/operations/chat.ts");
+
+let operations: Operations | undefined;
+
+/** Imported with the first call, which keeps pages small. */
+async function loadOperations(): Promise<Operations> {
+  return operations = await import("../pipeline/operations/chat.ts");
+}
 
 /** `client.chat`. */
 export class Chat {
@@ -67,8 +75,17 @@ export class Completions {
    */
   create(request: ChatParams, settings?: CallSettings): Promise<ChatCompletion | ChatStream>;
   create(request: ChatParams, settings: CallSettings = {}): Promise<ChatCompletion | ChatStream> {
+    return operations === undefined
+      ? loadOperations().then(({ chat }) => this.#create(chat, { request, settings }))
+      : this.#create(operations.chat, { request, settings });
+  }
+
+  #create(
+    operation: Operations["chat"],
+    { request, settings }: { request: ChatParams; settings: CallSettings },
+  ): Promise<ChatCompletion | ChatStream> {
     return call<ChatCompletionRequest, ChatCompletion, ChatCompletion | ChatStream>(this.#context, {
-      operation: chat,
+      operation,
       request,
       settings,
       resultOf: (answer) =>

@@ -6,7 +6,7 @@ import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, OperationRequest } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
-import { createDefaults } from "../util/normalize_completion.ts";
+import { createDefaults } from "../util/completion_defaults.ts";
 import { copyParts } from "./normalize.ts";
 
 /** Normalizes the chunks of one stream, in order. Chunks as received were normalized by their connector. */

@@ -7,7 +7,8 @@ import type { CompletionRequest, CompletionResponse, OperationRequest } from "..
 import type { Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
-import { createDefaults, normalizeCompletion } from "../util/normalize_completion.ts";
+import { createDefaults } from "../util/completion_defaults.ts";
+import { normalizeCompletion } from "../util/normalize_completion.ts";
 
 /**
  * Normalizes a complete response. One with its bytes was normalized by its connector.

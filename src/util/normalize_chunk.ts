@@ -5,7 +5,7 @@
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "./is_object.ts";
-import type { CompletionDefaults } from "./normalize_completion.ts";
+import type { CompletionDefaults } from "./completion_defaults.ts";
 import { createId, normalizeFinishReason, normalizeText, normalizeUsage } from "./normalize_message.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
 
