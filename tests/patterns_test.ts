@@ -1,19 +1,18 @@
-/** The lint rule for regular expressions, checked by the time that they take. */
+/** The lint rule for regular expressions. */
 import { assert, assertEquals } from "@std/assert";
 import plugin, { patternProblem } from "../scripts/check_patterns.ts";
-import { assertLinear } from "./support/effort.ts";
 
-/** Expressions that take quadratic time, with a text for which they do. */
-const superlinear: readonly (readonly [pattern: RegExp, textOf: (size: number) => string])[] = [
-  [/\/+$/, (size) => `${"/".repeat(size)}x`],
-  [/^[ \t]+|[ \t]+$/g, (size) => `1${" ".repeat(size)}1`],
-  [/^data:([^;,]*)[^,]*;base64,(.*)$/is, (size) => `data:${"/".repeat(size)}`],
-  [/^(\S+) ([^\s:]+)(.*)$/, (size) => `a ${"b".repeat(size)}\n`],
-  [/[;,\s].*$/, (size) => `${";".repeat(size)}\nx`],
-  [/["'<].*["'>]$/s, (size) => `${"<".repeat(size)}x`],
-  [/\s*[\r\n]+\s*x/, (size) => "\n".repeat(size / 24)],
-  [/(\.\d*?)0+ /, (size) => `.${"0".repeat(size)}`],
-  [/^(a|b)*a*$/, (size) => `${"a".repeat(size)}c`],
+/** Expressions that take quadratic time for some texts. */
+const superlinear = [
+  /\/+$/,
+  /^[ \t]+|[ \t]+$/g,
+  /^data:([^;,]*)[^,]*;base64,(.*)$/is,
+  /^(\S+) ([^\s:]+)(.*)$/,
+  /[;,\s].*$/,
+  /["'<].*["'>]$/s,
+  /\s*[\r\n]+\s*x/,
+  /(\.\d*?)0+ /,
+  /^(a|b)*a*$/,
 ];
 
 const linear = [
@@ -29,13 +28,9 @@ const linear = [
   /[.!?…。！？]["'”’)\]]*$/,
 ];
 
-Deno.test("expressions that take quadratic time are found", async () => {
-  for (const [pattern, textOf] of superlinear) {
-    assert(patternProblem(pattern.source, pattern.flags) !== undefined, String(pattern));
-    const isLinear = await assertLinear(String(pattern), 600, (size) => textOf(size).replace(pattern, ""))
-      .then(() => true, () => false);
-    assert(!isLinear, `${pattern} is linear`);
-  }
+Deno.test("expressions that take quadratic time are found", () => {
+  const missed = superlinear.filter(({ source, flags }) => patternProblem(source, flags) === undefined);
+  assertEquals(missed, []);
 });
 
 Deno.test("expressions that take linear time are accepted", () => {

@@ -2,13 +2,11 @@
  * Timeouts of storages. A decorator for every storage, since any of them may hang.
  * @module
  */
+import { storageTimeoutMs } from "../config/settings/defaults.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { waitWithin } from "../util/within.ts";
-
-/** Timeout of a call, ms: above the timeouts of the built-in connectors, whose errors are more specific. */
-export const storageTimeoutMs = 20_000;
 
 /** Timeout of closing, ms. */
 const closeTimeoutMs = 5_000;

@@ -88,8 +88,8 @@ describe("A client with pools of its own", () => {
     await using site = await startSite(pools);
     const list = async (as: Name) =>
       (await (await site.get(as, "/v1/models")).json()).data.map(({ id }: { id: string }) => id);
-    assertEquals(await list("app"), ["chat", "a"]);
-    assertEquals(await list("anyone"), ["chat", "other", "a"]);
+    assertEquals(await list("app"), ["chat", "mine", "a"]);
+    assertEquals(await list("anyone"), ["chat", "other", "mine", "theirs", "a"]);
     assertEquals(await codeOf(await site.get("app", "/v1/models/other")), [404, "model_not_found"]);
     const { error } = await (await site.ask("app", { model: "othr" })).json();
     assertEquals(error.message, 'There is no such model or pool for the client "app": it has "chat"');

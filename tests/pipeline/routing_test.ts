@@ -75,7 +75,7 @@ function scene({ models, scope = "any" }: Scene) {
     throw new UpstreamError(`It failed: ${behaviour}`, { kind: behaviour });
   };
   const plan = {
-    request: { id: "r-1", operation, delivery: "sync", body: { messages: [] }, timeoutMs: 60_000 },
+    request: { id: "r-1", operation, model: "a", delivery: "sync", body: { messages: [] }, timeoutMs: 60_000 },
     pool,
     eligible: members,
     load: { input: 1, output: 1 },

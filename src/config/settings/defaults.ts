@@ -134,3 +134,6 @@ export const defaultProxy: {
 export function builtInProxy(): ProxySettings {
   return { ...defaultProxy, clients: [], tokenRequired: false, cors: defaultCors, allowedHosts: [] };
 }
+
+/** Timeout of a storage call, ms: above the timeouts of the built-in connectors, whose errors are more specific. */
+export const storageTimeoutMs = 20_000;

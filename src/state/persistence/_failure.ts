@@ -5,7 +5,7 @@
 import type { StorageSettings } from "../../config/settings/storage.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";
-import { storageTimeoutMs } from "../../storage/timed_storage.ts";
+import { storageTimeoutMs } from "../../config/settings/defaults.ts";
 import { waitWithin } from "../../util/within.ts";
 import { ConnectorError, type ConnectorProblem, MeshError } from "../../errors.ts";
 
