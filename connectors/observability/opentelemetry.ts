@@ -9,6 +9,7 @@ import { ConfigError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
+import { newSpan } from "../../src/util/request_id.ts";
 import { openTelemetryDeclaration } from "./declarations.ts";
 import { otlpMetrics } from "./_otlp_metrics.ts";
 import { createResource } from "./_otlp_resource.ts";
@@ -49,7 +50,7 @@ function create(
     get lost() {
       return spans.lost + metrics.lost;
     },
-    exportsSpans: true,
+    beginSpan: newSpan,
     emit(record, tries = []) {
       const request = record.type === "routing" ? spansOf(record, tries, clock.now()) : [];
       if (request.length > 0) spans.add(request);

@@ -15,6 +15,14 @@ import type {
 } from "./events.ts";
 import type { MetricFamily } from "./metrics.ts";
 
+/** The headers of a trace context (W3C Trace Context). */
+export interface TraceContext {
+  /** The `traceparent` header. */
+  readonly traceparent: string;
+  /** The `tracestate` header, unchanged. */
+  readonly tracestate?: string | undefined;
+}
+
 /** A statistics report, for sinks that take statistics. A mesh provides all members. */
 export interface StatisticsReport {
   /** Statistics of the configured scopes. */
@@ -33,8 +41,13 @@ export interface Observability {
   readonly minSeverity?: Severity | undefined;
   /** Whether it writes to the storage of the mesh: if so, it is flushed before the storage closes. */
   readonly usesStorage?: boolean;
-  /** Whether it exports spans: if so, providers receive a `traceparent` with the span of the attempt. */
-  readonly exportsSpans?: boolean;
+  /**
+   * Returns the trace context of a new span. With it, providers receive the span of the attempt as their parent. Only a
+   * sink that exports spans has this method.
+   *
+   * @param parent The context above it; without one, a trace begins.
+   */
+  beginSpan?(parent?: TraceContext): TraceContext;
   /** Number of accepted records that it failed to deliver. Records rejected by an exception are counted separately. */
   readonly lost?: number;
   /**

@@ -4,7 +4,7 @@
  * @module
  */
 import type { LogRecord, MeshEvent, NoticeRecord, Severity, TraceEntry } from "../contracts/events.ts";
-import type { Observability } from "../contracts/observability.ts";
+import type { Observability, TraceContext } from "../contracts/observability.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
@@ -48,7 +48,8 @@ export class Hub {
   #logged: readonly Output[] = [];
   #requestLogOf: typeof requestLogOf | undefined;
   #payloadBytes = 0;
-  #exportsSpans = false;
+  /** The sink that creates spans. */
+  #spans: Output | undefined;
   readonly #listeners: Listeners = {
     event: [],
     request_started: [],
@@ -114,7 +115,24 @@ export class Hub {
 
   /** Whether any sink exports spans. */
   get exportsSpans(): boolean {
-    return this.#exportsSpans;
+    return this.#spans !== undefined;
+  }
+
+  /**
+   * Returns the trace context of a new span. Several sinks share the spans of the first.
+   *
+   * @param parent The context above it; without one, a trace begins.
+   * @returns Undefined if no sink exports spans, or if it failed.
+   */
+  beginSpan(parent?: TraceContext): TraceContext | undefined {
+    if (this.#spans === undefined) return undefined;
+    const { sink, losses } = this.#spans;
+    try {
+      return sink.beginSpan?.(parent);
+    } catch {
+      losses.thrown++;
+      return undefined;
+    }
   }
 
   /** Number of records that sinks could not deliver, by connector id. */
@@ -245,7 +263,7 @@ export class Hub {
   #use(outputs: readonly Output[]): void {
     this.#outputs = outputs;
     this.#minRank = Math.min(Infinity, ...outputs.map(({ minRank }) => minRank));
-    this.#exportsSpans = outputs.some(({ sink, takes }) => sink.exportsSpans === true && takes.routing !== undefined);
+    this.#spans = outputs.find(({ sink, takes }) => sink.beginSpan !== undefined && takes.routing !== undefined);
     this.#logged = outputs.filter(({ takes }) => takes.logging !== undefined);
     this.#payloadBytes = Math.max(
       0,

@@ -16,7 +16,7 @@ import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import { AttemptTimeout } from "./failure.ts";
-import type { TraceContext } from "../util/request_id.ts";
+import type { TraceContext } from "../contracts/observability.ts";
 
 /** A stream that has not been read for this long is cancelled, ms, since a disconnected client may go unnoticed. */
 const unreadMs = 10 * 60 * 1000;

@@ -9,7 +9,7 @@ import type { Budget } from "../state/limits/budget.ts";
 import type { Operation } from "./operation.ts";
 import type { OriginalRequest } from "./original.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
-import type { TraceContext } from "../util/request_id.ts";
+import type { TraceContext } from "../contracts/observability.ts";
 
 /** A named client. */
 export interface RequestClient {

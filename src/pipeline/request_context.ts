@@ -12,7 +12,7 @@ import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import type { RequestPlan } from "./plan.ts";
 import type { RouteDeps } from "./deps.ts";
-import { beginTrace, childSpan, type TraceContext } from "../util/request_id.ts";
+import type { TraceContext } from "../contracts/observability.ts";
 
 /** A failed attempt. */
 export interface FailedAttempt {
@@ -156,8 +156,10 @@ export class RequestContext {
    * Without a caller's span, exported spans begin a trace.
    */
   beginSpan(): TraceContext | undefined {
-    if (!this.deps.hub.exportsSpans) return this.plan.request.trace;
-    return childSpan(this.#trace ??= this.plan.request.trace ?? beginTrace());
+    const { deps: { hub }, plan: { request: { trace } } } = this;
+    if (!hub.exportsSpans) return trace;
+    this.#trace ??= trace ?? hub.beginSpan();
+    return hub.beginSpan(this.#trace) ?? trace;
   }
 
   /**

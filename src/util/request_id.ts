@@ -3,6 +3,7 @@
  * Context).
  * @module
  */
+import type { TraceContext } from "../contracts/observability.ts";
 
 /** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdFrom(given: string | null | undefined): string {
@@ -16,14 +17,6 @@ export function newId(): string {
   const address = URL.createObjectURL(new Blob());
   URL.revokeObjectURL(address);
   return address.slice(-36);
-}
-
-/** The headers of a trace context. */
-export interface TraceContext {
-  /** The `traceparent` header. */
-  readonly traceparent: string;
-  /** The `tracestate` header, unchanged. */
-  readonly tracestate?: string | undefined;
 }
 
 /** The members of a `traceparent`. */
@@ -72,19 +65,14 @@ export function readTraceContext(headers: { get(name: string): string | null }):
   return isValid ? { traceparent, tracestate } : { traceparent };
 }
 
-/** Begins a trace, with the span of a request. */
-export function beginTrace(): TraceContext {
-  return { traceparent: `00-${randomHex(32)}-${randomHex(16)}-01` };
-}
-
 /**
- * Returns the context of a new span below another one: the same trace, sampled like it.
+ * Returns the context of a new span: in the trace of its parent, and sampled like it, or in a new trace.
  *
- * @param parent A valid context.
+ * @param parent The context above it, if any.
  */
-export function childSpan({ traceparent, tracestate }: TraceContext): TraceContext {
-  const { traceId, flags } = parseTraceparent(traceparent)!;
-  return { traceparent: `00-${traceId}-${randomHex(16)}-${flags}`, tracestate };
+export function newSpan(parent?: TraceContext): TraceContext {
+  const { traceId, flags } = parseTraceparent(parent?.traceparent ?? "") ?? { traceId: randomHex(32), flags: "01" };
+  return { traceparent: `00-${traceId}-${randomHex(16)}-${flags}`, tracestate: parent?.tracestate };
 }
 
 /**

@@ -84,6 +84,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "State that a vendor minted > moves with a conversation that fails over from its vendor to another one": sdk,
   },
   [`${b}/disconnect_test.ts`]: server,
+  [`${b}/stream_ends_test.ts`]: server,
   [`${b}/errors_test.ts`]: {
     "Errors of another copy of the library": "runs code in another realm by node:vm",
   },

@@ -2,12 +2,13 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
 import { openTelemetryObservability } from "../../connectors/observability/opentelemetry.ts";
-import { create, type RoutingRecord } from "../../mod.ts";
+import { create, type Observability, type RoutingRecord } from "../../mod.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { version } from "../../src/version.ts";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { type Dialect, speaking } from "../support/_dialects.ts";
 import { readMetrics, readSpans } from "../support/otlp.ts";
+import { recorder } from "../support/sinks.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { answer, json, ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
@@ -121,6 +122,24 @@ Deno.test("a program hands on the trace of its call", async () => {
   await client.chat.completions.create({ messages }, { headers: { traceparent, tracestate } });
   assertEquals(handedTo(upstream), [{ traceparent, tracestate }]);
   assertEquals(records[0]!.traceparent, traceparent);
+});
+
+Deno.test("a program's sink that begins spans gives providers their parents; one that fails harms no request", async () => {
+  const own = `00-${traceId}-${caller}-01`;
+  const rows: readonly (readonly [Observability["beginSpan"], string | undefined])[] = [
+    [() => ({ traceparent: own }), own],
+    [() => {
+      throw new Error("broken");
+    }, undefined],
+  ];
+  for (const [beginSpan, handed] of rows) {
+    await using upstream = await startUpstream(ok());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    proxy.mesh.addSink({ ...recorder(), ...(beginSpan && { beginSpan }) });
+    const response = await proxy.chat();
+    assertEquals([response.status, typeof await response.text()], [200, "string"]);
+    assertEquals(upstream.requests[0]!.headers.traceparent, handed);
+  }
 });
 
 /** The resource of the exports of a process. */
