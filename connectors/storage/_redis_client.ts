@@ -2,17 +2,19 @@
  * The connection to Redis: opened on first use, and reconnected automatically.
  * @module
  */
-import type { Clock } from "../../src/contracts/runtime.ts";
+import type { Cancel, Clock } from "../../src/contracts/runtime.ts";
 import { ConnectorError } from "../../src/errors.ts";
+import { RetryTimer } from "../../src/util/retry_timer.ts";
+import { afterRunning } from "../../src/util/running_timer.ts";
 import type { RedisAddress } from "./_redis_address.ts";
-import { redisDeclaration } from "./declarations.ts";
-
-/** The connector's id. */
-export const redisId: string = redisDeclaration.id;
+import { isFailover, redisId, toStorageError } from "./_redis_errors.ts";
 
 /** Connect timeout, ms. */
 const connectTimeoutMs = 2000;
-/** Timeout of a reply, ms: a hanging server must not block its callers. */
+/**
+ * Timeout of a reply, and of a connection until the server accepts commands, ms. A hanging server must not block its
+ * callers, and another one may have its address by now.
+ */
 const answerTimeoutMs = 5000;
 /** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;
@@ -22,7 +24,7 @@ const maxPauseMs = 500;
 interface Client {
   readonly isReady: boolean;
   on(event: "error", listener: (error: unknown) => void): unknown;
-  on(event: "ready" | "terminated", listener: () => void): unknown;
+  on(event: "terminated", listener: () => void): unknown;
   connect(): Promise<unknown>;
   ref(): void;
   unref(): void;
@@ -72,9 +74,8 @@ export class RedisConnection {
   #failure: unknown;
   /** Number of pending replies. */
   #pending = 0;
-  /** Backoff until the next connection attempt, ms. */
-  #pauseMs = firstPauseMs;
-  #cancelTry = () => {};
+  #reconnecting: RetryTimer | undefined;
+  #cancelConnect: Cancel = () => {};
   #isClosed = false;
 
   /**
@@ -102,8 +103,10 @@ export class RedisConnection {
   }
 
   /** Runs a script, which is atomic. */
-  run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
-    return this.send("EVAL", script, String(keys.length), ...keys, ...values.map(String));
+  async run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+    const client = await this.#ready();
+    const words = ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
+    return await this.#answered(client, () => client.sendCommand(words), script);
   }
 
   /** Subscribes until the returned function is called. */
@@ -117,7 +120,8 @@ export class RedisConnection {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelTry();
+    this.#reconnecting?.reset();
+    this.#cancelConnect();
     const client = await this.#client?.catch(() => undefined);
     client?.destroy();
   }
@@ -132,29 +136,41 @@ export class RedisConnection {
   /** Resolves after the first connection attempt, whether it succeeded or not; further attempts follow. */
   async #open(): Promise<Client> {
     const client = (await this.#load()).createClient(this.#options());
-    await new Promise<void>((resolve) => {
-      client.on("ready", () => {
-        this.#pauseMs = firstPauseMs;
-        resolve();
-      });
-      client.on("terminated", () => this.#connectLater(client));
-      client.on("error", (error) => {
-        this.#failure = error;
-        resolve();
-      });
-      client.connect().catch(resolve);
-    });
+    const retry = () => this.#connect(client);
+    this.#reconnecting = new RetryTimer(this.#clock, { firstMs: firstPauseMs, maxMs: maxPauseMs, retry });
+    client.on("terminated", () => this.#reconnect());
+    client.on("error", (error) => this.#failure = error);
+    await this.#connect(client);
     client.unref();
     return client;
   }
 
-  /** Reconnects with its own timer: the timers of the package would keep an otherwise idle process alive. */
-  #connectLater(client: Client): void {
+  /** Connects once. Retries use a timer of our own, since those of the package would keep an idle process alive. */
+  async #connect(client: Client): Promise<void> {
     if (this.#isClosed) return;
-    this.#cancelTry = this.#clock.after(this.#pauseMs, () => {
-      if (!this.#isClosed) client.connect().catch(() => {}); // a failure calls #connectLater again
+    const timer = { ms: answerTimeoutMs };
+    const late = new Promise<void>((resolve) => {
+      this.#cancelConnect = afterRunning(this.#clock, timer, () => {
+        this.#drop(client, new Error(`not ready within ${answerTimeoutMs} ms`));
+        resolve();
+      });
     });
-    this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
+    const connected = client.connect().then(() => {}, (error) => {
+      this.#failure ??= error;
+    });
+    await Promise.race([connected, late]);
+    this.#cancelConnect();
+  }
+
+  /** Closes the connection and makes a new one, which leads to the server that has the address by then. */
+  #drop(client: Client, reason: unknown): void {
+    this.#failure = reason;
+    client.destroy();
+    this.#reconnect();
+  }
+
+  #reconnect(): void {
+    if (!this.#isClosed) this.#reconnecting?.schedule();
   }
 
   #options(): Readonly<Record<string, unknown>> {
@@ -165,7 +181,7 @@ export class RedisConnection {
         port,
         ...(isTls ? { tls: true } : {}),
         connectTimeout: connectTimeoutMs,
-        reconnectStrategy: false, // see #connectLater
+        reconnectStrategy: false, // see #connect
       },
       username,
       password,
@@ -185,44 +201,31 @@ export class RedisConnection {
   }
 
   /** Keeps the process alive until the reply arrives, which an idle connection does not. */
-  async #answered<T>(client: Client, ask: () => Promise<T>): Promise<T> {
+  async #answered<T>(client: Client, ask: () => Promise<T>, script?: string): Promise<T> {
     let cancel = () => {};
+    let isLate = false;
     if (this.#pending++ === 0) client.ref();
     const late = new Promise<never>((_, reject) => {
-      cancel = this.#clock.after(answerTimeoutMs, () => reject(new Error(`no answer within ${answerTimeoutMs} ms`)));
+      cancel = afterRunning(this.#clock, { ms: answerTimeoutMs }, () => {
+        isLate = true;
+        reject(new Error(`no answer within ${answerTimeoutMs} ms`));
+      });
     });
     try {
-      return await Promise.race([ask(), late]);
+      const answer = await Promise.race([ask(), late]);
+      this.#failure = undefined;
+      this.#reconnecting?.reset();
+      return answer;
     } catch (error) {
-      throw this.#errorOf(error);
+      if (client.isReady && (isLate || isFailover(error))) this.#drop(client, error);
+      throw this.#errorOf(client.isReady ? error : this.#failure ?? error, script);
     } finally {
       cancel();
       if (--this.#pending === 0) client.unref();
     }
   }
 
-  /** Redis error messages are exposed: they quote neither passwords nor values. */
-  #errorOf(error: unknown): ConnectorError {
-    const { host, port } = this.#address;
-    const words = error instanceof Error ? error.message : "";
-    const where = `Redis at ${host}:${port}`;
-    if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(words)) {
-      return new ConnectorError(
-        `The storage "${redisId}" was denied access by ${where}: check username, password and permissions`,
-        error,
-        "forbidden",
-      );
-    }
-    if (/^(OOM|MISCONF)/.test(words)) {
-      return new ConnectorError(`The storage "${redisId}" cannot write: ${where} is full`, error, "full");
-    }
-    if (/^(ERR|WRONGTYPE|READONLY|LOADING)\b/.test(words)) {
-      return new ConnectorError(`The storage "${redisId}" was rejected by ${where}: ${words}`, error);
-    }
-    return new ConnectorError(
-      `The storage "${redisId}" cannot reach ${where}: check that it runs, and check the url or host`,
-      error,
-      "unavailable",
-    );
+  #errorOf(error: unknown, script?: string): ConnectorError {
+    return toStorageError(error, { address: this.#address, script });
   }
 }

@@ -41,8 +41,12 @@ local function finish(process)
 end
 `;
 
-/** Renews the lease of this process, and ends processes whose lease has expired. */
+/**
+ * Renews the lease of this process, and ends processes whose lease has expired. `lost` is 1 if the lease of this process
+ * was ended, or is not known.
+ */
 const renew = `${leases}
+local lost = redis.call('ZSCORE', set, id) and '0' or '1'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if redis.call('EXISTS', held .. ':ended') == 1 then
@@ -76,8 +80,8 @@ local function write(i, sum)
   if leased ~= '0' and redis.call('HINCRBY', held, KEYS[i], leased) <= 0 then redis.call('HDEL', held, KEYS[i]) end
 end
 local function reply(first)
-  local answer = { first }
-  for i, sum in ipairs(sums) do answer[i + 1] = string.format('%.0f', sum) end
+  local answer = { first, lost }
+  for i, sum in ipairs(sums) do answer[i + 2] = string.format('%.0f', sum) end
   return answer
 end
 `;
@@ -97,8 +101,9 @@ return reply('1')`;
 export class RedisShared implements Shared {
   /** Identifies the leases of this process. */
   readonly #id = crypto.randomUUID();
-  readonly #leaseMs: number;
+  readonly leaseMs: number;
   #isKnown = false;
+  #lostLeases = 0;
   readonly #connection: RedisConnection;
   readonly #clock: Clock;
   readonly #prefix: string;
@@ -110,10 +115,15 @@ export class RedisShared implements Shared {
    * @param leaseTimeMs Lease duration, ms.
    */
   constructor(connection: RedisConnection, clock: Clock, prefix: string, leaseTimeMs: number = leaseMs) {
-    this.#leaseMs = leaseTimeMs;
+    this.leaseMs = leaseTimeMs;
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
+  }
+
+  /** How often other processes have ended the lease of this process, as far as it knows. */
+  get lostLeases(): number {
+    return this.#lostLeases;
   }
 
   async add(changes: readonly SharedChange[]): Promise<readonly number[]> {
@@ -151,8 +161,11 @@ export class RedisShared implements Shared {
       const ttlMs = Math.max(1, Math.ceil(sum.expiresAt - now)); // relative, since Redis has its own clock
       return [amount, limit, sum.atLeast ?? "", ttlMs, leased];
     });
+    const isFirst = !this.#isKnown;
     this.#isKnown = true;
-    const [isGranted, ...present] = await this.#connection.run(script, keys, [...this.#lease, ...values]) as string[];
+    const answer = await this.#connection.run(script, keys, [...this.#lease, ...values]) as string[];
+    const [isGranted, isLost, ...present] = answer;
+    if (isLost === "1" && !isFirst) this.#lostLeases++;
     return { isGranted: isGranted === "1", sums: present.map(Number) };
   }
 
@@ -162,7 +175,7 @@ export class RedisShared implements Shared {
   }
 
   get #lease(): readonly (string | number)[] {
-    return [`${this.#prefix}:leases`, this.#id, this.#leaseMs, endedMs];
+    return [`${this.#prefix}:leases`, this.#id, this.leaseMs, endedMs];
   }
 
   #channel(name: string): string {

@@ -9,7 +9,8 @@ import { ConfigError } from "../../src/errors.ts";
 import { prefixOf, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { type RedisAddress, redisAddress } from "./_redis_address.ts";
-import { loadRedisClient, RedisConnection, redisId } from "./_redis_client.ts";
+import { loadRedisClient, RedisConnection } from "./_redis_client.ts";
+import { redisId } from "./_redis_errors.ts";
 import { RedisShared } from "./_redis_shared.ts";
 import { redisDeclaration } from "./declarations.ts";
 

@@ -114,6 +114,17 @@ export interface SharedGrant {
  */
 export interface Shared {
   /**
+   * Time without a call after which the leases of this process may have ended, ms; undefined when they end only with the
+   * process.
+   */
+  readonly leaseMs?: number;
+  /**
+   * How often the leases of this process have ended although it has not. Its next call restores them; what it leased may
+   * have been granted to other processes as well.
+   * @default 0
+   */
+  readonly lostLeases?: number;
+  /**
    * Increments counters atomically; a missing counter is 0.
    *
    * @returns The new values, in order.

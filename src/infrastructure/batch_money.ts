@@ -5,6 +5,7 @@
 import type { Batch } from "../contracts/infrastructure.ts";
 import { BudgetExceededError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
+import { takenElsewhereMs } from "../state/limits/admission_denial.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { AnswerUsage } from "../pipeline/routed.ts";
 import { costInNanoUsd, type Quantities } from "../util/cost.ts";
@@ -48,8 +49,9 @@ export async function reserve(
   const full = budgets.filter((budget) => budget.resetsAt(wallTimeMs, cost) !== undefined);
   if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
   // no await between the check and the reservation
-  const share = new BudgetShare(budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })));
   const { replication } = mesh.state.replicator;
+  const parts = budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) }));
+  const share = new BudgetShare(parts, replication);
   const requests = replication === undefined ? [] : share.counterRequests();
   const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => share.confirm());
   if (denied !== undefined) {
@@ -58,6 +60,17 @@ export async function reserve(
   }
   share.confirm();
   return share;
+}
+
+/**
+ * Makes sure that a batch still has what it reserved, before it is submitted.
+ *
+ * @throws {BudgetExceededError} When other processes have taken it, while this process was suspended.
+ */
+export async function keepReserved(share: BudgetShare): Promise<void> {
+  if (await share.hold()) return;
+  share.settle(0);
+  throw new BudgetExceededError("The remaining budget is too small for this batch", takenElsewhereMs);
 }
 
 function exceeded(budgets: readonly Budget[], cost: number, wallTimeMs: number): BudgetExceededError {

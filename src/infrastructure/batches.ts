@@ -10,7 +10,7 @@ import type { Member } from "../registry/registry.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
-import { charge, reserve, usageOf } from "./batch_money.ts";
+import { charge, keepReserved, reserve, usageOf } from "./batch_money.ts";
 import type { BudgetShare } from "./budget_share.ts";
 import { openContent } from "./file_content.ts";
 import { pageOf, resultFileId } from "./files.ts";
@@ -147,6 +147,7 @@ export class Batches {
   ): Promise<Batch[]> {
     const infrastructure = infrastructureOf(account, "batch");
     const parts: Batch[] = [];
+    if (share !== undefined) await keepReserved(share);
     for (const input_file_id of ids) {
       const submitted = { ...request, input_file_id } as BatchRequest;
       const end = await tryProvider({

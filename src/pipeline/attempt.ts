@@ -22,10 +22,12 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
   const settings = retryFor(plan.pool.routing, entry.id);
   const hasKeys = member.state.keys !== undefined;
   retryBudget.deposit(clock.monotonic());
+  let last: FailedAttempt | undefined;
   for (let retries = 0;; retries++) {
     const end: ServedTry<T> | RefusedTry = await (hasKeys ? tryKeys(scope) : tryOnce(scope));
     if ("served" in end) return end;
-    const { failure } = end;
+    const { failure, denial } = end;
+    if (denial !== undefined) return last ?? { member, failure, denial, next: { step: "rotate" } };
     const next = end.next ?? decide(failure, {
       retries,
       settings,
@@ -35,11 +37,12 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
       random,
     });
     if (next.step === "rotate") return { member, failure, next };
+    last = { member, failure, next: next.otherwise };
     if (retryBudget.withdraw(clock.monotonic())) {
       await context.wait(next.delayMs);
       // not if it is in standby by now, or if another call would exceed a limit
       if (await readmit(scope)) continue;
     }
-    return { member, failure, next: next.otherwise };
+    return last;
   }
 }

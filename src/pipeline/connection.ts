@@ -15,6 +15,7 @@ import type {
 import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
+import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import { AttemptTimeout } from "./failure.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 
@@ -23,8 +24,11 @@ const unreadMs = 10 * 60 * 1000;
 
 const none: readonly string[] = [];
 
-/** The part of a call's reservation that a connection requires: the API key, and the receiver of limits in headers. */
-type CallShare = Pick<CallReservation, "apiKey" | "observe">;
+/**
+ * The part of a call's reservation that a connection requires: the API key, the receiver of limits in headers, and the
+ * check before the call is sent.
+ */
+type CallShare = Pick<CallReservation, "apiKey" | "observe"> & Partial<Pick<CallReservation, "hold">>;
 
 /** A connection to a provider, from the first byte sent to the last byte received. */
 export class Connection implements CallOptions {
@@ -34,6 +38,9 @@ export class Connection implements CallOptions {
   url: string | undefined;
   /** Whether the head of a response was received. */
   answered = false;
+  /** Why the call was not sent: other processes have taken what it had reserved. */
+  denial: AdmissionDenial | undefined;
+  #isSent = false;
   /** Parameters that the provider has dropped. */
   dropped: readonly string[] = none;
   /** The actual provider, if the provider is itself a proxy. */
@@ -141,6 +148,8 @@ export class Connection implements CallOptions {
 
   /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
+    const held = this.#hold();
+    if (held !== undefined) await held;
     this.calls++;
     const { entry } = this.#instance;
     this.url = request.url;
@@ -161,7 +170,10 @@ export class Connection implements CallOptions {
     try {
       response = await this.#runtime.send(upstream);
     } catch (error) {
-      if (!NetworkError.isInstance(error) || !error.neverSent || this.stop.aborted || isBegun(request)) throw error;
+      const isUnsent = NetworkError.isInstance(error) && error.neverSent;
+      if (isUnsent && this.calls === 1) this.#isSent = false;
+      if (!isUnsent || this.stop.aborted || isBegun(request)) throw error;
+      await this.#hold();
       response = await this.#runtime.send(upstream);
     }
     this.answered = true;
@@ -173,6 +185,18 @@ export class Connection implements CallOptions {
 
   readonly #leaveUnread = () =>
     this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError"));
+
+  /** Checks the reservation, unless a request of this call was sent already. */
+  #hold(): Promise<void> | undefined {
+    const held = this.#isSent ? undefined : this.#spending?.hold?.();
+    this.#isSent = true;
+    return held?.then((denial) => {
+      this.denial = denial;
+      if (denial === undefined) return;
+      this.#isSent = false;
+      throw new NetworkError("Other processes have taken what the call had reserved", { neverSent: true });
+    });
+  }
 
   #timeOut(phase: string): void {
     this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));

@@ -8,6 +8,7 @@ import type { Member, Pool } from "../registry/registry.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { statedEnd } from "../state/breaker/end_date.ts";
 import { quotaRecovery } from "../state/limits/quota_recovery.ts";
+import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./current_model.ts";
@@ -75,7 +76,8 @@ export class SuccessfulAttempt<T> {
  */
 export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): void {
   const { context, member, permit } = admitted;
-  const { failure } = failed;
+  const { failure, denial } = failed;
+  if (denial !== undefined) return recordDenial(admitted, denial);
   const { kind, status } = failure;
   context.addStep(member, { outcome: kind, ms: context.clock.monotonic() - permit.admittedAt, status });
   release(admitted, outcomeOf(failed, context.plan.pool), { status, kind });
@@ -83,6 +85,15 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
   if (isProviders) context.ruledOut.add(member.model.instance.entry.id);
   applyStandby(failed, context);
+}
+
+/** Releases an admitted request that was not sent, since other processes have taken what it had reserved. */
+function recordDenial(admitted: AdmittedModel, denial: AdmissionDenial): void {
+  const { context, member } = admitted;
+  context.tried.delete(member.model.name);
+  if (context.chain.length === 0 && context.first === member) context.first = undefined;
+  context.takenElsewhere.set(member, denial);
+  release(admitted, "none", {});
 }
 
 /**

@@ -20,6 +20,8 @@ export interface FailedAttempt {
   readonly failure: Failure;
   /** The decision after the failure. */
   readonly next: Rotate;
+  /** Why it was not sent: other processes have taken what it had reserved. */
+  readonly denial?: AdmissionDenial;
 }
 
 /** An attempt or a try. */
@@ -53,7 +55,7 @@ export class RequestContext {
   /** Failed attempts. */
   readonly failures: FailedAttempt[] = [];
   /** The first model tried. */
-  first?: Member;
+  first: Member | undefined;
   /** Number of rotations of the pool when a model was last selected. */
   rotationsSeen = 0;
   /** Names of the models tried. */

@@ -22,9 +22,11 @@ export interface RefusedTry extends FailedTry {
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+  let last: RefusedTry | undefined;
   for (let tries = 1;; tries++) {
     const end = await tryOnce(scope);
     if ("served" in end) return end;
+    if (end.denial !== undefined) return last ?? end;
     const { failure, reservation } = end;
     const rejection = reservation?.rejectApiKey(failure);
     if (rejection === undefined) return end;
@@ -34,7 +36,8 @@ export async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
       return { failure: { ...failure, ...rejection.refusal } };
     }
     // in standby by now: the rejection of one of several keys does not extend it
-    if (!await readmit(scope)) return { failure, next: { step: "rotate" } };
+    last = { failure, next: { step: "rotate" } };
+    if (!await readmit(scope)) return last;
   }
 }
 

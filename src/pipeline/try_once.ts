@@ -5,6 +5,7 @@
 import type { OperationRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
+import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";
@@ -31,6 +32,8 @@ export interface FailedTry {
   readonly failure: Failure;
   /** The reservation of the call. */
   readonly reservation?: CallReservation | undefined;
+  /** Why it was not sent: other processes have taken what it had reserved. */
+  readonly denial?: AdmissionDenial;
 }
 
 /**
@@ -84,6 +87,12 @@ function fail(
   error: unknown,
   { context, member, connection, reservation, ms, trace }: BrokenTry,
 ): FailedTry {
+  const { denial } = connection;
+  const { deps: { redact } } = context;
+  if (denial !== undefined && !context.isStopped) {
+    reservation.cancel();
+    return { failure: failureOf(error, member.model.instance.provider!, redact), denial };
+  }
   const lacksResources = isOverload(error);
   const isUnsent = lacksResources || NetworkError.isInstance(error) && error.neverSent;
   const wasSent = connection.calls > 0 && !isUnsent;
@@ -95,7 +104,6 @@ function fail(
   if (context.isStopped || lacksResources) context.addTry(member, { outcome: "aborted", ms, trace });
   context.check();
   if (lacksResources) throw error;
-  const { deps: { redact } } = context;
   const reason = connection.stop.aborted ? connection.stop.reason : error;
   const failure = failureOf(reason, member.model.instance.provider!, redact);
   context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });

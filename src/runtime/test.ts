@@ -149,6 +149,14 @@ export class FakeClock implements Clock {
     this.#moveTo(this.#monotonic + ms);
   }
 
+  /**
+   * Suspends the process, as SIGSTOP does: time passes, and timers that became due fire late, when the clock is advanced
+   * next.
+   */
+  suspend(ms: number): void {
+    this.#moveTo(this.#monotonic + ms);
+  }
+
   async #skipTo(end: number): Promise<void> {
     await settle(); // a loop that sleeps must not starve sockets
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) this.#fire(timer);

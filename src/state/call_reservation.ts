@@ -5,12 +5,14 @@
 import type { RateLimits } from "../contracts/provider.ts";
 import { maxHintMs } from "./breaker/circuit_breaker.ts";
 import { statedEnd } from "./breaker/end_date.ts";
+import { type AdmissionDenial, takenElsewhereMs } from "./limits/admission_denial.ts";
 import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
 import type { Budget, BudgetStep, Reservation } from "./limits/budget.ts";
 import type { Quota, QuotaReservation } from "./limits/quota.ts";
 import { quotaRecovery } from "./limits/quota_recovery.ts";
 import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
-import type { CounterRequest } from "./replication/counter_replicator.ts";
+import type { CounterRequest, Replication } from "./replication/counter_replicator.ts";
+import { reserveAgain } from "./replication/reserve_again.ts";
 import type { SharedRate } from "./replication/shared_rate.ts";
 import type { Usage, UsageTrackerParts } from "./usage.ts";
 
@@ -51,6 +53,8 @@ interface CallReservationParts {
 export class CallReservation {
   readonly #tracker: UsageTrackerParts;
   readonly #parts: CallReservationParts;
+  /** Number of the lease under which the shared counters have granted it. */
+  #lease: number | undefined;
   #isAnswered = false;
   #isOver = false;
 
@@ -82,10 +86,38 @@ export class CallReservation {
 
   /** Confirms the reservation, after the shared counters have granted it. */
   confirm(): void {
-    const { rate, quota, usage } = this.#parts;
-    this.#tracker.shared.rate.takeSlot(rate);
-    quota.confirm(usage);
-    for (const { budget, reservation } of this.#parts.budgets) budget.confirm(reservation);
+    this.#lease = this.#tracker.replicator.replication?.lease.number;
+    this.#show(true);
+  }
+
+  /**
+   * Makes sure that the call still has what it reserved, before it is sent. A process that was suspended may have lost
+   * it to other processes.
+   *
+   * @returns Undefined when the call may be sent; otherwise a promise of the denial, or of undefined.
+   */
+  hold(): Promise<AdmissionDenial | undefined> | undefined {
+    const { replication } = this.#tracker.replicator;
+    if (replication === undefined || this.#lease === undefined) return undefined;
+    const { lease } = replication;
+    return lease.isCertain && lease.number === this.#lease ? undefined : this.#reserveAgain(replication, this.#lease);
+  }
+
+  async #reserveAgain(replication: Replication, lease: number): Promise<AdmissionDenial | undefined> {
+    const reason = await reserveAgain(replication, lease, {
+      requests: () => this.counterRequests(false).filter(({ isLeased }) => isLeased),
+      confirm: (isConfirmed) => this.#show(isConfirmed),
+    });
+    this.#lease = replication.lease.number;
+    return reason && { reason, until: this.#tracker.clock.monotonic() + takenElsewhereMs };
+  }
+
+  #show(isConfirmed: boolean): void {
+    if (this.#isOver) return;
+    const { rate, quota, usage, budgets } = this.#parts;
+    this.#tracker.shared.rate.takeSlot(rate, isConfirmed);
+    quota.confirm(usage, isConfirmed);
+    for (const { budget, reservation } of budgets) budget.confirm(reservation, isConfirmed);
   }
 
   /** The API key of the call, if the provider has several. */

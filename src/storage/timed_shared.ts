@@ -25,7 +25,12 @@ export function withTimeouts(
     const expired = () => new ConnectorError(message, undefined, "unavailable");
     return waitWithin(start, { clock, ms: sharedTimeoutMs, expired });
   };
+  const { leaseMs } = shared;
   return {
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+    get lostLeases() {
+      return shared.lostLeases ?? 0;
+    },
     add: (changes) => timed(() => shared.add(changes)),
     reserve: (reservations) => timed(() => shared.reserve(reservations)),
     publish: (channel, message) => timed(() => shared.publish(channel, message)),

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
+import { afterRunning } from "./running_timer.ts";
 
 /** The limit of a wait. */
 interface TimeLimit {
@@ -21,8 +22,8 @@ interface TimeLimit {
  */
 export function waitWithin<T>(start: () => Promise<T>, { clock, ms, expired }: TimeLimit): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(expired()), true);
+    const cancel = afterRunning(clock, { ms, keepsAlive: true }, () => reject(expired()));
     const work = (async () => await start())();
-    work.then(resolve, reject).finally(cancel);
+    work.finally(cancel).then(resolve, reject);
   });
 }

@@ -1,6 +1,7 @@
 /** Processes on one port that count together: `modelmesh proxy --workers`. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import process from "node:process";
 import { until } from "../support/patience.ts";
 import { tally } from "../support/_tuned.ts";
 import { Gate, json, startUpstream } from "../support/upstream.ts";
@@ -73,6 +74,28 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
       assertEquals(tally((await open).map(({ status }) => status)), { 0: 5 });
       gate.openAll();
       assertEquals(await atOnce(8, () => workers.chat()), { 200: 5, budget_exceeded: 3 });
+    });
+  });
+
+  it("keep what a stopped one has reserved: it is no dead one", async () => {
+    const gate = new Gate();
+    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    await withWorkers({ upstream, config: { budget: { daily_limit: 10 } } }, async (workers) => {
+      const first = Array.from({ length: 6 }, () => workers.chat());
+      await until(() => upstream.calls === 6);
+      const [stopped] = workers.pids();
+      process.kill(stopped!, "SIGSTOP");
+      const seen: (string | number)[] = [];
+      const more: Promise<unknown>[] = [];
+      await until(() => {
+        if (more.length < 200) more.push(workers.chat().then(({ status, code }) => seen.push(code ?? status)));
+        return seen.includes("budget_exceeded"); // those of the stopped one wait
+      }, "the other one has reserved what was left");
+      assertEquals(upstream.calls, 10);
+      process.kill(stopped!, "SIGCONT");
+      gate.openAll();
+      await Promise.all([...first, ...more]);
+      assertEquals([upstream.calls, tally((await Promise.all(first)).map(({ status }) => status))], [10, { 200: 6 }]);
     });
   });
 

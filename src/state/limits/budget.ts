@@ -181,11 +181,11 @@ export class Budget implements CounterGroup {
     return reservation;
   }
 
-  /** Makes a reservation visible to other processes, after the shared counters have granted it. */
-  confirm(reservation: Reservation): void {
-    if (reservation.isConfirmed) return;
-    reservation.isConfirmed = true;
-    for (const window of reservation.windows ?? []) window.confirm(reservation.nanoUsd);
+  /** Shows a reservation to other processes after the shared counters have granted it, or hides it again. */
+  confirm(reservation: Reservation, isConfirmed = true): void {
+    if (reservation.isConfirmed === isConfirmed) return;
+    reservation.isConfirmed = isConfirmed;
+    for (const window of reservation.windows ?? []) window.confirm(reservation.nanoUsd, isConfirmed);
   }
 
   /**

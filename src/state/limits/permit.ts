@@ -9,10 +9,7 @@ import type { CallReservation } from "../call_reservation.ts";
 import type { CounterReplicator, CounterRequest, Replication } from "../replication/counter_replicator.ts";
 import type { RateGrant, SharedRate } from "../replication/shared_rate.ts";
 import type { Load, Outcome, RequestEnd } from "../usage.ts";
-import type { AdmissionDenial } from "./admission_denial.ts";
-
-/** Retry delay for a request denied because other processes have reserved what it needs, ms. */
-const deniedMs = 1_000;
+import { type AdmissionDenial, takenElsewhereMs } from "./admission_denial.ts";
 
 /** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {
@@ -113,7 +110,7 @@ export class Permit {
       await replication.refresh(); // releases unused reservations of this process
       reason = await replication.reserve(requests, grant);
     }
-    if (reason !== undefined) return { reason, until: clock.monotonic() + deniedMs };
+    if (reason !== undefined) return { reason, until: clock.monotonic() + takenElsewhereMs };
     grant(); // also when the store is unavailable: the next sync reports it
     return undefined;
   }

@@ -73,8 +73,8 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wallTimeMs);
   }
 
-  takeSlot(reservation: RateReservation): void {
-    this.#limiterOf((reservation as KeyedReservation).apiKey).takeSlot(reservation);
+  takeSlot(reservation: RateReservation, isTaken: boolean): void {
+    this.#limiterOf((reservation as KeyedReservation).apiKey).takeSlot(reservation, isTaken);
   }
 
   sharedRates(name: string, reservation: RateReservation): SharedRate[] {

@@ -164,13 +164,13 @@ export class Quota implements CounterGroup {
     });
   }
 
-  /** Makes a reservation visible to other processes, after the shared counters have granted it. */
-  confirm(reservation: QuotaReservation): void {
-    if (reservation.isConfirmed) return;
-    reservation.isConfirmed = true;
+  /** Shows a reservation to other processes after the shared counters have granted it, or hides it again. */
+  confirm(reservation: QuotaReservation, isConfirmed = true): void {
+    if (reservation.isConfirmed === isConfirmed) return;
+    reservation.isConfirmed = isConfirmed;
     const { windows, tokens, nano_usd } = reservation;
-    windows.tokens.confirm(tokens);
-    windows.nano_usd.confirm(nano_usd);
+    windows.tokens.confirm(tokens, isConfirmed);
+    windows.nano_usd.confirm(nano_usd, isConfirmed);
   }
 
   #generationCounter(wallTimeMs: number): ReplicatedCounter {

@@ -52,8 +52,8 @@ export type ModelRateLimiter =
     slots(key: string): CounterGroup[];
     /** Returns the request for a concurrency slot, if concurrency is limited. */
     slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[];
-    /** Takes a concurrency slot. */
-    takeSlot(reservation: RateReservation): void;
+    /** Takes a concurrency slot, or returns it. */
+    takeSlot(reservation: RateReservation, isTaken: boolean): void;
     /** Returns the rates that the shared store decides, when several processes admit requests. */
     sharedRates(key: string, reservation: RateReservation): SharedRate[];
     /** Whether it was created with these limits and API keys. */
@@ -140,11 +140,12 @@ export class RateLimiter {
     return this.#slots === undefined ? [] : [this.#slots.request(wallTimeMs)];
   }
 
-  /** Takes a concurrency slot. */
-  takeSlot(reservation: RateReservation): void {
-    if (this.#slots === undefined || reservation.hasSlot || !reservation.isOpen) return;
-    reservation.hasSlot = true;
-    this.#slots.take();
+  /** Takes a concurrency slot, or returns it. */
+  takeSlot(reservation: RateReservation, isTaken: boolean): void {
+    if (this.#slots === undefined || reservation.hasSlot === isTaken || !reservation.isOpen) return;
+    reservation.hasSlot = isTaken;
+    if (isTaken) this.#slots.take();
+    else this.#slots.release();
   }
 
   /**

@@ -50,9 +50,9 @@ export class WindowSums implements Window {
     this.unconfirmed = sum(this.unconfirmed, amount);
   }
 
-  /** Makes a reservation visible to other processes. */
-  confirm(amount: number): void {
-    this.unconfirmed = Math.max(0, this.unconfirmed - amount);
+  /** Shows a reservation to other processes, or hides it. */
+  confirm(amount: number, isConfirmed = true): void {
+    this.unconfirmed = Math.max(0, sum(this.unconfirmed, isConfirmed ? -amount : amount));
   }
 
   /**

@@ -2,27 +2,25 @@
  * Replicates the counters of a mesh between processes, through a shared store.
  * @module
  */
-import type { Cancel, Clock } from "../../contracts/runtime.ts";
+import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedReservation } from "../../contracts/storage.ts";
-import type {
-  Acknowledged,
-  CounterGroup,
-  CounterReplicator,
-  CounterRequest,
-  OwnPart,
-  RateReplicaParts,
-  ReplicatedCounter,
-  Replication,
+import {
+  type CounterGroup,
+  type CounterReplicator,
+  type CounterRequest,
+  isMoney,
+  type RateReplicaParts,
+  type Replication,
 } from "./counter_replicator.ts";
+import { afterRunning } from "../../util/running_timer.ts";
+import { Lease } from "./lease.ts";
+import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
 import { RateReplica } from "./rate_replica.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
 import { SharedWindow } from "./shared_window.ts";
 
-/**
- * Timeout of a request that waits for the store, ms, in steps. Responses that were received while this process was busy
- * are processed before the next step.
- */
-const [reservationStepMs, reservationSteps] = [10, 5];
+/** Timeout of a request that waits for the store, ms. */
+const reservationMs = 50;
 
 /** Time without acknowledgement after which the store counts as unavailable, ms; until then it may just be slow. */
 const maxResponseMs = 500;
@@ -38,8 +36,10 @@ interface ReplicationTarget {
    * (`closed`).
    */
   readonly onUnavailable: "open" | "closed";
-  /** Called when the store becomes unavailable. */
-  readonly onOutage: () => void;
+  /** Called when the store is unavailable, with the error, if it has responded. */
+  readonly onOutage: (cause?: unknown) => void;
+  /** Called when the lease of this process was lost, but for an outage. */
+  readonly onLeaseLost?: () => void;
   /** Wall clock for expiry, monotonic clock for timeouts. */
   readonly clock: Clock;
   /**
@@ -57,9 +57,12 @@ interface ReplicationTarget {
 export class CounterReplication implements Replication {
   readonly #replicator: CounterReplicator;
   readonly #target: ReplicationTarget;
+  readonly lease: Lease;
+  /** The lease when the last sync ended. */
+  #knownLease: number;
   #isUnavailable = false;
   /** Resolvers of requests that wait for a grant. */
-  readonly #undecided = new Set<(grant: undefined) => void>();
+  readonly #undecided = new Set<() => void>();
   /** Acquisitions that the store has not decided yet. */
   readonly #pendingAcquisitions = new Set<Promise<boolean>>();
   /** Shared windows by name. */
@@ -74,6 +77,8 @@ export class CounterReplication implements Replication {
   constructor(replicator: CounterReplicator, target: ReplicationTarget) {
     this.#replicator = replicator;
     this.#target = target;
+    this.lease = new Lease(target.shared, target.clock);
+    this.#knownLease = this.lease.number;
   }
 
   /** Whether the store is unavailable, as far as this process knows. */
@@ -120,7 +125,26 @@ export class CounterReplication implements Replication {
     if (!this.#isUnavailable) await this.#withTimeout(this.sync());
   }
 
+  async renewLease(): Promise<void> {
+    if (!this.#isUnavailable && !this.lease.isCertain) await this.#untilUnavailable(this.sync());
+  }
+
   async #sync(groups: readonly CounterGroup[]): Promise<void> {
+    const { isLocal, clock } = this.#target;
+    const timer = { ms: maxResponseMs };
+    const cancel = isLocal ? () => {} : afterRunning(clock, timer, () => this.#setUnavailable(true));
+    try {
+      await this.lease.renew(() => this.#reportGroups(groups));
+      this.#reportLostLease();
+      this.#setUnavailable(false);
+    } catch (error) {
+      this.#setUnavailable(true, error); // the next sync reports it again
+    } finally {
+      cancel();
+    }
+  }
+
+  async #reportGroups(groups: readonly CounterGroup[]): Promise<void> {
     const { shared, clock } = this.#target;
     const wallTimeMs = clock.now();
     const parts = groups.flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
@@ -136,21 +160,16 @@ export class CounterReplication implements Replication {
       add(pending, change);
       return { part, account, change };
     });
-    const cancel = this.#target.isLocal ? () => {} : clock.after(maxResponseMs, () => this.#setUnavailable(true));
     try {
       const totals = await shared.add(
-        deltas.map(({ part, change: { amount, leased } }) => ({ ...sumOf(part), by: amount, leased })),
+        deltas.map(({ part, change: { amount, leased } }) => ({ ...toSharedSum(part), by: amount, leased })),
       );
       deltas.forEach(({ part, account, change }, index) =>
         applyTotal(part, account, { change, total: totals[index]! })
       );
-      this.#setUnavailable(false);
       if (groups === this.#replicator.groups) this.#replicator.forgetExpired(parts, clock.now());
-    } catch {
-      this.#setUnavailable(true); // the next sync reports it again
     } finally {
       for (const { account, change } of deltas) subtract(account.pending, change);
-      cancel();
     }
   }
 
@@ -178,26 +197,33 @@ export class CounterReplication implements Replication {
    * until it counts as unavailable, since a process that decided alone would exceed the limit.
    */
   async admit(rate: SharedRate): Promise<RateGrant | undefined> {
-    if (this.#isUnavailable) return undefined;
-    return await new Promise((resolve) => {
-      const decided = (grant: RateGrant | undefined) => {
-        this.#undecided.delete(decided);
-        resolve(grant);
+    const take = () => this.#windowOf(rate).take(this.#target.shared, rate.limit);
+    return this.#isUnavailable ? undefined : await this.#untilUnavailable(this.lease.renew(take));
+  }
+
+  /** Waits for a response; undefined once the store counts as unavailable. */
+  #untilUnavailable<T>(response: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      const decided = (result: T | undefined) => {
+        this.#undecided.delete(give);
+        resolve(result);
       };
-      this.#undecided.add(decided);
-      const taken = this.#windowOf(rate).take(this.#target.shared, rate.limit);
-      taken.then(decided, () => this.#setUnavailable(true));
+      const give = () => decided(undefined);
+      this.#undecided.add(give);
+      response.then(decided, (error) => this.#setUnavailable(true, error));
     });
   }
 
   /** Returns the grant of a request that was not sent. If the store cannot be reached, it counts until it expires. */
   returnGrant(rate: SharedRate, { slice }: RateGrant): void {
-    this.#windowOf(rate).release(this.#target.shared, slice).catch(() => this.#setUnavailable(true));
+    const release = () => this.#windowOf(rate).release(this.#target.shared, slice);
+    this.lease.renew(release).catch((error) => this.#setUnavailable(true, error));
   }
 
   async acquireOnce(name: string, expiresAt: number): Promise<boolean> {
     if (this.#isUnavailable) return true;
-    const response = this.#target.shared.reserve([{ key: `claim ${name}`, expiresAt, amount: 1, limit: 1 }]);
+    const claim = { key: `claim ${name}`, expiresAt, amount: 1, limit: 1 };
+    const response = this.lease.renew(() => this.#target.shared.reserve([claim]));
     const isFirst = response.then(({ isGranted }) => isGranted, () => true);
     this.#pendingAcquisitions.add(isFirst);
     return await isFirst.finally(() => this.#pendingAcquisitions.delete(isFirst));
@@ -219,20 +245,8 @@ export class CounterReplication implements Replication {
   #withTimeout<T>(response: Promise<T>): Promise<T | undefined> {
     if (this.#target.isLocal) return response;
     return new Promise((resolve, reject) => {
-      let steps = 0;
-      let cancel: Cancel;
-      const step = () => {
-        if (steps++ === reservationSteps) return resolve(undefined);
-        cancel = this.#target.clock.after(reservationStepMs, step);
-      };
-      step();
-      response.then((answer) => {
-        cancel();
-        resolve(answer);
-      }, (error) => {
-        cancel();
-        reject(error);
-      });
+      const cancel = afterRunning(this.#target.clock, { ms: reservationMs }, () => resolve(undefined));
+      response.finally(cancel).then(resolve, reject);
     });
   }
 
@@ -244,13 +258,13 @@ export class CounterReplication implements Replication {
   ): Promise<{ readonly denied: Reason | undefined } | undefined> {
     const accounts = requests.map(({ counter }) => this.#replicator.acknowledgedOf(counter));
     const reservations = requests.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
-      ...sumOf(counter),
+      ...toSharedSum(counter),
       amount,
       limit,
       isLeased,
     }));
     try {
-      const { isGranted, sums } = await shared.reserve(reservations);
+      const { isGranted, sums } = await this.lease.renew(() => shared.reserve(reservations));
       requests.forEach(({ counter, amount, isLeased }, index) => {
         const granted = isGranted ? amount : 0;
         const change = { amount: granted, leased: isLeased ? granted : 0 };
@@ -259,45 +273,23 @@ export class CounterReplication implements Replication {
       if (isGranted) onGrant();
       const full = requests.find(({ amount, limit }, index) => sums[index]! + amount > limit) ?? requests[0]!;
       return { denied: isGranted ? undefined : full.reason };
-    } catch {
-      this.#setUnavailable(true);
+    } catch (error) {
+      this.#setUnavailable(true, error);
       return undefined;
     }
   }
 
-  #setUnavailable(isUnavailable: boolean): void {
-    if (this.#isUnavailable === isUnavailable) return;
+  /** A lease that was lost in an outage has been reported with the outage. */
+  #reportLostLease(): void {
+    const isNew = this.lease.number !== this.#knownLease;
+    this.#knownLease = this.lease.number;
+    if (isNew && !this.#isUnavailable) this.#target.onLeaseLost?.();
+  }
+
+  #setUnavailable(isUnavailable: boolean, cause?: unknown): void {
     this.#isUnavailable = isUnavailable;
     if (!isUnavailable) return;
-    this.#target.onOutage();
-    for (const decided of this.#undecided) decided(undefined);
+    this.#target.onOutage(cause);
+    for (const give of this.#undecided) give();
   }
-}
-
-/** Whether a request is for budget. Such requests are denied without the store when so configured. */
-function isMoney({ reason }: CounterRequest): boolean {
-  return reason === "budget" || reason === "budget_limit";
-}
-
-function sumOf({ key, expiresAt, atLeast }: ReplicatedCounter) {
-  return { key, expiresAt, ...(atLeast === undefined ? {} : { atLeast }) };
-}
-
-/** Applies a total. Responses arrive in order, so a total includes this process's part as acknowledged now. */
-function applyTotal(
-  part: ReplicatedCounter,
-  account: Acknowledged,
-  { change, total }: { readonly change: OwnPart; readonly total: number },
-): void {
-  add(account, change);
-  part.apply(Math.max(0, total - account.amount), total);
-}
-
-function add(part: OwnPart, change: OwnPart): void {
-  part.amount += change.amount;
-  part.leased += change.leased;
-}
-
-function subtract(part: OwnPart, { amount, leased }: OwnPart): void {
-  add(part, { amount: -amount, leased: -leased });
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { AdmissionDenial } from "../limits/admission_denial.ts";
+import type { Lease } from "./lease.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
 /** A replicated counter, as one process sees it. */
@@ -35,6 +36,11 @@ export interface CounterRequest {
   readonly isLeased: boolean;
   /** Denial reason when the limit would be exceeded. */
   readonly reason: AdmissionDenial["reason"];
+}
+
+/** Whether a request is for budget. Such requests are denied without the store when so configured. */
+export function isMoney({ reason }: CounterRequest): boolean {
+  return reason === "budget" || reason === "budget_limit";
 }
 
 /** A group of replicated counters, such as those of one budget. */
@@ -85,6 +91,10 @@ export interface Replication {
   readonly isUnavailable: boolean;
   /** Whether the store is unavailable and requests that need it are denied. */
   readonly isFailClosed: boolean;
+  /** The lease of this process's reservations. */
+  readonly lease: Pick<Lease, "number" | "isCertain">;
+  /** Makes sure that this process has its lease. Waits until the store responds or counts as unavailable. */
+  renewLease(): Promise<void>;
   /** Creates the replicated counters of a rate. */
   replicaOf(rate: RateReplicaParts): CounterGroup;
   /** Reports local counters to the store, and applies those of other processes. Never rejects. */

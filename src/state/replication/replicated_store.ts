@@ -4,7 +4,7 @@
  */
 import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Shared } from "../../contracts/storage.ts";
-import { ConnectorError } from "../../errors.ts";
+import { ConnectorError, MeshError } from "../../errors.ts";
 import { followWork } from "../../util/failure.ts";
 import type { MeshState } from "../mesh_state.ts";
 import { CounterReplication } from "./counter_replication.ts";
@@ -17,7 +17,14 @@ const syncMs = 100;
 /** Timeout of the last sync, ms. A process that exits does not wait for an unavailable store. */
 const closeTimeoutMs = 1000;
 
+/** Maximum number of causes that are reported of one outage. */
+const maxCauses = 5;
+
 const channel = "breakers";
+
+const leaseLostMessage =
+  "The reservations of this process had expired in the shared storage, and are made again: the process was suspended, " +
+  "or the storage has lost data";
 
 /** Dependencies of a {@linkcode ReplicatedStore}. */
 interface ReplicatedStoreParts {
@@ -49,6 +56,8 @@ export class ReplicatedStore implements StateStore {
   #isSubscribed = false;
   #isUnavailable = false;
   #isPublishing = false;
+  /** Causes of the outage that were reported. */
+  readonly #causes = new Set<string>();
 
   constructor(parts: ReplicatedStoreParts) {
     this.#parts = parts;
@@ -112,7 +121,8 @@ export class ReplicatedStore implements StateStore {
     const { replicator } = this.#state!;
     const replication = new CounterReplication(replicator, {
       ...this.#parts,
-      onOutage: () => this.#setUnavailable(true),
+      onOutage: (cause) => this.#setUnavailable(true, cause),
+      onLeaseLost: () => this.#trace("warning", leaseLostMessage),
     });
     replicator.open(replication);
     return replication;
@@ -125,8 +135,8 @@ export class ReplicatedStore implements StateStore {
       this.#isSubscribed = true;
       this.#breakerEvents!.markStale();
       await this.#parts.shared.publish(channel, this.#breakerEvents!.request());
-    } catch {
-      this.#setUnavailable(true);
+    } catch (error) {
+      this.#setUnavailable(true, error);
     }
   }
 
@@ -147,30 +157,20 @@ export class ReplicatedStore implements StateStore {
         await this.#parts.shared.publish(channel, messages.message);
         messages.done();
       }
-    } catch {
-      this.#setUnavailable(true);
+    } catch (error) {
+      this.#setUnavailable(true, error);
     } finally {
       this.#isPublishing = false;
     }
   }
 
-  #setUnavailable(isUnavailable: boolean): void {
+  #setUnavailable(isUnavailable: boolean, cause?: unknown): void {
+    if (isUnavailable) this.#warn(cause);
     if (this.#isUnavailable === isUnavailable) return;
     this.#isUnavailable = isUnavailable;
-    const { hub, onUnavailable } = this.#parts;
-    if (isUnavailable) {
-      const consequence = onUnavailable === "open"
-        ? "each process uses its own counters until it recovers"
-        : "requests under a budget are rejected until it recovers";
-      hub.trace({
-        severity: "warning",
-        component: "storage",
-        message: `The shared storage is unavailable: ${consequence}`,
-      });
-      return;
-    }
-    const message = "The shared storage is available again: local counters are merged";
-    hub.trace({ severity: "info", component: "storage", message });
+    if (isUnavailable) return;
+    this.#causes.clear();
+    this.#trace("info", "The shared storage is available again: local counters are merged");
     this.#parts.store?.mark();
     this.#follow(this.#requestAll());
   }
@@ -185,6 +185,23 @@ export class ReplicatedStore implements StateStore {
 
   #follow(work: Promise<void>): void {
     followWork(work, { hub: this.#parts.hub, component: "storage", task: "The exchange of states" });
+  }
+
+  /** Warns of an outage, and of each further cause of it. */
+  #warn(cause: unknown): void {
+    const reason = MeshError.isInstance(cause) ? cause.message : "";
+    const isKnown = this.#isUnavailable && (reason === "" || this.#causes.has(reason));
+    if (isKnown || this.#causes.size >= maxCauses) return;
+    if (reason !== "") this.#causes.add(reason);
+    const consequence = this.#parts.onUnavailable === "open"
+      ? "each process uses its own counters until it recovers"
+      : "requests under a budget are rejected until it recovers";
+    const message = `The shared storage is unavailable: ${consequence}`;
+    this.#trace("warning", reason === "" ? message : `${message}. ${reason}`);
+  }
+
+  #trace(severity: "info" | "warning", message: string): void {
+    this.#parts.hub.trace({ severity, component: "storage", message });
   }
 
   async #atMost(ms: number, work: Promise<void> | undefined): Promise<void> {

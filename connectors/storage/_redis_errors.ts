@@ -1,0 +1,96 @@
+/**
+ * Errors of Redis, worded by their cause. Its messages quote neither passwords nor values.
+ * @module
+ */
+import { ConnectorError, type ConnectorProblem } from "../../src/errors.ts";
+import type { RedisAddress } from "./_redis_address.ts";
+import { redisDeclaration } from "./declarations.ts";
+
+/** The connector's id. */
+export const redisId: string = redisDeclaration.id;
+
+/** Error codes of a server that is not, or not yet, the one to write to. Another one may have its address by now. */
+const failover = /\b(READONLY|CLUSTERDOWN|LOADING|MASTERDOWN|NOREPLICAS|MOVED)\b/;
+
+/** Why such a server does not serve. */
+const failoverReasons: Readonly<Record<string, string>> = {
+  READONLY: "it is a read-only replica",
+  CLUSTERDOWN: "its cluster is down",
+  LOADING: "it is loading its data",
+  MASTERDOWN: "it is a replica without its master",
+  NOREPLICAS: "it has too few replicas to write",
+  MOVED: "it is a node of a cluster that has the keys elsewhere, which is not supported",
+};
+
+/** What Node (by code) and Deno (by message) report of a certificate. */
+const certificate =
+  /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|certificate|UnknownIssuer|NotValidForName|Expired/;
+
+/** Whether a reply shows that the connection leads to a server that is not the one to write to. */
+export function isFailover(error: unknown): boolean {
+  return failover.test(textIn(error));
+}
+
+/** What was sent, and to where. */
+interface SentCommand {
+  readonly address: RedisAddress;
+  /** The script, if it was one. */
+  readonly script?: string | undefined;
+}
+
+/**
+ * Words an error by its cause.
+ *
+ * @param error The error of the client, or of the server.
+ * @param sent What caused it.
+ */
+export function toStorageError(error: unknown, { address: { host, port }, script }: SentCommand): ConnectorError {
+  const where = `Redis at ${host}:${port}`;
+  const subject = `The storage "${redisId}"`;
+  const text = textIn(error);
+  const made = (message: string, problem?: ConnectorProblem) =>
+    new ConnectorError(`${subject} ${message}`, error, problem);
+  const code = failover.exec(text)?.[1];
+  if (code !== undefined) return made(`cannot use ${where}: ${failoverReasons[code]} (${code})`, "unavailable");
+  const denial = denialIn(text, script);
+  if (denial !== undefined) {
+    return made(`was denied access by ${where}: ${denial}; check username, password and permissions`, "forbidden");
+  }
+  if (/\bOOM\b/.test(text)) return made(`cannot write: ${where} is full, its memory is used up (OOM)`, "full");
+  if (/\bMISCONF\b/.test(text)) {
+    return made(`cannot write: ${where} is full, or cannot save to its disk (MISCONF)`, "full");
+  }
+  if (/^(ERR|WRONGTYPE|NOSCRIPT|BUSY)\b/.test(text)) return made(`was rejected by ${where}: ${text}`);
+  return made(
+    `cannot reach ${where}${reachIn(error, text)}: check that it runs, and check the url or host`,
+    "unavailable",
+  );
+}
+
+/** Why access is denied; undefined if it is not. */
+function denialIn(text: string, script: string | undefined): string | undefined {
+  if (/\bWRONGPASS\b/.test(text)) return "wrong username or password (WRONGPASS)";
+  if (/\bNOAUTH\b/.test(text)) return "it requires a password (NOAUTH)";
+  if (!/\bNOPERM\b|The user executing the script can't/.test(text)) return undefined;
+  if (/\bkeys?\b/.test(text)) return "no permission for its keys (NOPERM)";
+  if (/\bchannels?\b/.test(text)) return "no permission for its channels (NOPERM)";
+  const command = /'([\w|]+)' command/.exec(text)?.[1] ?? commandsAt(text, script);
+  return `no permission for the command ${command} (NOPERM)`;
+}
+
+/** Redis 7 does not name the command of a script, but its line. */
+function commandsAt(text: string, script = ""): string {
+  const line = script.split("\n")[Number(/user_script:(\d+)/.exec(text)?.[1] ?? 0) - 1] ?? script;
+  return [...new Set([...line.matchAll(/redis\.call\('(\w+)'/g)].map(([, name]) => name))].join(" or ");
+}
+
+/** Other reasons differ from one attempt to the next. */
+function reachIn(error: unknown, text: string): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  const reason = typeof code === "string" ? code : text;
+  return certificate.test(reason) || certificate.test(text) ? ` (its certificate is not accepted: ${reason})` : "";
+}
+
+function textIn(error: unknown): string {
+  return error instanceof Error ? error.message : "";
+}

@@ -1,0 +1,32 @@
+/**
+ * What the shared store has acknowledged of this process's counters.
+ * @module
+ */
+import type { SharedSum } from "../../contracts/storage.ts";
+import type { Acknowledged, OwnPart, ReplicatedCounter } from "./counter_replicator.ts";
+
+/** Returns the shared counter of a replicated one. */
+export function toSharedSum({ key, expiresAt, atLeast }: ReplicatedCounter): SharedSum {
+  return { key, expiresAt, ...(atLeast === undefined ? {} : { atLeast }) };
+}
+
+/** Applies a total. Responses arrive in order, so a total includes this process's part as acknowledged now. */
+export function applyTotal(
+  part: ReplicatedCounter,
+  account: Acknowledged,
+  { change, total }: { readonly change: OwnPart; readonly total: number },
+): void {
+  add(account, change);
+  part.apply(Math.max(0, total - account.amount), total);
+}
+
+/** Adds a change to a part. */
+export function add(part: OwnPart, change: OwnPart): void {
+  part.amount += change.amount;
+  part.leased += change.leased;
+}
+
+/** Subtracts a change from a part. */
+export function subtract(part: OwnPart, { amount, leased }: OwnPart): void {
+  add(part, { amount: -amount, leased: -leased });
+}
