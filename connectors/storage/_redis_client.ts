@@ -186,6 +186,7 @@ export class RedisConnection {
       username,
       password,
       database: db,
+      disableClientInfo: true, // one command less that an access control list has to allow
       disableOfflineQueue: true, // the caller decides what to do while Redis is unavailable
       maintNotifications: "disabled",
     };

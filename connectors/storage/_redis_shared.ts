@@ -26,7 +26,7 @@ local function change(process, sign)
   local fields = redis.call('HGETALL', process)
   for i = 1, #fields, 2 do
     if redis.call('EXISTS', fields[i]) == 1 then
-      redis.call('INCRBY', fields[i], string.format('%.0f', sign * tonumber(fields[i + 1])))
+      redis.call('INCRBY', fields[i], string.format('%.0f', 0 + sign * tonumber(fields[i + 1])))
     end
   end
 end
@@ -77,7 +77,9 @@ local function write(i, sum)
   if sum ~= written[i] then redis.call('SET', KEYS[i], string.format('%.0f', sum), 'PX', value(i, 4)) end
   sums[i] = sum
   local leased = value(i, 5)
-  if leased ~= '0' and redis.call('HINCRBY', held, KEYS[i], leased) <= 0 then redis.call('HDEL', held, KEYS[i]) end
+  if leased == '0' then return end
+  if redis.call('HINCRBY', held, KEYS[i], leased) > 0 then return end
+  redis.call('HDEL', held, KEYS[i])
 end
 local function reply(first)
   local answer = { first, lost }

@@ -42,6 +42,8 @@ export class TestRedis implements AsyncDisposable {
   /** Restarts it, empty. */
   async start(): Promise<void> {
     const args = ["--port", String(this.port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
+    // replicas write no file, which every later server would load
+    args.push("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0", "--repl-diskless-load", "on-empty-db");
     const server = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
