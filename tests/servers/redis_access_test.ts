@@ -6,7 +6,6 @@ import { redisAddress } from "../../connectors/storage/_redis_address.ts";
 import { RedisStorage } from "../../connectors/storage/redis.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
-import { until } from "../support/patience.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 
 const page = readFileSync(new URL("../../docs/scaling.md", import.meta.url), "utf8");
