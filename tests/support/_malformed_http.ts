@@ -91,10 +91,10 @@ const lines: readonly Row[] = [
   ["a path with bad escapes", get("/v1/%zz%"), 404, "unknown_url"],
   ["a path with an encoded NUL", get("/v1/models%00"), 400, "invalid_url"],
   ["a target of 20,000 characters", get(`/v1/${"a".repeat(20_000)}`), [431, 404], ["", "unknown_url"]],
-  ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 405, 405], [
+  ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 405, 404], [
     "",
     "method_not_allowed",
-    "method_not_allowed",
+    "unknown_url",
   ]],
   ["a TRACE", get(path).replace("GET", "TRACE"), 405, "method_not_allowed"],
   ["a PUT", post().replace("POST", "PUT"), 405, "method_not_allowed"],
