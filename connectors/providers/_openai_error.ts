@@ -14,12 +14,30 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
   const outer = asRecord(body);
   const inner = typeof outer?.error === "string" ? { message: outer.error } : asRecord(outer?.error) ?? outer ?? {};
   const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
+  const message = firstText(inner.message, inner.detail, outer?.detail) ?? `HTTP status ${status}`;
+  const type = typeof inner.type === "string" ? inner.type : "";
   return {
-    message: firstText(inner.message, inner.detail, outer?.detail) ?? `HTTP status ${status}`,
-    type: typeof inner.type === "string" ? inner.type : "",
+    message,
+    type,
     param: typeof inner.param === "string" ? inner.param : null,
-    code: typeof code === "string" ? code : null,
+    code: isTooLong(status, `${type} ${message.slice(0, maxScanned)}`)
+      ? "context_length_exceeded"
+      : typeof code === "string"
+      ? code
+      : null,
   };
+}
+
+/** Maximum length of a message that is compared with patterns. */
+const maxScanned = 2_000;
+
+/** What servers say of a prompt that exceeds their context, besides OpenAI's own code. */
+const tooLong =
+  /maximum context length|context (?:length|window|size)\b.{0,80}exceed|exceed.{0,80}\bcontext\b|exceed_context_size|prompt.{0,40} too l(?:ong|arge)/i;
+
+/** Whether a request was refused because of the length of its prompt. */
+function isTooLong(status: number, text: string): boolean {
+  return (status === 400 || status === 413 || status === 422) && tooLong.test(text);
 }
 
 function asRecord(value: unknown): Record<string, unknown> | undefined {

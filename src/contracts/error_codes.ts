@@ -12,6 +12,7 @@ export type RequestErrorCode =
   | "insufficient_quota"
   | "internal_error"
   | "invalid_api_key"
+  | "context_length_exceeded"
   | "invalid_json"
   | "invalid_url"
   | "invalid_value"

@@ -37,6 +37,8 @@ export interface DialectWords {
   readonly tokenHint?: string;
   /** Formats the body of an error response. */
   errorBody(fault: DialectFault): JsonObject;
+  /** Returns the HTTP status of an error response; by default that of OpenAI's dialect. */
+  toStatus?(fault: DialectFault): number;
 }
 
 /** A dialect; stateless. */

@@ -20,9 +20,9 @@ export interface FailedAttempt {
 
 /** Members of a {@linkcode ProviderError}. */
 export interface ProviderErrorFacts {
-  /** `all_attempts_failed`, `upstream_auth_error`, or the provider's own code. */
+  /** `all_attempts_failed`, `overloaded`, `upstream_auth_error`, or the provider's own code. */
   code: AnyErrorCode;
-  /** HTTP status of the proxy's response: the provider's own for a client error, else 502. */
+  /** HTTP status of the proxy's response: the provider's own for a client error, 503 for an overload, else 502. */
   status: number;
   /** OpenAI's error type, such as `invalid_request_error`. */
   type: string;
@@ -34,6 +34,8 @@ export interface ProviderErrorFacts {
   model?: string;
   /** Every failed attempt, in order. */
   attempts: readonly FailedAttempt[];
+  /** Time until another request may succeed, ms, if known. */
+  retryAfterMs?: number | undefined;
 }
 
 /** Every attempt has failed, or a provider has rejected the request. */
@@ -52,6 +54,8 @@ export class ProviderError extends MeshError {
   declare readonly model?: string;
   /** Every failed attempt, in order. */
   declare readonly attempts: readonly FailedAttempt[];
+  /** Time until another request may succeed, ms, if known. */
+  declare readonly retryAfterMs?: number;
 
   /**
    * Creates the error.

@@ -63,6 +63,9 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   }
 }
 
+/** Codes of errors that mean that no model is left. */
+const exclusions: ReadonlySet<string> = new Set(["context_length_exceeded", "unsupported_by_pool"]);
+
 /** Records the excluded models. A filter that leaves no model throws, which does not end a dry run. */
 function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
   return (reason, members, filter) => {
@@ -70,7 +73,7 @@ function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
     try {
       eligible = members.length === 0 ? members : filter(members);
     } catch (error) {
-      if (!UnsupportedRequestError.isInstance(error) || error.code !== "unsupported_by_pool") throw error;
+      if (!UnsupportedRequestError.isInstance(error) || !exclusions.has(error.code)) throw error;
       eligible = [];
     }
     for (const member of members) if (!eligible.includes(member)) excluded.push({ model: member.model.name, reason });

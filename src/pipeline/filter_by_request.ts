@@ -10,12 +10,16 @@ import type { RequestNeeds } from "./operation.ts";
 /** Maximum number of models in an error message. */
 const maxNamed = 10;
 
+/** How a lack of context begins. Clients recognize its code, and shorten their conversation. */
+const roomLack = "room for ";
+
 /**
  * Keeps the eligible members.
  *
  * @param members Members that support the operation.
  * @param needs Requirements of the request.
- * @throws {UnsupportedRequestError} If no member is left. The message contains what each model lacks.
+ * @throws {UnsupportedRequestError} `context_length_exceeded` or `unsupported_by_pool` if no member is left. The message
+ * contains what each model lacks.
  */
 export function filterByRequest(
   members: readonly Member[],
@@ -25,9 +29,10 @@ export function filterByRequest(
   if (eligible.length === members.length) return members;
   if (eligible.length > 0) return eligible;
   const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model.info)}`);
+  const isTooLong = members.every(({ model }) => lackOf(model.info)?.startsWith(roomLack));
   const rest = members.length > maxNamed ? ` and ${members.length - maxNamed} more likewise` : "";
   throw new UnsupportedRequestError(
     `No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}${rest}`,
-    { code: "unsupported_by_pool" },
+    { code: isTooLong ? "context_length_exceeded" : "unsupported_by_pool" },
   );
 }

@@ -36,7 +36,7 @@ export function errorOf(context: RequestContext): MeshError {
   if (kind === "budget") {
     return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
   }
-  if (failures.length > 0) return answeredError(failures);
+  if (failures.length > 0) return answeredError(failures, failureWaitMs(context) ?? retryAfterMs);
   const reasons = eligible.map((member) =>
     [member.state.name, member.state.reason ?? exclusionReason(member, context) ?? "unknown"] as const
   );
@@ -68,7 +68,21 @@ function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): 
   return reason === "min_delta" || reason === "max_rpm" ? "rate_limited" : reason;
 }
 
-function answeredError(failures: readonly FailedAttempt[]): ProviderError {
+/** The shortest wait that a provider named for a failure, ms. */
+function failureWaitMs({ failures, deps: { runtime: { clock } } }: RequestContext): number | undefined {
+  const waits = failures.flatMap(({ failure: { retryAfterMs, retryAt } }) => {
+    return retryAt === undefined ? retryAfterMs ?? [] : Math.max(0, retryAt - clock.now());
+  });
+  return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+/** Whether a provider is overloaded, by its status or by its words. */
+function isOverloaded({ failure: { status, fault } }: FailedAttempt): boolean {
+  const { type = "", code } = fault?.error ?? {};
+  return status === 503 || status === 529 || /overloaded/.test(`${type} ${code ?? ""}`);
+}
+
+function answeredError(failures: readonly FailedAttempt[], retryAfterMs: number | undefined): ProviderError {
   const attempts = failures.map(({ member, failure }) => ({
     model: member.model.name,
     provider: member.model.instance.entry.id,
@@ -90,25 +104,24 @@ function answeredError(failures: readonly FailedAttempt[]): ProviderError {
     });
   }
   const tried = attempts.map(({ model, kind, status }) => `${model} (${kind}${status ? `, ${status}` : ""})`);
-  const refused = failures.every(({ failure }) => failure.kind === "auth");
-  return new ProviderError(
-    refused
-      ? `Every provider refused the key configured for it: ${tried.join(", ")}`
-      : `Every model that was tried failed: ${[tried.join(", "), ...hintsOf(failures)].join(". ")}`,
-    {
-      code: refused ? "upstream_auth_error" : "all_attempts_failed",
-      status: 502,
-      type: "server_error",
-      provider,
-      model,
-      attempts,
-    },
-  );
+  const facts = { type: "server_error", provider, model, attempts };
+  if (failures.every(({ failure }) => failure.kind === "auth")) {
+    const keys = attempts.map(({ provider, status }) => `${provider}${status ? ` (${status})` : ""}`);
+    const message = `Every provider refused the key configured for it: ${[...new Set(keys)].join(", ")}`;
+    return new ProviderError(message, { ...facts, code: "upstream_auth_error", status: 502 });
+  }
+  const message = `Every model that was tried failed: ${[tried.join(", "), ...hintsOf(failures)].join(". ")}`;
+  return failures.every(isOverloaded)
+    ? new ProviderError(message, { ...facts, code: "overloaded", status: 503, retryAfterMs })
+    : new ProviderError(message, { ...facts, code: "all_attempts_failed", status: 502, retryAfterMs });
 }
 
-/** Messages of failures without an error from the provider. They contain the advice for the caller. */
+/** Messages of failures without an error from the provider, and refused keys. They contain the advice for the caller. */
 function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
-  return new Set(failures.flatMap(({ failure: { fault, message } }) => fault === undefined ? message : []));
+  return new Set(failures.flatMap(({ member, failure: { fault, kind, message } }) => {
+    if (kind === "auth") return `The provider "${member.model.instance.entry.id}" refused its key`;
+    return fault === undefined ? message : [];
+  }));
 }
 
 function soonest(members: readonly Member[], { denials }: RequestContext, now: number): number | undefined {

@@ -66,9 +66,21 @@ export function errorRowOf(error: unknown, requestId: string): ErrorRow {
   if (ObjectNotFoundError.isInstance(error)) return rowOf(error, { status: 404, type: "invalid_request_error" });
   if (ProviderError.isInstance(error)) {
     const { status, type, param } = error;
-    return rowOf(error, { status, type, param, headers: status >= 500 ? { "x-should-retry": "false" } : {} });
+    return rowOf(error, { status, type, param, headers: status >= 500 ? retryHeaders(error) : {} });
   }
   return retryLaterRow(error) ?? serverErrorRow(error, requestId);
+}
+
+/** Statuses of failures that may pass. */
+const passing: ReadonlySet<number | undefined> = new Set([408, 425, 429, 503, 504, 529]);
+
+/** Official clients repeat a request after a 5xx, unless its headers say that this is pointless. */
+function retryHeaders({ code, attempts, retryAfterMs }: ProviderError): Record<string, string> {
+  const mayPass = code === "overloaded" || attempts.some(({ kind, status }) => {
+    return kind === "network" || kind === "timeout" || kind === "rate_limited" || passing.has(status);
+  });
+  if (!mayPass) return { "x-should-retry": "false" };
+  return retryAfterMs === undefined ? {} : waitHeaders(retryAfterMs, false);
 }
 
 /** The rows with `retry-after`. */

@@ -37,7 +37,8 @@ export function errorResponse(
   const message = client?.messageFor(error, mesh.runtime.clock.now());
   const { status, body: { error: facts } } = row;
   const body = { error: message === undefined ? facts : { ...facts, message } };
-  return json(dialect?.errorBody({ status, ...body }) ?? body, { headers, status });
+  const fault = { status, ...body };
+  return json(dialect?.errorBody(fault) ?? body, { headers, status: dialect?.toStatus?.(fault) ?? status });
 }
 
 /** Whether an error has a routing record. */

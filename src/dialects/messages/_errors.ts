@@ -20,8 +20,12 @@ const types: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
+/** By these words, clients recognize that a conversation has to be shortened. */
+const tooLong = "prompt is too long";
+
 /** Formats an error. The error type follows from the HTTP status; code and parameter are part of the message. */
-export function errorBodyOf({ status, error: { message } }: DialectFault): JsonObject {
+export function errorBodyOf({ status, error: { message, code } }: DialectFault): JsonObject {
   const type = types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
-  return { type: "error", error: { type, message } };
+  const isTooLong = code === "context_length_exceeded" && !message.includes(tooLong);
+  return { type: "error", error: { type, message: isTooLong ? `${tooLong}: ${message}` : message } };
 }

@@ -10,4 +10,5 @@ export const messagesWords: DialectWords = {
   tokenHint: "x-api-key: <token>",
   tokenOf: ({ headers }) => headers.get("x-api-key") ?? undefined,
   errorBody: errorBodyOf,
+  toStatus: ({ status, error: { code } }) => status === 503 && code === "overloaded" ? 529 : status,
 };
