@@ -87,7 +87,7 @@ describe("A failure that may pass", () => {
     }
   });
 
-  it("is told from one that does not", async () => {
+  it("differs from one that does not", async () => {
     for (const behaviour of [status(500), status(404), status(401)]) {
       assertEquals((await ask("chat", [behaviour])).retry, "false");
     }
