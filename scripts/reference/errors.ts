@@ -26,6 +26,11 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "No model of the pool supports the request.",
     "Use another pool, or remove the feature: `explain` shows what each model lacks.",
   ],
+  context_length_exceeded: [
+    "400",
+    "The prompt is too long for every model of the pool, or for the one that was asked.",
+    "Shorten the conversation, or add a model with a larger context window.",
+  ],
   no_storage: [
     "400",
     "Creating clients at runtime requires a storage.",
@@ -84,8 +89,8 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   no_active_model: ["503", "Every model is in standby.", "Wait for `Retry-After`, or add models to the pool."],
   overloaded: [
     "503",
-    "The proxy has reached `proxy.max_concurrent`, or its machine lacks file descriptors or memory.",
-    "Retry after a second, or raise the limit.",
+    "The limit `proxy.max_concurrent` or the memory for bodies is reached, or every provider that was asked is overloaded.",
+    "Retry after `Retry-After`, where it is given; raise the limit, or run more workers.",
   ],
   shutting_down: ["503", "The proxy is shutting down.", "Retry the request at another process."],
   storage_unavailable: ["503", "The storage of clients is unavailable.", "See the error in the log."],
