@@ -2,6 +2,7 @@
  * A bounded queue of records for a destination that may be slow or unavailable.
  * @module
  */
+import { Queue } from "../../src/util/queue.ts";
 
 /** Options of a {@linkcode DeliveryQueue}. */
 interface DeliveryQueueOptions<Item> {
@@ -20,7 +21,7 @@ interface DeliveryQueueOptions<Item> {
  */
 export class DeliveryQueue<Item> {
   readonly #options: DeliveryQueueOptions<Item>;
-  #waiting: Item[] = [];
+  readonly #waiting = new Queue<Item>();
   #lost = 0;
   #delivery: Promise<void> | undefined;
 
@@ -54,7 +55,8 @@ export class DeliveryQueue<Item> {
     await Promise.resolve(); // items added in the same turn join the batch
     while (this.#waiting.length > 0) {
       await pause?.();
-      const items = this.#waiting.splice(0, batch);
+      const items: Item[] = [];
+      while (items.length < batch && this.#waiting.length > 0) items.push(this.#waiting.shift()!);
       try {
         await deliver(items);
       } catch {

@@ -3,12 +3,17 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
+import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
 /** A timer for the next recovery of a mesh. A step of the wall clock reaches dates, or moves them away. */
 export class RecoveryTimer {
   readonly #clock: Clock;
   #cancel: Cancel | undefined;
+  /** When it fires, monotonic ms. */
+  #at = Infinity;
+  /** Whether it fires when the wall clock steps, too. */
+  #isListening = false;
   #isStopped = false;
 
   constructor(clock: Clock) {
@@ -19,18 +24,26 @@ export class RecoveryTimer {
   schedule(state: MeshState): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    const at = state.nextRecovery();
-    if (this.#isStopped || at === undefined) return;
+    this.#isListening = false;
+    this.#at = state.nextRecovery() ?? Infinity;
+    if (this.#isStopped || this.#at === Infinity) return;
     const recover = () => {
       state.halfOpenDue(this.#clock.monotonic());
       this.schedule(state);
     };
-    const cancelTimer = this.#clock.after(Math.max(0, at - this.#clock.monotonic()), recover);
-    const stopListening = state.hasEndDates ? this.#clock.onStep?.(recover) : undefined;
+    const cancelTimer = this.#clock.after(Math.max(0, this.#at - this.#clock.monotonic()), recover);
+    this.#isListening = state.hasEndDates;
+    const stopListening = this.#isListening ? this.#clock.onStep?.(recover) : undefined;
     this.#cancel = () => {
       cancelTimer();
       stopListening?.();
     };
+  }
+
+  /** Fires earlier for a standby that ends before the next known recovery. There may be many standbys at once. */
+  follow({ standbyMs = Infinity, end }: Pick<Transition, "standbyMs" | "end">, state: MeshState): void {
+    const at = this.#clock.monotonic() + standbyMs;
+    if (at < this.#at || end !== undefined && !this.#isListening) this.schedule(state);
   }
 
   /** Stops the timer. */

@@ -122,7 +122,7 @@ export class EngineRun {
   /** Handles a model or provider that has entered standby or become active. */
   follow(transition: Transition, { registry, state }: Assembly): void {
     this.outages.check(registry, transition);
-    if (transition.to === "standby") this.#recovery.schedule(state);
+    if (transition.to === "standby") this.#recovery.follow(transition, state);
   }
 
   /** Stops probing and reporting: another engine continues this work. */

@@ -20,14 +20,16 @@ const maxDepth = 8;
 
 /** Redacts the secrets of one mesh. */
 export class Redactor {
+  readonly #known = new Set<string>();
   /** Encoded forms of all secrets, longest first, since one may be the prefix of another. */
-  #forms: readonly string[] = [];
+  #forms: readonly string[] | undefined = [];
   /** Encoded forms of each token, latest first. */
   #tokens: readonly (readonly string[])[] = [];
 
   /** Adds a secret, in all encodings in which it may appear. */
   add(value: string): void {
-    this.#forms = byLength([...this.#forms, ...formsOf(value)]);
+    for (const form of formsOf(value)) this.#known.add(form);
+    this.#forms = undefined; // sorted when needed: there may be many secrets
   }
 
   /** Adds a short-lived token. Only the most recent ones are kept. */
@@ -37,6 +39,7 @@ export class Redactor {
 
   /** Replaces secrets in a string by `[redacted]`. */
   redact(text: string): string {
+    this.#forms ??= byLength([...this.#known]);
     for (const forms of [...this.#tokens, this.#forms]) {
       for (const form of forms) text = text.replaceAll(form, "[redacted]");
     }

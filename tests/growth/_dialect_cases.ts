@@ -1,0 +1,254 @@
+/**
+ * Dialects: requests to chat, and completions and chunks back.
+ * @module
+ */
+import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
+import { measureRequest } from "../../src/pipeline/request_size.ts";
+import { normalizeChatResponse } from "../../src/pipeline/normalize.ts";
+import { OutputEstimate } from "../../src/pipeline/output_estimate.ts";
+import { chat } from "../../src/pipeline/operations/chat.ts";
+import { readInputUsage, readUsage } from "../../src/pipeline/read_usage.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import { TextEvents } from "../../src/dialects/completions/_events.ts";
+import { translateCompletion } from "../../src/dialects/completions/completions.ts";
+import type { Dialect, EventTranslator } from "../../src/dialects/dialect.ts";
+import { ContentEvents } from "../../src/dialects/gemini/_events.ts";
+import { geminiEmbedding } from "../../src/dialects/gemini/embedding.ts";
+import { gemini } from "../../src/dialects/gemini/gemini.ts";
+import { MessageEvents } from "../../src/dialects/messages/_events.ts";
+import { messages } from "../../src/dialects/messages/messages.ts";
+import { ResponseEvents } from "../../src/dialects/responses/_events.ts";
+import { responses } from "../../src/dialects/responses/responses.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
+import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
+import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
+import { normalizeFinishReason, normalizeText, normalizeUsage } from "../../src/util/normalize_message.ts";
+import { StreamedCalls } from "../../src/util/streamed_calls.ts";
+import { type GrowthCase, prepared, refusable, times } from "./_case.ts";
+import { chatRequests, chatStreams, completion } from "./_chat_shapes.ts";
+
+const text = (at: number) => ({ type: "text", text: `t${at}` });
+const blocks = (type: string, size: number) => times(size, (at) => ({ type, text: `t${at}` }));
+
+/** Requests of each dialect, by what there is much of. */
+const requests: Readonly<Record<string, readonly ((size: number) => JsonObject)[]>> = {
+  messages: [
+    (size) => ({ messages: times(size, () => ({ role: "user", content: "Hi" })) }),
+    (size) => ({ messages: [{ role: "user", content: times(size, text) }], system: times(size, text) }),
+    (size) => ({
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: times(size, (at) => ({ type: "tool_use", id: `c${at}`, name: "f", input: {} })) },
+        { role: "user", content: times(size, (at) => ({ type: "tool_result", tool_use_id: `c${at}`, content: "1" })) },
+      ],
+      tools: times(size, (at) => ({ name: `f${at}`, input_schema: {} })),
+    }),
+  ],
+  responses: [
+    (size) => ({ input: times(size, () => ({ role: "user", content: "Hi" })) }),
+    (size) => ({ input: [{ role: "user", content: blocks("input_text", size) }] }),
+    (size) => ({ input: times(size, () => ({ role: "assistant", content: blocks("output_text", 1) })) }),
+    (size) => ({
+      input: [
+        ...times(size, (at) => ({ type: "function_call", call_id: `c${at}`, name: "f", arguments: "{}" })),
+        ...times(size, (at) => ({ type: "function_call_output", call_id: `c${at}`, output: "1" })),
+      ],
+      tools: times(size, (at) => ({ type: "function", name: `f${at}` })),
+      tool_choice: { type: "allowed_tools", mode: "auto", tools: times(size, (at) => ({ name: `f${at}` })) },
+    }),
+    (size) => ({
+      input: times(size, () => [
+        { type: "function_call", call_id: "same", name: "f", arguments: "{}" },
+        { type: "function_call_output", call_id: "same", output: "1" },
+      ]).flat(),
+    }),
+  ],
+  generateContent: [
+    (size) => ({ contents: times(size, () => ({ role: "user", parts: [{ text: "Hi" }] })) }),
+    (size) => ({ contents: times(size, (at) => ({ role: at % 2 === 0 ? "user" : "model", parts: [{ text: "Hi" }] })) }),
+    (size) => ({ contents: [{ role: "user", parts: times(size, text) }] }),
+    (size) => ({
+      contents: [
+        { role: "user", parts: [{ text: "Hi" }] },
+        { role: "model", parts: times(size, (at) => ({ functionCall: { id: `c${at}`, name: `f${at}`, args: {} } })) },
+        {
+          role: "user",
+          parts: times(size, (at) => ({ functionResponse: { id: `c${size - at - 1}`, name: "x", response: {} } })),
+        },
+      ],
+      tools: [{ functionDeclarations: times(size, (at) => ({ name: `f${at}` })) }],
+      toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: times(size, (at) => `f${at}`) } },
+    }),
+    (size) => ({
+      contents: [
+        { role: "user", parts: [{ text: "Hi" }] },
+        { role: "model", parts: times(size, () => ({ functionCall: { name: "f", args: {} } })) },
+        { role: "user", parts: times(size, () => ({ functionResponse: { name: "f", response: {} } })) },
+      ],
+    }),
+  ],
+};
+
+const url = "http://localhost/v1beta/models/m:generateContent";
+const about = { headers: { get: () => null, has: () => false }, url } as never;
+
+/** Dialects by name, and where they are. */
+const dialects: Readonly<Record<string, readonly [path: string, dialect: Dialect]>> = {
+  messages: ["src/dialects/messages/messages.ts#messages", messages],
+  responses: ["src/dialects/responses/responses.ts#responses", responses],
+  generateContent: ["src/dialects/gemini/gemini.ts#gemini", gemini],
+};
+
+const translators: Readonly<Record<string, () => EventTranslator>> = {
+  "src/dialects/messages/_events.ts#MessageEvents": () => new MessageEvents(["stop"]),
+  "src/dialects/responses/_events.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
+  "src/dialects/gemini/_events.ts#ContentEvents": () => new ContentEvents({ includesThoughts: true, isArray: false }),
+  "src/dialects/completions/_events.ts#TextEvents": () =>
+    new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),
+};
+
+const defaults = { model: "m", keepsFunctionCall: false, random: () => 0, now: () => 0 };
+
+/** Rows of dialects, and of what all chat requests and responses go through. */
+export const dialectCases: readonly GrowthCase[] = [
+  ...Object.entries(dialects).flatMap(([name, [path, dialect]]) => [
+    ...requests[name]!.map((body, at) =>
+      prepared({
+        covers: [
+          path,
+          ...name === "generateContent" ? ["src/dialects/gemini/_open_calls.ts#OpenCalls"] : [],
+        ],
+        what: `request ${at}`,
+        size: 4_000,
+        input: (size) => ({ model: "m", max_tokens: 9, ...body(size) }),
+        work: (request) => {
+          const { chat, native } = dialect.translate(request, about);
+          return [chat, native?.edits("m", {})];
+        },
+      })
+    ),
+    prepared({
+      covers: [path],
+      what: "a completion",
+      size: 2_000,
+      input: completion,
+      work: (whole) => dialect.translate({ model: "m", max_tokens: 9, ...requests[name]![0]!(1) }, about).whole(whole),
+    }),
+  ]),
+  ...Object.entries(translators).flatMap(([name, create]) =>
+    Object.entries(chatStreams).map(([what, input]) =>
+      prepared({
+        covers: [name],
+        what,
+        size: 1_500,
+        input,
+        work(chunks) {
+          const events = create();
+          let length = 0;
+          for (const chunk of chunks) length += events.push(chunk).length;
+          return length + events.end().length;
+        },
+      })
+    )
+  ),
+  prepared({
+    covers: ["src/dialects/gemini/embedding.ts#geminiEmbedding"],
+    what: "requests",
+    size: 2_000,
+    input: (size) => ({ model: "m", requests: times(size, () => ({ content: { parts: [{ text: "a" }] } })) }),
+    work: (body) =>
+      geminiEmbedding.translate(
+        body,
+        { ...about as object, url: url.replace("generateContent", "batchEmbedContents") } as never,
+      ),
+  }),
+  prepared({
+    covers: ["src/dialects/completions/completions.ts#translateCompletion"],
+    what: "a prompt",
+    size: 20_000,
+    input: (size) => ({ model: "m", prompt: "x".repeat(size), stop: times(size, () => "a") }),
+    work: (body) => translateCompletion(body).whole([completion(1)] as never),
+  }),
+  ...Object.entries(chatRequests).map(([what, input]) =>
+    prepared({
+      covers: ["src/pipeline/check_request.ts#checkChatRequest"],
+      what,
+      size: 1_500,
+      input,
+      work: (body) => {
+        const { lackOf } = chat.needsOf(chat.check(body, []), []);
+        return [lackOf({ id: "m" }), measureRequest(body), chat.reword(body, model as never)];
+      },
+    })
+  ),
+  prepared({
+    covers: ["src/pipeline/check_request.ts#checkChatRequest"],
+    what: "members",
+    size: 2_400,
+    input: (size) =>
+      Object.fromEntries([["model", "m"], ["messages", [{ role: "user" }]], ...times(size, (at) => [`m${at}`, at])]),
+    work: (body) => chat.check(body, []),
+  }),
+  ...Object.entries(chatStreams).map(([what, input]) => ({
+    covers: ["src/util/normalize_chunk.ts#ChunkNormalizer", "src/util/streamed_calls.ts#StreamedCalls"],
+    what,
+    size: 1_500,
+    work: (size: number) => {
+      const normalizer = new ChunkNormalizer(defaults);
+      const estimate = new OutputEstimate();
+      const calls = new StreamedCalls(() => 0);
+      for (const chunk of input(size)) {
+        normalizer.normalize(chunk);
+        estimate.add(chunk.choices);
+        for (const { delta } of chunk.choices) calls.normalize({}, (delta.tool_calls ?? []) as never);
+      }
+      return [normalizer.isFinished, estimate.tokens, calls.isNameMissing];
+    },
+  })),
+  {
+    covers: [
+      "src/util/normalize_completion.ts#normalizeCompletion",
+      "src/util/normalize_message.ts#normalizeText",
+      "src/util/normalize_message.ts#normalizeUsage",
+      "src/util/normalize_message.ts#normalizeFinishReason",
+      "src/pipeline/normalize.ts#normalizeChatResponse",
+    ],
+    what: "a completion",
+    size: 2_000,
+    work: (size) => {
+      const whole = completion(size);
+      const usage = {
+        usage: { prompt_tokens_details: Object.fromEntries(times(size, (at) => [`a${at}_tokens`, at])) },
+      };
+      normalizeText({ content: times(size, text) });
+      normalizeUsage(usage);
+      normalizeFinishReason({ finish_reason: "S".repeat(size) }, { hasCalls: false, keepsFunctionCall: false });
+      normalizeChatResponse(
+        { body: whole },
+        { model: { id: "m" }, body: {} } as never,
+        { random: () => 0, clock: fakeClock() } as never,
+      );
+      return normalizeCompletion(whole, defaults);
+    },
+  },
+  prepared({
+    covers: ["src/pipeline/read_usage.ts#readUsage", "src/pipeline/read_usage.ts#readInputUsage"],
+    what: "members",
+    size: 2_000,
+    input: (size) => Object.fromEntries(times(size, (at) => [`c${at}`, at])),
+    work: (usage) =>
+      times(
+        200,
+        () => [readUsage(usage, 1), readInputUsage({ usage, written: () => 0 }, { load: { input: 0 } } as never)],
+      ),
+  }),
+  prepared({
+    covers: ["src/pipeline/routing_constraints.ts#readRoutingConstraints"],
+    what: "a header",
+    size: 900,
+    input: (size) => `only=${",".repeat(size)}a`,
+    work: (header) => times(20, () => refusable(() => readRoutingConstraints(header, {}))),
+  }),
+];
+
+const model = { info: { id: "m", parameters: { drop: ["seed"] } }, instance: { vendor: "v", connector: {} } };

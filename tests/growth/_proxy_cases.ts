@@ -1,0 +1,124 @@
+/**
+ * Requests through the proxy and the library, whole and streamed.
+ * @module
+ */
+import { create } from "../../mod.ts";
+import { ObjectRecords } from "../../src/infrastructure/object_records.ts";
+import { readJson } from "../../src/proxy/body.ts";
+import { readDocument } from "../../src/proxy/clients/client_record.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
+import { chunkOf, customProvider } from "../support/_custom_provider.ts";
+import { type GrowthCase, prepared, times } from "./_case.ts";
+import { createHandler } from "../../proxy.ts";
+
+const encoder = new TextEncoder();
+const headers = { get: (name: string) => name === "content-type" ? "application/json" : null, has: () => false };
+
+/** JSON bodies by what there is much of; some are refused. */
+const bodies: Readonly<Record<string, (size: number) => string>> = {
+  "distinct members": (size) => `{${times(size, (at) => `"m${at}":1`).join(",")}}`,
+  "members, one of them repeated": (size) => `{${times(size, (at) => `"m${at}":1`).join(",")},"m0":1}`,
+  "a member that is repeated": (size) => `{${times(size, () => '"m":1').join(",")}}`,
+  "members of mesh": (size) => `{"mesh":{${times(size, (at) => `"m${at}":1`).join(",")}}}`,
+  "escaped quotes": (size) => `{"m":"${'\\"'.repeat(size)}"}`,
+  "nested lists": (size) => `{"m":${"[".repeat(size)}${"]".repeat(size)}}`,
+};
+
+/** A client, and the handler of a proxy, whose provider streams so many chunks. */
+function streaming(size: number) {
+  const provider = customProvider({
+    async *stream() {
+      for (let at = 0; at < size; at++) yield chunkOf("a");
+      yield chunkOf(undefined);
+    },
+  });
+  const config = {
+    providers: { custom: { instance: provider } },
+    models: { m: { provider: "custom", capabilities: ["chat-completion"] } },
+  };
+  const client = create({ config, clock: fakeClock() });
+  return { client, handler: createHandler(client.mesh) };
+}
+
+const requests: Readonly<Record<string, unknown>> = {
+  "/v1/chat/completions": { messages: [{ role: "user", content: "Hi" }] },
+  "/v1/messages": { messages: [{ role: "user", content: "Hi" }], max_tokens: 9 },
+  "/v1/responses": { input: "Hi" },
+  "/v1/completions": { prompt: ["Hi", "Ho"] },
+};
+
+/** Rows of the proxy. */
+export const proxyCases: readonly GrowthCase[] = [
+  ...Object.entries(bodies).map(([what, input]) =>
+    prepared({
+      covers: ["src/proxy/body.ts#readJson"],
+      what,
+      size: 2_000,
+      input: (size) => encoder.encode(input(size)),
+      work: (bytes) => readJson({ headers }, () => bytes).catch(() => {}),
+    })
+  ),
+  ...Object.entries(requests).map(([path, body]) =>
+    prepared({
+      covers: [
+        "src/pipeline/answer_stream.ts#AnswerStream",
+        "src/pipeline/open_stream.ts#openStream",
+        "src/pipeline/perform_stream.ts#openingStream",
+        "src/proxy/body_reader.ts#readBody",
+        "src/proxy/form.ts#readWork",
+        "src/proxy/joined_events.ts#JoinedEvents",
+        "src/proxy/sse.ts#chatEvents",
+      ],
+      what: `a stream of ${path}`,
+      size: 400,
+      input: streaming,
+      work: async ({ handler }) => {
+        const json = JSON.stringify({ model: "m", stream: true, ...body as object });
+        const init = { method: "POST", body: json, headers: { "content-type": "application/json" } };
+        return (await (await handler(new Request(`http://localhost${path}`, init))).text()).length;
+      },
+    })
+  ),
+  prepared({
+    covers: ["src/client/stream.ts#ChatStream", "src/client/response_stream.ts#ResponseStream"],
+    what: "chunks",
+    size: 400,
+    input: streaming,
+    work: async ({ client }) => {
+      const messages = [{ role: "user" as const, content: "Hi" }];
+      for await (const _chunk of await client.chat.completions.create({ model: "m", messages, stream: true }));
+      for await (const _event of await client.responses.create({ model: "m", input: "Hi", stream: true }));
+    },
+  }),
+  prepared({
+    covers: ["src/proxy/clients/client_record.ts#readDocument"],
+    what: "clients",
+    size: 1_000,
+    input: (size) =>
+      JSON.stringify({
+        version: 1,
+        clients: times(size, (at) => ({ id: `c${at}`, name: `n${at}`, token_sha256: "x" })),
+        revoked: [],
+      }),
+    work: readDocument,
+  }),
+  prepared({
+    covers: [
+      "src/proxy/object_handlers.ts#listFiles",
+      "src/proxy/object_handlers.ts#listBatches",
+      "src/proxy/object_handlers.ts#listJobs",
+      "src/proxy/object_handlers.ts#listOfJob",
+    ],
+    what: "objects",
+    size: 500,
+    input: async (size) => {
+      const records = new ObjectRecords();
+      for (let at = 0; at < size; at++) {
+        const ref = { kind: "file", provider: "p", account: "", owner: "", madeAt: at, ids: [`f${at}`] } as const;
+        await records.save(ref, { id: `f${at}`, object: {}, isOver: true });
+      }
+      return records;
+    },
+    work: async (made) => await (await made).page({ kind: "file", owner: "", limit: 10_000 }),
+  }),
+];
