@@ -26,6 +26,8 @@ const maxDepth = 100;
  * references.
  */
 const maxInlined = 500;
+/** Number of schemas in a result after which no more references are replaced: each may stand for many. */
+const maxNodes = 20_000;
 
 /**
  * Rewrites a schema.
@@ -44,6 +46,7 @@ class SchemaCleaner {
   /** Schemas that stay referenced, by name. */
   readonly #referenced = new Map<string, JsonObject>();
   #inlined = 0;
+  #nodes = 0;
 
   constructor(root: JsonObject, param: string) {
     this.#root = root;
@@ -60,6 +63,7 @@ class SchemaCleaner {
     if (depth > maxDepth) {
       throw requestFault(`Cannot use a JSON Schema nested more than ${maxDepth} levels deep`, this.#param);
     }
+    this.#nodes++;
     const node = asObject(value) ?? {};
     if (typeof node.$ref === "string") return this.#reference(node.$ref, node, open, depth);
     const own = this.#keywords(node, open, depth);
@@ -70,7 +74,7 @@ class SchemaCleaner {
   #reference(pointer: string, { $ref: _, ...beside }: JsonObject, open: readonly string[], depth: number): JsonObject {
     const target = asObject(resolve(this.#root, pointer));
     if (target === undefined) return this.#node(beside, open, depth + 1);
-    if (!open.includes(pointer) && this.#inlined++ < maxInlined) {
+    if (!open.includes(pointer) && this.#nodes < maxNodes && this.#inlined++ < maxInlined) {
       return this.#node({ ...target, ...beside }, [...open, pointer], depth + 1);
     }
     const name = pointer.replace(/[^A-Za-z0-9]+/g, "_");

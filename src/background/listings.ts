@@ -11,6 +11,7 @@ import { failureOf } from "../pipeline/failure.ts";
 import { modelsIn } from "../registry/model_facts.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
+import { checkModelCount } from "./model_count.ts";
 
 /** Timeout of a list, ms. */
 const listingLimitMs = 5_000;
@@ -64,7 +65,7 @@ export async function requestListing(
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
-    const models = await untilAborted(requestModels(instance.provider!, connection), connection.stop);
+    const models = checkModelCount(await untilAborted(requestModels(instance.provider!, connection), connection.stop));
     const mayBeEmpty = entry.instance !== undefined && entry.enumerateModels === undefined; // its models are configured
     return models.length > 0 || mayBeEmpty ? { models } : { problem: `listed no model${addressIn(connection)}` };
   } catch (error) {

@@ -9,6 +9,7 @@ import { type Failure, failureOf } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
+import { checkModelCount } from "./model_count.ts";
 
 /** Dependencies of a probe. */
 interface ProbeParts {
@@ -42,7 +43,7 @@ export async function probe(
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
-    return { models: await untilAborted(request(instance.provider!, connection), connection.stop) };
+    return { models: checkModelCount(await untilAborted(request(instance.provider!, connection), connection.stop)) };
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // releases the socket of an unfinished response

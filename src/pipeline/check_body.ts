@@ -82,6 +82,40 @@ export function requestedDelivery<Body extends RequestBody>(
   return isStreamed?.(body) ?? body.stream === true ? "stream" : "sync";
 }
 
+/** Maximum number of messages of a conversation, and of items of any other list that is read here. */
+const maxListed = 100_000;
+
+/** Maximum number of tools. */
+export const maxTools = 10_000;
+
+/** Maximum length of an id, which may carry a vendor's signature. */
+const maxIdChars = 16 * 1024;
+
+/**
+ * Checks the length of a list.
+ *
+ * @param list Any value; other than lists, they are left to other checks.
+ * @param param The field.
+ * @param max Maximum number of items.
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ */
+export function checkCount(list: unknown, param: string, max: number = maxListed): void {
+  if (Array.isArray(list) && list.length > max) throw invalid(`"${param}" may have up to ${max} items`, param);
+}
+
+/**
+ * Checks the length of an id.
+ *
+ * @param id Any value.
+ * @param param The field.
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ */
+export function checkId(id: unknown, param: string): void {
+  if (typeof id === "string" && id.length > maxIdChars) {
+    throw invalid(`"${param}" may have up to ${maxIdChars} characters`, param);
+  }
+}
+
 /** Whether a value is an integer of at least 0. */
 export function isWhole(value: unknown): value is number {
   return Number.isInteger(value) && value as number >= 0;

@@ -4,7 +4,16 @@
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import { isObject } from "../util/is_object.ts";
-import { bodyChecker, checkOptional, invalid, missing, wrongType } from "./check_body.ts";
+import {
+  bodyChecker,
+  checkCount,
+  checkId,
+  checkOptional,
+  invalid,
+  maxTools,
+  missing,
+  wrongType,
+} from "./check_body.ts";
 import { chatMembers } from "./known_members.ts";
 
 const checkMembers = bodyChecker(chatMembers);
@@ -22,11 +31,13 @@ export function checkChatRequest(value: unknown): ChatCompletionRequest {
   if (messages === undefined) throw missing("messages");
   if (!Array.isArray(messages)) throw wrongType("messages", "an array", messages);
   if (messages.length === 0) throw invalid('"messages" has to have at least one message', "messages");
+  checkCount(messages, "messages");
   messages.forEach(checkMessage);
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     throw wrongType("stream", "a boolean", stream);
   }
   checkOptional(body, { name: "tools", expected: "an array", isValid: Array.isArray });
+  checkCount(body.tools, "tools", maxTools);
   for (const name of ["stream_options", "response_format"]) {
     checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
@@ -41,7 +52,10 @@ function checkMessage(message: unknown, index: number): void {
   if (!isObject(message)) throw wrongType(param, "an object", message);
   if (message.role === undefined) throw missing(`${param}.role`);
   if (typeof message.role !== "string") throw wrongType(`${param}.role`, "a string", message.role);
-  const { content } = message;
+  const { content, tool_calls: calls, tool_call_id: id } = message;
+  checkId(id, `${param}.tool_call_id`);
+  checkCount(calls, `${param}.tool_calls`, maxTools);
+  if (Array.isArray(calls)) calls.forEach((call, at) => checkId(call?.id, `${param}.tool_calls[${at}].id`));
   if (content === undefined || content === null || typeof content === "string") return;
   if (!Array.isArray(content)) throw wrongType(`${param}.content`, "a string or an array", content);
   content.forEach((part, at) => {

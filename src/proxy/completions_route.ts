@@ -8,6 +8,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { completionsDialect as dialect, translateCompletion } from "../dialects/completions/completions.ts";
 import type { Translation } from "../dialects/dialect.ts";
 import type { Answer } from "../pipeline/answer.ts";
+import { editMembers } from "../util/json_members.ts";
 import { createWriter, performChat, respondToChat } from "./dialect_route.ts";
 import type { Exchange } from "./exchange.ts";
 import { JoinedEvents } from "./joined_events.ts";
@@ -23,9 +24,10 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   const { chats, whole, events } = translateCompletion(work.value);
   const [first] = chats;
   if (chats.length === 1) return await respondToChat(first!, { dialect, work, exchange });
+  const common = { ...work, text: editMembers(work.text ?? "{}", { prompt: undefined }) }; // each request has its own
   const { headers, requestId } = exchange;
   if (first!.chat.stream !== true) {
-    const answers = await performAll(chats, { work, exchange, signal: exchange.request.signal });
+    const answers = await performAll(chats, { work: common, exchange, signal: exchange.request.signal });
     addRoutingHeaders(headers, answers[0]!);
     const bodies = answers.flatMap((answer, index) =>
       answer.kind === "whole" ? [chats[index]!.whole(answer.response.body)] : []
@@ -36,7 +38,7 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   return await respondWithStream(exchange, {
     startedAt: work.time.startedAt,
     format: toStreamFormat(createWriter(translator, requestId)),
-    perform: (signal) => performAll(chats, { work, exchange, signal }),
+    perform: (signal) => performAll(chats, { work: common, exchange, signal }),
     respond: (answers) => joinedResponse(answers, { chats, translator, exchange }),
   });
 }

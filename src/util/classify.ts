@@ -7,6 +7,9 @@ import type { FailureKind } from "../contracts/provider.ts";
 import type { OpenAiError } from "../contracts/openai.ts";
 import { NetworkError, UpstreamError } from "../errors.ts";
 
+/** Maximum number of characters of a message that are searched. */
+const maxChars = 2_000;
+
 const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
   [/insufficient_quota|billing|credit|payment_required|quota_exceeded/, "quota_exhausted"],
   [/rate_limit|too_many_requests|resource_exhausted/, "rate_limited"],
@@ -40,7 +43,7 @@ export function classifyFault(status: number, error: OpenAiError): FailureKind {
 
 function saysModelIsMissing(words: string, message: string): boolean {
   return /model_not_found/.test(words) ||
-    /\bmodels?\b.{0,200}(not found|not exist|not supported|deprecated)/is.test(message) ||
+    /\bmodels?\b.{0,200}(not found|not exist|not supported|deprecated)/is.test(message.slice(0, maxChars)) ||
     (/not_found_error/.test(words) && /\bmodel\b/i.test(message));
 }
 

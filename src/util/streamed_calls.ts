@@ -3,9 +3,13 @@
  * 0, some give none, some repeat the id or the name in every delta, some send the name late.
  * @module
  */
+import { UpstreamError } from "../errors.ts";
 import { isObject } from "./is_object.ts";
 import { JsonProgress } from "./json_progress.ts";
 import { createId, toArguments } from "./normalize_message.ts";
+
+/** Maximum number of tool calls of one choice. */
+const maxCalls = 10_000;
 
 type Unchecked = Record<string, unknown>;
 
@@ -91,6 +95,9 @@ export class StreamedCalls {
       withheld: "",
       progress: new JsonProgress(),
     };
+    if (this.#calls.length === maxCalls) {
+      throw new UpstreamError(`The provider's stream has over ${maxCalls} tool calls`, { kind: "invalid_response" });
+    }
     this.#calls.push(call);
     this.#unnamed++;
     this.#byIndex.set(typeof index === "number" ? index : call.index, call);

@@ -82,7 +82,7 @@ export const chatRequests: Readonly<Record<string, (size: number) => ChatComplet
       }],
     }),
     "a long id": (size) => ({
-      messages: [user, { role: "assistant", tool_calls: [call(0, { id: "/".repeat(50 * size) })] }],
+      messages: [user, { role: "assistant", tool_calls: [call(0, { id: "/".repeat(2 * size) })] }],
     }),
   }).map(([what, body]) => [what, (size) => ({ model: "m", ...body(size) }) as unknown as ChatCompletionRequest]),
 );

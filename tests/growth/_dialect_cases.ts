@@ -119,7 +119,7 @@ export const dialectCases: readonly GrowthCase[] = [
           ...name === "generateContent" ? ["src/dialects/gemini/_open_calls.ts#OpenCalls"] : [],
         ],
         what: `request ${at}`,
-        size: 4_000,
+        size: 2_400,
         input: (size) => ({ model: "m", max_tokens: 9, ...body(size) }),
         work: (request) => {
           const { chat, native } = dialect.translate(request, about);

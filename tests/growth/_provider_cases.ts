@@ -16,7 +16,7 @@ import { readBedrockError } from "../../connectors/providers/_bedrock_fault.ts";
 import { toConverseRequest } from "../../connectors/providers/_bedrock_request.ts";
 import { ConverseStream, fromConverse } from "../../connectors/providers/_bedrock_response.ts";
 import { EventFrameParser } from "../../connectors/providers/_event_frames.ts";
-import { readGeminiError, readGeminiWait } from "../../connectors/providers/_gemini_fault.ts";
+import { readGeminiError, readGeminiHint, readGeminiWait } from "../../connectors/providers/_gemini_fault.ts";
 import { nativeText } from "../../connectors/providers/_gemini_native.ts";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
 import { toChatCompletion as fromContent } from "../../connectors/providers/_gemini_response.ts";
@@ -93,6 +93,7 @@ const errorReaders: Readonly<Record<string, (body: unknown) => unknown>> = {
   "connectors/providers/_bedrock_fault.ts#readBedrockError": (body) =>
     readBedrockError(`${(body as { message: string }).message}#ValidationException:`, body, 400),
   "connectors/providers/_gemini_fault.ts#readGeminiError": (body) => readGeminiError(body, 400),
+  "connectors/providers/_gemini_fault.ts#readGeminiHint": (body) => readGeminiHint(body, 0),
   "connectors/providers/_gemini_fault.ts#readGeminiWait": (body) => readGeminiWait(body, 0),
   "connectors/providers/_openai_error.ts#readOpenAiError": (body) => readOpenAiError(body, 400),
 };

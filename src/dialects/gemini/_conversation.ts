@@ -4,7 +4,7 @@
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
-import { invalid, missing } from "../../pipeline/check_body.ts";
+import { checkCount, invalid, missing } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { stateIn } from "./_carried.ts";
 import { OpenCalls } from "./_open_calls.ts";
@@ -29,6 +29,7 @@ export function messagesOf({ systemInstruction: system, contents }: JsonObject, 
   const at = position.member("contents");
   if (contents === undefined) throw missing(at.path);
   const turns = at.list(contents);
+  checkCount(turns, at.path);
   if (turns.length === 0) throw invalid(`"${at.path}" has to have at least one content`, at.path);
   const prompt = system === undefined ? "" : promptOf(system, position.member("systemInstruction"));
   const conversation = new Conversation();

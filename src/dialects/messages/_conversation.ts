@@ -4,7 +4,7 @@
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
-import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { carriedBy } from "./_carried.ts";
@@ -20,6 +20,7 @@ import { blocksOf, markOf, partsOf, stringAt, textOf, unknownBlock } from "./_co
 export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
   if (turns === undefined) throw missing("messages");
   if (!Array.isArray(turns)) throw wrongType("messages", "an array", turns);
+  checkCount(turns, "messages");
   if (turns.length === 0) throw invalid('"messages" has to have at least one message', "messages");
   const all: ChatMessage[] = systemMessages(system, "system");
   /** Ids of calls without a result yet. */

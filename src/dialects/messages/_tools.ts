@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { checkCount, invalid, maxTools, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { markOf, stringAt } from "./_content.ts";
 
@@ -18,6 +18,7 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
 export function toolingOf({ tools, tool_choice: choice }: JsonObject): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
+  checkCount(tools, "tools", maxTools);
   if (tools.length === 0) return {};
   return { tools: tools.map((tool, index) => toolOf(tool, `tools[${index}]`)), ...choiceOf(choice) };
 }

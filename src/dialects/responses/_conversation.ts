@@ -4,7 +4,7 @@
  * @module
  */
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
-import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { Queue } from "../../util/queue.ts";
@@ -43,6 +43,7 @@ function itemsOf(input: unknown, nativeOnly: NativeOnly): readonly JsonObject[] 
     throw invalid('"input" is empty: send a string or at least one item', "input");
   }
   if (typeof input === "string") return [{ role: "user", content: input }];
+  checkCount(input, "input");
   input.forEach((item, index) => {
     if (!isObject(item)) throw wrongType(`input[${index}]`, "an object", item);
   });

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import { invalid, wrongType } from "../../pipeline/check_body.ts";
+import { checkCount, invalid, maxTools, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { NativeOnly } from "./_native_only.ts";
 import { quoted, stringAt } from "./_content.ts";
@@ -24,6 +24,7 @@ export function toolingOf(
 ): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
+  checkCount(tools, "tools", maxTools);
   const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, nativeOnly));
   const { allowed, choice } = choiceOf(tool_choice, nativeOnly);
   const allowedTools = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
