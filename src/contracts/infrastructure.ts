@@ -207,6 +207,8 @@ export interface InfrastructureFacts {
   readonly files?: {
     /** Maximum size of a file, bytes. */
     readonly maxBytes?: number;
+    /** Whether the vendor charges for stored files: where a budget applies, none are uploaded. */
+    readonly hasFee?: boolean;
   };
   /** Batches, if supported. */
   readonly batch?: {

@@ -84,6 +84,8 @@ export interface Translation {
     readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
     /** Headers to forward; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
+    /** Whether it lets the provider run tools for a fee. */
+    readonly hasFee?: boolean;
     /** An essential member that chat cannot express: only providers with native support are eligible. */
     readonly only?: string;
     /**

@@ -26,6 +26,19 @@ function budgetsOf({ state }: Member, { client }: Pick<ObjectCall, "client">): r
 }
 
 /**
+ * Rejects what has no known price where a budget applies, except at models that cost nothing.
+ *
+ * @param what What it is, as the subject of a sentence.
+ * @param members The models by which it may be paid: it is rejected if budgets apply to all of them.
+ * @throws {BudgetExceededError} When it is rejected.
+ */
+export function refuseUnpriced(what: string, members: readonly Member[], call: Pick<ObjectCall, "client">): void {
+  const isPaid = (member: Member) => !member.state.tracker.isFree && budgetsOf(member, call).length > 0;
+  if (members.length === 0 || !members.every(isPaid)) return;
+  throw new BudgetExceededError(`${what} has no known price, which a budget requires (no_price)`);
+}
+
+/**
  * Reserves the estimated cost of a batch.
  *
  * @param singleNanoUsd Estimated cost of its requests as single requests, nano-dollars; null if unknown.
@@ -41,7 +54,7 @@ export async function reserve(
   const { model } = member;
   if (singleNanoUsd === null) {
     throw new BudgetExceededError(
-      `The model "${model.name}" has no known price, which a batch under a budget requires`,
+      `A batch of the model "${model.name}" has no known price, which a budget requires (no_price)`,
     );
   }
   const cost = Math.ceil(singleNanoUsd * batchLimits(model).priceFactor);

@@ -6,8 +6,10 @@ import type { FineTuneAction, FineTuneRequest, FineTuningJob, ObjectPage } from 
 import { UnsupportedRequestError } from "../errors.ts";
 import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
+import type { Member } from "../registry/registry.ts";
 import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
+import { refuseUnpriced } from "./batch_money.ts";
 import { pageOf, resultFileId } from "./files.ts";
 import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
@@ -36,9 +38,11 @@ export class FineTuningJobs {
     const request = checked(body);
     const { ref: training, account } = await locate(request.training_file, { kind: "file", call }, mesh);
     const { validation_file: validation } = request;
+    const member = memberFor(request.model, account, { call, mesh });
+    refuseUnpriced("A fine-tuning job", [member], call);
     const submitted: FineTuneRequest = {
       ...request,
-      model: modelFor(request.model, account, { call, mesh }),
+      model: member.model.info.id,
       training_file: oneId(training.ids, "training_file"),
     };
     if (typeof validation === "string") {
@@ -84,6 +88,7 @@ export class FineTuningJobs {
   async change(id: string, action: FineTuneAction, call: ObjectCall): Promise<FineTuningJob> {
     const located = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
     const { account, ref } = located;
+    if (action === "resume") refuseUnpriced("A fine-tuning job", membersAt(account, this.#mesh), call);
     const infrastructure = infrastructureOf(account, "fineTuning");
     const send = (options: Parameters<typeof infrastructure.changeFineTune>[2]) =>
       infrastructure.changeFineTune(ref.ids[0]!, action, options);
@@ -165,23 +170,28 @@ function checked(body: unknown): FineTuneRequest {
   return request as unknown as FineTuneRequest;
 }
 
-/** Returns the provider's id of the model that a name stands for, among the models of the training file's provider. */
-function modelFor(
+/** Returns the model that a name stands for, among those of the training file's provider. */
+function memberFor(
   name: string,
   { instance }: Account,
   { call, mesh }: { readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
-): string {
+): Member {
   const pool = poolFor(name, call, mesh.registry);
   const member = pool.members.find(({ model }) =>
     model.instance === instance && model.info.features?.fine_tunable !== false
   );
-  if (member !== undefined) return member.model.info.id;
+  if (member !== undefined) return member;
   throw new UnsupportedRequestError(
     `No model of ${
       JSON.stringify(name)
     } can be fine-tuned at the provider "${instance.entry.id}", which stores the training file`,
     { code: "unsupported_by_pool", param: "model" },
   );
+}
+
+/** Returns the models of an account's provider. */
+function membersAt({ instance }: Account, { registry }: InfrastructureMesh): readonly Member[] {
+  return registry.pools.flatMap(({ members }) => members.filter(({ model }) => model.instance === instance));
 }
 
 function oneId([id, ...others]: readonly string[], param: string): string {

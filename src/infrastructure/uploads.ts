@@ -8,6 +8,7 @@ import { ProviderError, UnsupportedRequestError } from "../errors.ts";
 import { invalid, missing } from "../pipeline/check_body.ts";
 import type { Member, Pool, ProviderInstance } from "../registry/registry.ts";
 import { type Account, infrastructureOf, maxFileBytes, newAccount } from "./account.ts";
+import { refuseUnpriced } from "./batch_money.ts";
 import { BatchFile } from "./batch_file.ts";
 import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
 import { CountedContent, JsonLinesCheck, looksLikeRequests, PeekableContent, TrackedContent } from "./content.ts";
@@ -192,6 +193,8 @@ async function sendFirst(parts: UploadParts, sending: Sending): Promise<Sent> {
       throw failed.error;
     }
     const member = chooseMember(members, { pool, unreached }, parts.mesh);
+    const { provider } = member.model.instance;
+    if (provider?.infrastructure?.facts.files?.hasFee) refuseUnpriced("A file with a fee", [member], parts.call);
     onChoice(member);
     const account = await newAccount(member.model.instance, parts.mesh);
     const end = await trySending(account, { ...sending, ...parts });

@@ -70,7 +70,8 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const { operation, body, files = [], client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.needsOf(body, files);
-  const load = client?.budget === undefined ? needs.load : { ...needs.load, budget: client.budget };
+  const priced = original?.hasFee ? { ...needs.load, hasFee: true as const } : needs.load;
+  const load = client?.budget === undefined ? priced : { ...priced, budget: client.budget };
   const nativeSpeakers = original === undefined
     ? delivering
     : applyFilter("features", delivering, (members) => original.withDialect(members));

@@ -16,6 +16,8 @@ interface NativeForm {
   /** Members that differ for a model, given those that differ in chat form; undefined removes a member. */
   readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether it lets the provider run tools for a fee. */
+  readonly hasFee?: boolean | undefined;
   /** The member that only such providers support. */
   readonly only?: string | undefined;
   /** The error unless all models belong to one such provider. */
@@ -51,6 +53,11 @@ export class OriginalRequest {
     this.dialect = dialect;
     this.dropped = dropped;
     this.#native = native;
+  }
+
+  /** Whether it lets the provider run tools for a fee, which the chat form does not contain. */
+  get hasFee(): boolean {
+    return this.#native?.hasFee === true;
   }
 
   /**

@@ -42,7 +42,7 @@ export function selectionContext(selection: Selection, runtime: Runtime): Select
     threshold: rateLimit?.threshold,
     balanceMode,
     costOf(view) {
-      estimate ??= { ...load, output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
+      estimate ??= { ...load, hasFee: undefined, output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
       return (view as ModelState).costOf(estimate);
     },
     random: runtime.random,

@@ -25,6 +25,8 @@ export interface Load {
   readonly output: number | undefined;
   /** Usage other than tokens, in the units that vendors price. */
   readonly units?: Omit<Quantities, "input" | "output">;
+  /** Whether the vendor charges a fee besides, such as for its tools: the cost is then unknown. */
+  readonly hasFee?: true | undefined;
   /** The client's budget, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
 }

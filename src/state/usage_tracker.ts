@@ -63,6 +63,11 @@ export class UsageTracker {
     return this.#parts.budgetScopes;
   }
 
+  /** Whether the model costs nothing. */
+  get isFree(): boolean {
+    return this.#isFree;
+  }
+
   /** Output tokens per response. */
   get outputTokens(): OutputTokens {
     return this.#parts.shared.outputTokens;
@@ -89,10 +94,11 @@ export class UsageTracker {
   }
 
   /** Returns the estimated cost of a request, nano-dollars; undefined when no price is known. */
-  costOf({ input, output, units }: Load): number | undefined {
+  costOf({ input, output, units, hasFee }: Load): number | undefined {
     const { facts: { info }, clock } = this.#parts;
-    const quantities = { ...units, input, output: this.#outputOf({ output }) };
-    return this.#isFree ? 0 : costInNanoUsd(quantities, info.pricing, clock.now());
+    if (this.#isFree) return 0;
+    if (hasFee) return undefined;
+    return costInNanoUsd({ ...units, input, output: this.#outputOf({ output }) }, info.pricing, clock.now());
   }
 
   /** Returns why a request cannot be admitted now. */

@@ -20,8 +20,20 @@ export function nativeOf(body: JsonObject, inexpressible: string | undefined): T
   return {
     edits: () => ({ model: undefined, ...own }), // the URL contains the model
     headers: {},
+    hasFee: Array.isArray(body.tools) && body.tools.some(hasFee),
     ...(inexpressible === undefined ? {} : { only: inexpressible }),
   };
+}
+
+/** Kinds of tools that the client runs, or that cost only the tokens they produce; in both spellings. */
+const withoutFee: ReadonlySet<string> = new Set([
+  ...["functionDeclarations", "codeExecution", "urlContext", "computerUse"],
+  ...["function_declarations", "code_execution", "url_context", "computer_use"],
+]);
+
+/** Whether the provider runs a tool for a fee, such as a search. */
+function hasFee(tool: unknown): boolean {
+  return isObject(tool) && Object.keys(tool).some((name) => !withoutFee.has(name));
 }
 
 function hasForeign({ parts }: JsonObject): boolean {

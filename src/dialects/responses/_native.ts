@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
+import { usesVendorTools } from "../../pipeline/vendor_tools.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { withoutOwn } from "./_carried.ts";
@@ -34,6 +35,7 @@ export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | und
       ...Object.fromEntries(sampling.filter((name) => name in reworded).map((name) => [name, reworded[name]])),
     }),
     headers: {},
+    hasFee: usesVendorTools(body),
     pinned,
   };
 }

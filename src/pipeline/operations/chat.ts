@@ -13,6 +13,7 @@ import { OutputEstimate } from "../output_estimate.ts";
 import { readUsage, tokenBound } from "../read_usage.ts";
 import { measureRequest } from "../request_size.ts";
 import type { AnswerUsage } from "../routed.ts";
+import { usesVendorTools } from "../vendor_tools.ts";
 import { chatLacks } from "./_chat_lacks.ts";
 import { rewordChat } from "./_chat_rewording.ts";
 
@@ -23,7 +24,9 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   check: checkChatRequest,
   needsOf(body) {
     const size = measureRequest(body);
-    return { load: estimateTokens(body, size), lackOf: chatLacks(body, size) };
+    const tokens = estimateTokens(body, size);
+    const load = usesVendorTools(body) ? { ...tokens, hasFee: true as const } : tokens;
+    return { load, lackOf: chatLacks(body, size) };
   },
   reword: rewordChat,
   normalize: normalizeChatResponse,
