@@ -6,6 +6,7 @@ import { parseDuration } from "../config/schema/units.ts";
 import { MeshError } from "../errors.ts";
 import type { UsageRow } from "../proxy/clients/client_usage.ts";
 import { isDay } from "../util/windows.ts";
+import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { printable, table, usd } from "./table.ts";
@@ -89,8 +90,7 @@ Exit code: 0 done, 1 failed, 2 usage error
   maxArguments: 2,
   async run(flags, parts) {
     const [action, name] = flags.positional;
-    const task = action !== undefined && Object.hasOwn(tasks, action) ? tasks[action] : undefined;
-    if (task === undefined) throw new UsageError(`Missing action: use one of ${Object.keys(tasks).join(", ")}`);
+    const task = findAction(tasks, action);
     if ((name === undefined) !== (task.takes === undefined)) {
       throw new UsageError(`"clients ${action}" takes ${task.takes ?? "no argument"}`);
     }

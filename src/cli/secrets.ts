@@ -5,6 +5,7 @@
 import { isSecretName } from "../config/schema/references.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
+import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { formatProblems, keyVariables, readDotenv } from "./env_files.ts";
 import { ProgressLine } from "./progress.ts";
@@ -62,8 +63,7 @@ Exit code: 0 done, 1 failed, 2 usage error
   maxArguments: 3,
   async run(flags, parts) {
     const [name, ...args] = flags.positional;
-    const task = name !== undefined && Object.hasOwn(tasks, name) ? tasks[name] : undefined;
-    if (task === undefined) throw new UsageError(`Missing action: use one of ${Object.keys(tasks).join(", ")}`);
+    const task = findAction(tasks, name, true);
     if (args.length !== task.takes.length) {
       throw new UsageError(`"secrets ${name}" takes ${task.takes.join(" and ") || "no argument"}`);
     }
