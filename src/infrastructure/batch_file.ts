@@ -10,9 +10,11 @@ import { invalid } from "../pipeline/check_body.ts";
 import type { RequestNeeds } from "../pipeline/operation.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member, Pool } from "../registry/registry.ts";
+import { memberText, repeatedMember } from "../util/json_members.ts";
 import { batchLimits } from "./account.ts";
 import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
 import { brokenLine, type Line, linesOf, objectIn } from "./json_lines.ts";
+import { ChangedLines, changeLine, type LineChanges } from "./line_changes.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
 /** Maximum number of provider batches per batch; with more, the id would be too long for a URL. */
@@ -22,10 +24,12 @@ const maxParts = 64;
 const maxLineBytes = 32 * 1024 * 1024;
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 /** A validated line. */
 interface BatchLine {
   readonly number: number;
+  readonly text: string;
   readonly members: Readonly<Record<string, unknown>>;
   readonly body: RequestBody;
   readonly needs: RequestNeeds;
@@ -54,6 +58,7 @@ export class BatchFile {
   costNanoUsd: number | null = 0;
   readonly #parts: BatchFileParts;
   readonly #lines: AsyncGenerator<Line>;
+  readonly #changed = new ChangedLines();
   readonly #customIds = new Set<string>();
   #opening!: BatchOpening;
   #member!: Member;
@@ -91,6 +96,11 @@ export class BatchFile {
     return this.#next === undefined;
   }
 
+  /** Returns what the parts read so far have changed in a file of so many bytes. */
+  changes(bytes: number): LineChanges {
+    return this.#changed.toRecord(bytes);
+  }
+
   /** Sets the model that serves the batch. Call it before reading the first part. */
   use(member: Member): void {
     this.#member = member;
@@ -106,10 +116,11 @@ export class BatchFile {
     let items = 0;
     let bytes = 0;
     while (this.#next !== undefined) {
-      const line = this.#rewritten(this.#next);
+      const { line, change } = this.#rewritten(this.#next);
       if (line.length > maxBytes) throw brokenLine(this.#next.number, `is over ${maxBytes} bytes (batch.max_payload)`);
       if (items === maxItems || bytes + line.length > maxBytes) return;
       this.#take(this.#next);
+      this.#changed.add(change);
       items++;
       bytes += line.length;
       yield line;
@@ -123,8 +134,10 @@ export class BatchFile {
     await this.#lines.return(undefined);
   }
 
-  #read({ number }: Line, members: Readonly<Record<string, unknown>>): BatchLine {
+  #read({ number, bytes }: Line, members: Readonly<Record<string, unknown>>): BatchLine {
     const { operation } = this.#opening;
+    const text = decoder.decode(bytes);
+    checkRepeated(text, number);
     const { custom_id, url } = members;
     if (url !== operation.endpoint) {
       throw brokenLine(number, `has a different "url" than earlier lines: all lines of a batch have the same one`);
@@ -142,7 +155,7 @@ export class BatchFile {
       this.#checkPool(body, operation);
       const needs = operation.needsOf(body);
       this.#opening = { ...this.#opening, needs: this.#opening.needs ?? needs };
-      return { number, members, body, needs };
+      return { number, text, members, body, needs };
     } catch (error) {
       throw MeshError.isInstance(error) ? brokenLine(number, `cannot be sent: ${error.message}`) : error;
     }
@@ -163,16 +176,18 @@ export class BatchFile {
     this.#opening = { ...this.#opening, pool };
   }
 
-  /** Returns a line adapted to the model. */
-  #rewritten({ number, members, body, needs }: BatchLine): Uint8Array {
+  /** Returns a line adapted to the model, and what was changed. */
+  #rewritten({ number, text, members, body, needs }: BatchLine) {
     const { model } = this.#member;
     const lack = needs.lackOf(model.info);
     if (lack !== undefined) throw brokenLine(number, `requires what the model "${model.name}" lacks: ${lack}`);
     const { call: { requestId: id, timeoutMs, client } } = this.#parts;
     const request = { id, timeoutMs, client, body, model: model.name, delivery: "batch" as const };
     const { completion } = adaptRequest({ ...request, operation: this.#opening.operation.operation }, model);
-    const own = { ...completion.body, model: model.info.id };
-    return encoder.encode(`${JSON.stringify({ ...members, method: "POST", body: own })}\n`);
+    const after = { ...completion.body, model: model.info.id };
+    const before = members.body as Readonly<Record<string, unknown>>;
+    const { text: changed, change } = changeLine(text, { before, after });
+    return { line: encoder.encode(`${changed}\n`), change };
   }
 
   #take({ needs }: BatchLine): void {
@@ -180,6 +195,12 @@ export class BatchFile {
     const cost = this.#member.state.costOf(needs.load);
     this.costNanoUsd = cost === undefined || this.costNanoUsd === null ? null : this.costNanoUsd + cost;
   }
+}
+
+/** Readers differ in which of several members with one name counts. */
+function checkRepeated(text: string, number: number): void {
+  const name = repeatedMember(text) ?? repeatedMember(memberText(text, "body"));
+  if (name !== undefined) throw brokenLine(number, `has the member ${JSON.stringify(name.slice(0, 80))} twice`);
 }
 
 /** Checks the members that OpenAI's reference requires of every line. */

@@ -244,7 +244,9 @@ export class Batches {
     const fileOf = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
       const ids = parts.flatMap((part) => part[name] || []);
       const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.hasPartialResults;
-      return ids.length === 0 || !isShown ? null : await resultFileId(ids, { ref, account }, mesh);
+      if (ids.length === 0 || !isShown) return null;
+      const file = name === "input_file_id" ? { ids, batch: ref.batch } : { ids };
+      return await resultFileId(file, { ref, account }, mesh);
     };
     return {
       ...batch,

@@ -5,7 +5,9 @@
 import type { FileObject, FilePurpose, ObjectPage } from "../contracts/infrastructure.ts";
 import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
+import { restoreLines } from "./line_changes.ts";
 import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
+import type { ObjectRef } from "./object_id.ts";
 import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
 
@@ -37,7 +39,7 @@ export class Files {
    */
   async create(source: FileSource, call: ObjectCall): Promise<{ object: FileObject; pool: string; provider: string }> {
     const mesh = this.#mesh;
-    const { account, files, bytes, purpose, batch, pool } = await upload(source, call, mesh);
+    const { account, files, bytes, purpose, batch, pool, changes } = await upload(source, call, mesh);
     const made = await mintId(
       {
         kind: "file",
@@ -52,7 +54,7 @@ export class Files {
     const [first] = files;
     const { filename = source.name, status = "processed" } = first!;
     const object = { ...first!, id: made.id, bytes, purpose: purpose as FilePurpose, filename, status };
-    await objectRecordsOf(mesh).save(made.ref, { id: made.id, object, isOver: true });
+    await objectRecordsOf(mesh).save(made.ref, { id: made.id, object, isOver: true, changes });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
 
@@ -69,11 +71,12 @@ export class Files {
       }, this.#mesh)
     ));
     const [first] = files;
+    const uploaded = ref.batch && (await objectRecordsOf(this.#mesh).load(ref))?.changes?.bytes;
     return {
       ...first!,
       id,
       status: first!.status ?? "processed",
-      bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+      bytes: uploaded ?? files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
     };
   }
 
@@ -92,12 +95,15 @@ export class Files {
     return pageOf(records.map(({ object }) => object), hasMore);
   }
 
-  /** Returns the content of a file as a stream. */
+  /** Returns the content of a file as a stream: of a file of batch requests, as it was uploaded. */
   async content(id: string, call: ObjectCall): Promise<FileContent> {
     const mesh = this.#mesh;
     const { ref, account } = await locate(id, { kind: "file", call }, mesh);
     await call.admit?.();
-    return await openContent(ref.ids, { account, call, mesh });
+    const content = await openContent(ref.ids, { account, call, mesh });
+    if (ref.batch === undefined) return content;
+    const changes = (await objectRecordsOf(mesh).load(ref))?.changes;
+    return { type: content.type, bytes: restoreLines(content.bytes, { changes, name: ref.batch.pool }) };
   }
 
   /** Deletes a file at its provider. */
@@ -120,15 +126,15 @@ export class Files {
 /**
  * Creates the id of a file that a provider has created, such as batch results.
  *
- * @param ids The provider's file ids; several if the file is split.
+ * @param file The provider's file ids, several if the file is split; its metadata if it contains batch requests.
  * @param owner The object it belongs to.
  */
 export async function resultFileId(
-  ids: readonly string[],
+  file: Pick<ObjectRef, "ids" | "batch">,
   { ref, account }: Located,
   mesh: InfrastructureMesh,
 ): Promise<string> {
-  return (await mintId({ kind: "file", owner: ref.owner, madeAt: ref.madeAt, ids }, account, mesh)).id;
+  return (await mintId({ kind: "file", owner: ref.owner, madeAt: ref.madeAt, ...file }, account, mesh)).id;
 }
 
 /** Returns a page of a list in OpenAI's shape. */

@@ -140,7 +140,7 @@ export class FineTuningJobs {
 
   /** Returns a job with the ids of this mesh. */
   async #shown(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const fileOf = (one: string) => resultFileId([one], located, this.#mesh);
+    const fileOf = (one: string) => resultFileId({ ids: [one] }, located, this.#mesh);
     const { training_file, validation_file } = job;
     const listed: unknown = job.result_files; // a provider sends anything
     const results = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];

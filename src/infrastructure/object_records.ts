@@ -7,6 +7,7 @@ import type { JsonObject } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { hash53 } from "../util/hash.ts";
 import type { BudgetShare } from "./budget_share.ts";
+import type { LineChanges } from "./line_changes.ts";
 import type { ObjectKind, ObjectRef } from "./object_id.ts";
 
 /** Storage of records. */
@@ -19,6 +20,8 @@ interface ObjectRecord {
   readonly object: JsonObject;
   /** Whether its state is terminal. */
   readonly isOver: boolean;
+  /** Of a file of batch requests: what the upload has changed in its lines. */
+  readonly changes?: LineChanges | undefined;
   /** Of a batch: id of the request that created it. */
   readonly requestId?: string;
   /** Of a batch: name of the client that owns it, if clients have names. */

@@ -12,6 +12,7 @@ import { refuseUnpriced } from "./batch_money.ts";
 import { BatchFile } from "./batch_file.ts";
 import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
 import { CountedContent, JsonLinesCheck, looksLikeRequests, PeekableContent, TrackedContent } from "./content.ts";
+import type { LineChanges } from "./line_changes.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, type FailedCall, tryProvider } from "./provider_call.ts";
@@ -37,6 +38,8 @@ interface Uploaded {
   readonly bytes: number;
   readonly purpose: string;
   readonly batch?: BatchFacts;
+  /** Changes of the lines, of a file of batch requests. */
+  readonly changes?: LineChanges;
 }
 
 /** Maximum length of the first line of a file of batch requests, bytes. */
@@ -159,7 +162,8 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
       items,
       costNanoUsd,
     };
-    return { ...first, files, pool, bytes: counted.bytes, purpose: "batch", batch };
+    const { bytes } = counted;
+    return { ...first, files, pool, bytes, purpose: "batch", batch, changes: file.changes(bytes) };
   } catch (error) {
     if (account !== undefined) await discard(files, account, mesh);
     throw error;

@@ -75,7 +75,8 @@ export function memberText(text: string, name: string): string {
   return "";
 }
 
-function* topLevelMembers(text: string): Generator<Member> {
+/** Yields the top-level members of the text of a JSON object, in order. */
+export function* topLevelMembers(text: string): Generator<Member> {
   let at = skipSpace(text, text.indexOf("{") + 1);
   while (text.charCodeAt(at) === 34) {
     const start = at;
