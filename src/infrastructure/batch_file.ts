@@ -7,6 +7,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import { adaptRequest } from "../pipeline/adapt_request.ts";
 import { invalid } from "../pipeline/check_body.ts";
+import { memberFinder } from "../pipeline/known_members.ts";
 import type { RequestNeeds } from "../pipeline/operation.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member, Pool } from "../registry/registry.ts";
@@ -203,11 +204,18 @@ function checkRepeated(text: string, number: number): void {
   if (name !== undefined) throw brokenLine(number, `has the member ${JSON.stringify(name.slice(0, 80))} twice`);
 }
 
+const findMember = memberFinder(["custom_id", "method", "url", "body"]);
+
 /** Checks the members that OpenAI's reference requires of every line. */
 function membersOf(line: Line): Readonly<Record<string, unknown>> {
   const members = objectIn(line);
   const { custom_id, method, url, body } = members;
   const { number } = line;
+  for (const name of Object.keys(members)) {
+    const known = findMember(name);
+    if (known === undefined || known === name) continue;
+    throw brokenLine(number, `has the member ${JSON.stringify(name)}, which differs from "${known}" in case alone`);
+  }
   if (typeof custom_id !== "string" || custom_id === "") throw brokenLine(number, 'has no "custom_id"');
   if (method !== undefined && method !== "POST") throw brokenLine(number, 'has a "method" other than "POST"');
   if (typeof url !== "string") throw brokenLine(number, 'has no "url"');

@@ -2,14 +2,13 @@
  * Batches: created at the provider that stores their file, and settled when they end.
  * @module
  */
-import { formatDuration, parseDuration } from "../config/schema/units.ts";
 import type { Batch, BatchRequest, ObjectPage } from "../contracts/infrastructure.ts";
-import { ObjectNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
-import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
+import { ObjectNotFoundError, ProviderError } from "../errors.ts";
+import { invalid } from "../pipeline/check_body.ts";
 import type { Member } from "../registry/registry.ts";
-import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
+import { readBatchRequest, readWindow } from "./batch_request.ts";
 import { charge, keepReserved, reserve, usageOf } from "./batch_money.ts";
 import type { BudgetShare } from "./budget_share.ts";
 import { openContent } from "./file_content.ts";
@@ -18,9 +17,6 @@ import { isOver, joined } from "./joined_batch.ts";
 import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, tryProvider } from "./provider_call.ts";
-
-/** Completion window when neither the request nor the model has one. */
-const defaultWindow = "24h";
 
 const defaultLimit = 20;
 
@@ -48,7 +44,7 @@ export class Batches {
    */
   async create(body: unknown, call: ObjectCall): Promise<MadeBatch> {
     const mesh = this.#mesh;
-    const request = checked(body);
+    const request = readBatchRequest(body);
     const { input_file_id: inputId, completion_window: window, ...others } = request;
     const { ref: file, account } = await locate(inputId, { kind: "file", call }, mesh);
     const { batch: facts } = file;
@@ -61,7 +57,7 @@ export class Batches {
     const member = memberOf(facts, account, mesh);
     await call.admit?.();
     const share = await reserve(facts.costNanoUsd, { member, call, mesh });
-    const submitted = { ...others, endpoint: request.endpoint, completion_window: windowOf(window, member) };
+    const submitted = { ...others, endpoint: request.endpoint, completion_window: readWindow(window, member) };
     const parts = await this.#submit(file.ids, submitted, { account, call, share, facts });
     const owner = ownerOf(call);
     const ids = parts.map(({ id }) => id);
@@ -273,34 +269,4 @@ function memberOf(
   }
   const own = registry.allPools.find((one) => one.name === pool)?.members.find((member) => member.model === model);
   return own ?? registry.poolOf(name, [model]).members[0]!;
-}
-
-function checked(body: unknown): BatchRequest {
-  if (!isObject(body)) throw invalid("The body has to be a JSON object");
-  const { mesh: _mesh, ...request } = body;
-  for (const name of ["input_file_id", "endpoint"]) {
-    const value = request[name];
-    if (value === undefined || value === null) throw missing(name);
-    if (typeof value !== "string") throw wrongType(name, "a string", value);
-  }
-  checkOptional(request, { name: "metadata", expected: "an object", isValid: isObject });
-  checkOptional(request, {
-    name: "completion_window",
-    expected: "a string",
-    isValid: (value) => typeof value === "string",
-  });
-  return request as unknown as BatchRequest;
-}
-
-/** Returns the completion window: the requested one, else the model's. */
-function windowOf(given: string | undefined | null, { model: { name, batch } }: Member): string {
-  const { windowMs } = batch ?? {};
-  if (given === undefined || given === null) return windowMs === undefined ? defaultWindow : formatDuration(windowMs);
-  const ms = parseDuration(given);
-  if (ms === undefined) throw invalid(`"completion_window" has to be a duration such as "24h"`, "completion_window");
-  if (windowMs === undefined || ms >= windowMs) return given;
-  throw new UnsupportedRequestError(
-    `"completion_window" is shorter than ${formatDuration(windowMs)}, the window of the model "${name}"`,
-    { code: "unsupported_by_pool", param: "completion_window" },
-  );
 }

@@ -4,7 +4,7 @@
  */
 import type { FineTuneAction, FineTuneRequest, FineTuningJob, ObjectPage } from "../contracts/infrastructure.ts";
 import { UnsupportedRequestError } from "../errors.ts";
-import { checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
+import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member } from "../registry/registry.ts";
 import { isObject } from "../util/is_object.ts";
@@ -154,9 +154,12 @@ export class FineTuningJobs {
   }
 }
 
+const checkMembers = bodyChecker([
+  ...["training_file", "validation_file", "method", "hyperparameters", "suffix", "seed", "integrations", "metadata"],
+]);
+
 function checked(body: unknown): FineTuneRequest {
-  if (!isObject(body)) throw invalid("The body has to be a JSON object");
-  const { mesh: _mesh, ...request } = body;
+  const { mesh: _mesh, ...request }: Record<string, unknown> = checkMembers(body);
   for (const name of ["model", "training_file"]) {
     const value = request[name];
     if (value === undefined || value === null) throw missing(name);

@@ -35,12 +35,7 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
   return (body) => {
     if (!isObject(body)) throw invalid("The body has to be a JSON object");
     checkMemberCount(body);
-    for (const name of Object.keys(body)) {
-      const known = find(name);
-      if (known === undefined || known === name) continue;
-      // a provider that ignores case, as Go's `encoding/json` does, reads `Model` where `model` was validated
-      throw invalid(`${JSON.stringify(name)} differs from "${known}" in case alone`, name);
-    }
+    for (const name of Object.keys(body)) checkCase(name, find);
     checkSize(body);
     const { model, models } = body;
     if (model !== undefined) checkName(model, "model");
@@ -52,6 +47,19 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
     checkOptional(body, { name: "mesh", expected: "an object", isValid: isObject });
     return body as RequestBody;
   };
+}
+
+/**
+ * Rejects a name that differs from a known one only in case: a provider that ignores case, as Go's `encoding/json` does,
+ * reads `Model` where `model` was validated.
+ *
+ * @param find The result of {@linkcode memberFinder}.
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ */
+export function checkCase(name: string, find: ReturnType<typeof memberFinder>): void {
+  const known = find(name);
+  if (known === undefined || known === name) return;
+  throw invalid(`${JSON.stringify(name)} differs from "${known}" in case alone`, name);
 }
 
 /**

@@ -5,6 +5,15 @@
 import type { PlainStream } from "../contracts/shell.ts";
 import type { ContentStream } from "../pipeline/content_stream.ts";
 
+/**
+ * Adds the media type of content that a client has uploaded, or a provider has sent: a browser must not take it for
+ * another one, and run it.
+ */
+export function addContentType(headers: Record<string, string>, type: string): void {
+  headers["content-type"] = type;
+  headers["x-content-type-options"] = "nosniff";
+}
+
 /** Streams bytes as they are received, without reading ahead. If the provider fails midway, the response is aborted. */
 export class ContentBody implements PlainStream {
   onStop?: (reason: unknown) => void;

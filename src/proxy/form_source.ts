@@ -4,13 +4,16 @@
  */
 import { UnsupportedRequestError } from "../errors.ts";
 import type { FileSource } from "../infrastructure/uploads.ts";
-import { invalid, missing } from "../pipeline/check_body.ts";
+import { checkCase, invalid, missing } from "../pipeline/check_body.ts";
+import { memberFinder } from "../pipeline/known_members.ts";
 import { concat } from "../util/bytes.ts";
 import { FormError, type IncomingPart, readFormStream } from "../util/form_stream.ts";
 import { isObject } from "../util/is_object.ts";
 
 /** Maximum length of one field, bytes. */
 const maxFieldBytes = 64 * 1024;
+
+const findField = memberFinder(["file", "purpose", "expires_after[anchor]", "expires_after[seconds]", "mesh[pool]"]);
 
 type Fields = Record<string, string>;
 
@@ -38,22 +41,30 @@ export async function formSource(body: AsyncIterable<Uint8Array>, boundary: stri
       content: contentOf(part),
       fields,
       pool: fields["mesh[pool]"],
-      laterFields: () => fieldsAfter(parts),
+      laterFields: () => fieldsAfter(parts, fields),
     };
   }
 }
 
-async function fieldsAfter(parts: AsyncGenerator<IncomingPart>): Promise<Fields> {
+async function fieldsAfter(parts: AsyncGenerator<IncomingPart>, earlier: Fields): Promise<Fields> {
   const fields: Fields = {};
   for (;;) {
     const part = await nextOf(parts);
     if (part === undefined) return fields;
     if (part.filename !== undefined) throw invalid("One file is uploaded at a time", part.name);
+    if (Object.hasOwn(earlier, part.name)) throw twice(part.name);
     await addField(fields, part);
   }
 }
 
+/** Readers differ in which of several fields with one name counts. */
+function twice(name: string): UnsupportedRequestError {
+  return invalid(`The form has the field ${JSON.stringify(name.slice(0, 80))} twice`, name);
+}
+
 async function addField(fields: Fields, { name, bytes }: IncomingPart): Promise<void> {
+  checkCase(name, findField);
+  if (Object.hasOwn(fields, name)) throw twice(name);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of bytes) {

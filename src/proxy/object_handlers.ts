@@ -9,6 +9,7 @@ import type { ObjectCall } from "../infrastructure/mesh.ts";
 import { invalid, missing } from "../pipeline/check_body.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { boundaryOf } from "../util/multipart.ts";
+import { addContentType } from "./content_body.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
@@ -70,7 +71,7 @@ export async function fileContent(exchange: Exchange): Promise<PlainResponse> {
   const { files } = await opened(exchange);
   const { headers, onEnd } = exchange;
   const content = await files.content(idIn(exchange), callOf(exchange));
-  headers["content-type"] = content.type;
+  addContentType(headers, content.type);
   return { status: 200, headers, body: bodyOf(content, onEnd) };
 }
 

@@ -7,7 +7,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { missing } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
-import { ContentBody } from "./content_body.ts";
+import { addContentType, ContentBody } from "./content_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { readWork } from "./form.ts";
 import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
@@ -59,10 +59,14 @@ function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exch
   }
   if (answer.kind === "content") {
     addStreamHeaders(headers, answer.stream.type);
+    addContentType(headers, answer.stream.type);
     return { status: 200, headers, body: new ContentBody(answer.stream, onEnd) };
   }
   const { wire, body: parsed, content } = answer.response;
-  headers["content-type"] = content?.type ?? "application/json";
-  if (content !== undefined) return { status: 200, headers, body: content.bytes as Uint8Array };
+  if (content !== undefined) {
+    addContentType(headers, content.type);
+    return { status: 200, headers, body: content.bytes as Uint8Array };
+  }
+  headers["content-type"] = "application/json";
   return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
 }

@@ -25,7 +25,7 @@ const training = (headers?: HeadersInit) => ({
   ...(headers && { headers }),
 });
 
-describe("A fine-tuning job, whose cost nobody knows", () => {
+describe("A fine-tuning job, whose cost is unknown", () => {
   for (const [place, config] of places) {
     for (const budget of [spent, ample]) {
       it(`never reaches the provider under a budget of ${place} of ${budget.daily_limit}`, async () => {

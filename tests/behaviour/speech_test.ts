@@ -25,6 +25,7 @@ describe("POST /v1/audio/speech", () => {
     assertEquals([response.status, response.bytes], [200, sound]);
     const { headers } = response;
     assertEquals([headers.get("content-type"), headers.get("x-mesh-model")], ["audio/mpeg", "a"]);
+    assertEquals(headers.get("x-content-type-options"), "nosniff");
     const sent = scene.upstreams.a!.requests[0]!;
     assertEquals([sent.path, sent.json()], ["/v1/audio/speech", { ...body, model: "a" }]);
   });
