@@ -7,7 +7,6 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member } from "../registry/registry.ts";
-import { isObject } from "../util/is_object.ts";
 import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
 import { refuseUnpriced } from "./batch_money.ts";
 import { pageOf, resultFileId } from "./files.ts";
