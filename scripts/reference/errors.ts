@@ -89,8 +89,8 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   no_active_model: ["503", "Every model is in standby.", "Wait for `Retry-After`, or add models to the pool."],
   overloaded: [
     "503",
-    "The limit `proxy.max_concurrent` or the memory for bodies is reached, or every provider that was asked is overloaded.",
-    "Retry after `Retry-After`, where it is given; raise the limit, or run more workers.",
+    "The proxy has reached `proxy.max_concurrent`, its machine lacks file descriptors or memory, or every provider that was asked is overloaded.",
+    "Retry after `Retry-After`, or a few seconds; raise the limit.",
   ],
   shutting_down: ["503", "The proxy is shutting down.", "Retry the request at another process."],
   storage_unavailable: ["503", "The storage of clients is unavailable.", "See the error in the log."],
