@@ -36,6 +36,8 @@ export interface ProviderErrorFacts {
   attempts: readonly FailedAttempt[];
   /** Time until another request may succeed, ms, if known. */
   retryAfterMs?: number | undefined;
+  /** Whether the request must not be repeated, since it may have been carried out. */
+  isFinal?: boolean;
 }
 
 /** Every attempt has failed, or a provider has rejected the request. */
@@ -56,6 +58,8 @@ export class ProviderError extends MeshError {
   declare readonly attempts: readonly FailedAttempt[];
   /** Time until another request may succeed, ms, if known. */
   declare readonly retryAfterMs?: number;
+  /** Whether the request must not be repeated, since it may have been carried out. */
+  declare readonly isFinal?: boolean;
 
   /**
    * Creates the error.

@@ -177,5 +177,6 @@ function errorOf(failure: Failure, { provider, isRead, possiblyBilled }: ErrorCo
     ...facts,
     code: isLate ? "timeout" : "all_attempts_failed",
     status: isLate ? 504 : 502,
+    isFinal: possiblyBilled,
   });
 }

@@ -11,7 +11,7 @@ import type { RequestNeeds } from "./operation.ts";
 const maxNamed = 10;
 
 /** How a lack of context begins. Clients recognize its code, and shorten their conversation. */
-const roomLack = "room for ";
+const roomLack = /^room for .{0,40}tokens$/;
 
 /**
  * Keeps the eligible members.
@@ -29,7 +29,7 @@ export function filterByRequest(
   if (eligible.length === members.length) return members;
   if (eligible.length > 0) return eligible;
   const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model.info)}`);
-  const isTooLong = members.every(({ model }) => lackOf(model.info)?.startsWith(roomLack));
+  const isTooLong = members.every(({ model }) => roomLack.test(lackOf(model.info) ?? ""));
   const rest = members.length > maxNamed ? ` and ${members.length - maxNamed} more likewise` : "";
   throw new UnsupportedRequestError(
     `No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}${rest}`,

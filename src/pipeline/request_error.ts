@@ -7,6 +7,7 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 import { BudgetExceededError, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
+import { mayPass } from "../util/passing.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /**
@@ -36,7 +37,9 @@ export function errorOf(context: RequestContext): MeshError {
   if (kind === "budget") {
     return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
   }
-  if (failures.length > 0) return answeredError(failures, failureWaitMs(context) ?? retryAfterMs);
+  if (failures.length > 0) {
+    return answeredError(failures, failureWaitMs(context) ?? passingWaitMs(failures, retryAfterMs));
+  }
   const reasons = eligible.map((member) =>
     [member.state.name, member.state.reason ?? exclusionReason(member, context) ?? "unknown"] as const
   );
@@ -74,6 +77,11 @@ function failureWaitMs({ failures, deps: { runtime: { clock } } }: RequestContex
     return retryAt === undefined ? retryAfterMs ?? [] : Math.max(0, retryAt - clock.now());
   });
   return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+/** The time until the first model recovers, if what failed may pass. */
+function passingWaitMs(failures: readonly FailedAttempt[], recoveryMs: number | undefined): number | undefined {
+  return failures.some((failed) => isOverloaded(failed) || mayPass(failed.failure)) ? recoveryMs : undefined;
 }
 
 /** Whether a provider is overloaded, by its status or by its words. */

@@ -16,6 +16,7 @@ import {
   StreamInterruptedError,
   UnsupportedRequestError,
 } from "../errors.ts";
+import { mayPass } from "../util/passing.ts";
 import { createOverload, isOverload, isResourceLack } from "../util/resource_lack.ts";
 
 /** Official clients ignore a longer `retry-after`, ms. */
@@ -71,16 +72,10 @@ export function errorRowOf(error: unknown, requestId: string): ErrorRow {
   return retryLaterRow(error) ?? serverErrorRow(error, requestId);
 }
 
-/** Statuses of failures that may pass. */
-const passing: ReadonlySet<number | undefined> = new Set([408, 425, 429, 503, 504, 529]);
-
 /** Official clients repeat a request after a 5xx, unless its headers say that this is pointless. */
-function retryHeaders({ code, attempts, retryAfterMs }: ProviderError): Record<string, string> {
-  const mayPass = code === "overloaded" || attempts.some(({ kind, status }) => {
-    return kind === "network" || kind === "timeout" || kind === "rate_limited" || passing.has(status);
-  });
-  if (!mayPass) return { "x-should-retry": "false" };
-  return retryAfterMs === undefined ? {} : waitHeaders(retryAfterMs, false);
+function retryHeaders({ code, isFinal, attempts, retryAfterMs }: ProviderError): Record<string, string> {
+  if (!isFinal && retryAfterMs !== undefined) return waitHeaders(retryAfterMs, false);
+  return !isFinal && (code === "overloaded" || attempts.some(mayPass)) ? {} : { "x-should-retry": "false" };
 }
 
 /** The rows with `retry-after`. */

@@ -177,7 +177,7 @@ describe("A streamed answer", () => {
     await using upstream = await startUpstream(status(503));
     await using one = strictClient({ alpha: upstream.url });
     const error = await assertRejects(() => one.client.chat.completions.create({ messages, stream: true }), MeshError);
-    assertEquals(error.code, "all_attempts_failed");
+    assertEquals(error.code, "overloaded");
     assert(routingOf(error) !== undefined);
   });
 });

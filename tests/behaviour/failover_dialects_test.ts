@@ -85,7 +85,8 @@ for (const client of dialectClients) {
         await using scene = await stage({ a: behaviour }, { pool });
         const response = await ask(scene, client, false);
         const { type, message } = client.errorOf(await response.json());
-        assertEquals([response.status, type], [alone.status, client.typeOf(alone)]);
+        const status = client.name === "messages" && alone.code === "overloaded" ? 529 : alone.status;
+        assertEquals([response.status, type], [status, client.typeOf(alone)]);
         assertNotMatch(message, secrets);
       });
     }

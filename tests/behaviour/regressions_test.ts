@@ -61,7 +61,7 @@ describe("The list `models` of a request", () => {
 
   it("asks a name that it repeats once", async () => {
     await using scene = await stage({ a: status(503) }, { pool: once });
-    assertEquals((await scene.ask({ models: Array(16).fill("chat") })).status, 502);
+    assertEquals((await scene.ask({ models: Array(16).fill("chat") })).status, 503);
     assertEquals(scene.calls, { a: 1 });
   });
 
@@ -74,7 +74,7 @@ describe("The list `models` of a request", () => {
     it(`reports the failure of models that were there, not a typo: ${[model, ...models].join(", ")}`, async () => {
       await using scene = await stage({ a: status(503) }, { pool: once });
       const { status: seen, error } = await scene.ask({ model, models });
-      assertEquals([seen, error?.code, scene.calls.a], [502, "all_attempts_failed", 1]);
+      assertEquals([seen, error?.code, scene.calls.a], [503, "overloaded", 1]);
     });
   }
 });

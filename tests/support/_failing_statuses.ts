@@ -32,6 +32,9 @@ interface FailingRow {
 
 /** Error when all attempts have failed. */
 export const failed: Alone = { status: 502, type: "server_error", code: "all_attempts_failed" };
+const mayPass = { wait: "60 60000", mayRetry: true } as const;
+const passing: Alone = { ...failed, ...mayPass };
+const overloaded: Alone = { status: 503, type: "server_error", code: "overloaded", ...mayPass };
 const refused: Alone = { status: 502, type: "server_error", code: "upstream_auth_error" };
 const noQuota: Alone = { status: 429, type: "insufficient_quota", code: "insufficient_quota", wait: "21600 21600000" };
 /** Error for a rate limit without `Retry-After`. */
@@ -95,25 +98,25 @@ export const failingStatuses: readonly FailingRow[] = [
   { name: "429 insufficient_quota", behaviour: status(429, { error: { code: "insufficient_quota" } }), ...quota },
   { name: "402", behaviour: status(402), ...quota },
   { name: "402 with words for a body", behaviour: status(402, { text: "Payment required" }), ...quota },
-  { name: "408", behaviour: status(408), ...server },
+  { name: "408", behaviour: status(408), ...server, alone: passing },
   { name: "409", behaviour: status(409), ...server },
-  { name: "425", behaviour: status(425), ...server },
+  { name: "425", behaviour: status(425), ...server, alone: passing },
   { name: "500", behaviour: status(500), ...server },
   { name: "500 with a web page", behaviour: status(500, { text: "<html>Oops</html>" }), ...server },
   { name: "500 with nothing", behaviour: status(500, { text: "" }), ...server },
   { name: "500 with a body without end", behaviour: status(500, { text: "x".repeat(200_000) }), ...server },
   { name: "501", behaviour: status(501), ...server },
   { name: "502", behaviour: status(502), ...server },
-  { name: "503", behaviour: status(503), ...server },
-  { name: "504", behaviour: status(504), ...server },
-  { name: "529", behaviour: status(529), ...server },
+  { name: "503", behaviour: status(503), ...server, alone: overloaded },
+  { name: "504", behaviour: status(504), ...server, alone: passing },
+  { name: "529", behaviour: status(529), ...server, alone: overloaded },
   ...[502, 503, 529].map((code) => ({
     name: `${code} with Retry-After`,
     behaviour: status(code, { headers: { "retry-after": "30" } }),
     calls: 1,
     outcome: "server",
     state: "rate_limited for 30s",
-    alone: failed,
+    alone: { ...code === 502 ? failed : overloaded, wait: "30 30000", mayRetry: true as const },
   })),
   { name: "401", behaviour: status(401), ...auth },
   { name: "403", behaviour: status(403), ...auth },
