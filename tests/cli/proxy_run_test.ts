@@ -183,6 +183,7 @@ describe("modelmesh proxy", () => {
       assertEquals((await greeting(args, { files, env: { HOST: "127.0.0.3" } })).served, [{
         ...where,
         listener: "http1",
+        maxConnections: 10_000,
       }]);
     }
   });
