@@ -101,4 +101,22 @@ async function made(proxy: ClientsProxy, facts: Record<string, unknown>): Promis
       assert((await Promise.all([one, other].map((proxy) => proxy.chat(token)))).every((status) => status === 200));
     });
   });
+
+  it("is there again after a Redis without persistence was started anew; one that is revoked meanwhile is not", async () => {
+    await withProxies(async ({ one, other, redis, storage: section }) => {
+      const [app, gone] = [await made(one, { name: "app" }), await made(one, { name: "gone" })];
+      for (const { token } of [app, gone]) await until(async () => await other.chat(token) === 200);
+      await redis.kill();
+      await redis.start();
+      await until(async () => (await one.ask(`DELETE /${gone.id}`)).status === 200, "it is revoked");
+      await until(async () => await other.chat(gone.token) === 401, "the other proxy refuses it");
+      const storage = await openStorage(section);
+      await until(() => storage.exists("clients"));
+      await using upstream = await startUpstream(ok());
+      await using next = await startClientsProxy(clientsConfig(upstream, section));
+      await until(async () => await next.chat(app.token) === 200, "a new proxy knows the client");
+      assertEquals([await next.chat(gone.token), await other.chat(gone.token)], [401, 401]);
+      await storage.close?.();
+    });
+  });
 });

@@ -22,6 +22,8 @@ export interface StoredClient extends ClientFacts {
   readonly created_at: string;
   /** SHA-256 of its token, hexadecimal. */
   readonly token_sha256: string;
+  /** Number of changes since it was created. @default 0 */
+  readonly revision?: number;
 }
 
 /** A revoked client, whose name appears in its usage. */
@@ -68,7 +70,9 @@ export function settingsOf({ pools, budget, rpm }: ClientFacts): Omit<ClientSett
 }
 
 /** A client as shown to administrators. */
-export function shownClient({ token_sha256: _, ...shown }: StoredClient): Omit<StoredClient, "token_sha256"> {
+export function shownClient(
+  { token_sha256: _, revision: __, ...shown }: StoredClient,
+): Omit<StoredClient, "token_sha256" | "revision"> {
   return shown;
 }
 
@@ -76,9 +80,12 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
   return Array.isArray(value) && value.every((entry) => isObject(entry) && isOne(entry));
 }
 
-function isStored({ id, name, token_sha256, pools, rpm, expires_at }: Readonly<Record<string, unknown>>): boolean {
+function isStored(
+  { id, name, token_sha256, pools, rpm, expires_at, revision }: Readonly<Record<string, unknown>>,
+): boolean {
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
     (pools === undefined || Array.isArray(pools)) && (rpm === undefined || typeof rpm === "number") &&
+    (revision === undefined || typeof revision === "number") &&
     (expires_at === undefined || typeof expires_at === "string" && !Number.isNaN(Date.parse(expires_at)));
 }
 

@@ -5,7 +5,10 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
+import { dayMs } from "../../util/windows.ts";
 import { type ClientsDocument, noClients, readDocument } from "./client_record.ts";
+import { usageDays } from "./client_usage.ts";
+import { restoreClients } from "./restored_clients.ts";
 
 const recordKey = "clients";
 
@@ -18,22 +21,40 @@ const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
  */
 const unsettledMs = 2_500;
 
-/** One process's view of the record. */
+/** How long the revocation of a client is stored, as its usage is, ms. */
+const revokedMs = usageDays * dayMs;
+
+/** What a {@linkcode ClientRecords} begins with. */
+interface ClientRecordsOptions {
+  /** The record as already known, from the same storage. */
+  readonly known?: ClientsDocument;
+  /** Called when clients that the storage had lost are written again, with their number. */
+  readonly onRestored?: (count: number) => void;
+}
+
+/**
+ * One process's view of the record. A storage that processes share may lose its data, or fail over to a copy that lags
+ * behind: what this process knows and the record lacks is written again.
+ */
 export class ClientRecords {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #lock: RecordLock;
+  readonly #onRestored: (count: number) => void;
   #last: Promise<unknown> = Promise.resolve();
   /** Facts about the record when it was last read. */
   #stat: string | undefined;
   #settledAt = -Infinity;
   #text: string | undefined;
+  #known: ClientsDocument;
   /** Number of changes made in this process. */
   #changes = 0;
 
-  constructor(storage: Storage, clock: Clock) {
+  constructor(storage: Storage, clock: Clock, { known = noClients, onRestored = () => {} }: ClientRecordsOptions = {}) {
     this.#storage = storage;
     this.#clock = clock;
+    this.#known = known;
+    this.#onRestored = onRestored;
     this.#lock = new RecordLock({ storage, key: recordKey, locking, clock });
   }
 
@@ -50,12 +71,13 @@ export class ClientRecords {
     const changes = this.#changes;
     const text = seen === "" ? "" : await this.#load();
     if (changes !== this.#changes) return undefined; // read before a local change: the next check detects it
+    const document = text === this.#text ? this.#known : documentIn(text);
+    if (this.#restored(document) !== document) return await this.change((restored) => restored);
     if (seen !== this.#stat) this.#settledAt = now + unsettledMs;
     this.#stat = seen;
     if (text === this.#text) return undefined;
-    const document = text === "" ? noClients : readDocument(text);
     this.#text = text;
-    return document;
+    return this.#known = document;
   }
 
   /**
@@ -72,23 +94,41 @@ export class ClientRecords {
   }
 
   async #change(change: (document: ClientsDocument) => ClientsDocument): Promise<ClientsDocument> {
-    let written = noClients;
     await this.#lock.run(async (isOurs) => {
       const before = await this.#load();
-      written = change(before === "" ? noClients : readDocument(before));
+      const stored = documentIn(before);
+      const restored = this.#restored(stored);
+      const written = change(restored);
       if (!isOurs()) return false;
-      const text = JSON.stringify(written);
-      this.#changes++;
-      await this.#storage.save(recordKey, new TextEncoder().encode(text));
-      this.#changes++;
-      this.#text = text;
+      if (written !== stored) await this.#save(JSON.stringify(written));
+      else this.#text = before; // another process has restored it
+      this.#known = written;
+      if (restored !== stored) this.#onRestored(restored.clients.length - stored.clients.length);
       return true;
     });
-    return written;
+    return this.#known;
+  }
+
+  async #save(text: string): Promise<void> {
+    this.#changes++;
+    await this.#storage.save(recordKey, new TextEncoder().encode(text));
+    this.#changes++;
+    this.#text = text;
+  }
+
+  /** The record with what it has lost; the same record if it has lost nothing. */
+  #restored(stored: ClientsDocument): ClientsDocument {
+    if (this.#storage.shared === undefined) return stored;
+    const since = new Date(this.#clock.now() - revokedMs).toISOString();
+    return restoreClients(stored, { known: this.#known, since });
   }
 
   async #load(): Promise<string> {
     const bytes = await this.#storage.load(recordKey);
     return bytes === undefined ? "" : new TextDecoder().decode(bytes);
   }
+}
+
+function documentIn(text: string): ClientsDocument {
+  return text === "" ? noClients : readDocument(text);
 }

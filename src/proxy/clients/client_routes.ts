@@ -147,7 +147,8 @@ async function changeOne(
 ): Promise<StoredClient> {
   let changed: StoredClient | undefined;
   await clients.change((document) => {
-    changed = change(clientIn(document, id));
+    const client = clientIn(document, id);
+    changed = { ...change(client), revision: (client.revision ?? 0) + 1 };
     return { ...document, clients: document.clients.map((client) => client.id === id ? changed! : client) };
   });
   return changed!;

@@ -64,7 +64,11 @@ export class RuntimeClients {
   async use(mesh: Engine): Promise<void> {
     const { clock } = mesh.runtime;
     const storage = mesh.storage!;
-    const current = this.#current = { mesh, storage, records: new ClientRecords(storage, clock) };
+    const records = new ClientRecords(storage, clock, {
+      known: isSameStorage(this.#current?.mesh, mesh) ? this.#document : noClients,
+      onRestored: (count) => reportRestored(mesh, count),
+    });
+    const current = this.#current = { mesh, storage, records };
     this.#usage ??= new ClientUsage(clock);
     for (const [id, before] of this.#clients) {
       const stored = this.#document.clients.find((one) => one.id === id);
@@ -188,4 +192,15 @@ export class RuntimeClients {
     this.#clients.set(stored.id, client);
     return client;
   }
+}
+
+/** Whether two meshes have the same storage by their configurations. */
+function isSameStorage(before: Engine | undefined, mesh: Engine): boolean {
+  const { storage } = mesh.settings;
+  return storage !== undefined && JSON.stringify(storage) === JSON.stringify(before?.settings.storage);
+}
+
+function reportRestored({ hub }: Engine, count: number): void {
+  const message = `The storage had lost ${count} of the clients made at runtime: they are written again`;
+  if (count > 0) hub.trace({ severity: "warning", component: "clients", message });
 }
