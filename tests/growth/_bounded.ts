@@ -33,6 +33,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/registry/_manifest.ts#readManifest": "an archive that the operator chose, of at most 1 000 files",
   "src/runtime/_authorities.ts#readAuthorities": "a file of the operator",
   "src/runtime/_descriptors.ts#parseDescriptorLimit": "a file of the kernel",
+  "src/state/replication/acknowledgements.ts#toSharedSum": oneValue,
   "src/state/replication/breaker_events.ts#BreakerEvents": "messages of the mesh's own processes",
   "src/util/cron.ts#parseCron": "at most 200 characters",
   "src/util/failure.ts#describeFailure": oneValue,

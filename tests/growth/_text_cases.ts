@@ -2,6 +2,7 @@
  * Parsers of text: `src/util` and the configuration.
  * @module
  */
+import { toStorageError } from "../../connectors/storage/_redis_errors.ts";
 import { addText, emptyText } from "../../src/util/text_size.ts";
 import { scanJson } from "../../src/config/load/_json_scan.ts";
 import { readYaml } from "../../src/config/load/_yaml_read.ts";
@@ -75,6 +76,8 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
       },
     } as never, new Report());
   },
+  "connectors/storage/_redis_errors.ts#toStorageError": (text) =>
+    toStorageError(new Error(`NOPERM ${text}`), { address: { host: "a", port: 1 } as never, script: text }),
   "src/util/classify.ts#classifyFault": (text) =>
     classifyFault(404, { message: `model ${text}`, type: text, code: text, param: null }),
   "src/util/service_account.ts#readServiceAccount": (text) =>
