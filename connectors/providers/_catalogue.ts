@@ -143,14 +143,12 @@ function fixedRules({ hasFixedSize, hasOneImage }: CatalogueEntry): ParameterRul
   return hasOneImage ? { refuse: ["n"] } : undefined;
 }
 
-/** A model without reasoning rejects `reasoning_effort`; one with reasoning supports some of the values. */
+/** A model with reasoning supports some of the efforts. */
 function chatRules(
-  { can, serves, efforts }: CatalogueEntry,
+  { efforts }: CatalogueEntry,
   rules: ParameterRules | undefined,
 ): ParameterRules | undefined {
-  if (efforts !== undefined) return { ...rules, efforts: effortsFor(efforts.split(" ")) };
-  if (serves !== undefined || can === undefined || can.includes("R")) return rules;
-  return { ...rules, drop: [...rules?.drop ?? [], "reasoning_effort"] };
+  return efforts === undefined ? rules : { ...rules, efforts: effortsFor(efforts.split(" ")) };
 }
 
 function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly CapabilityPath[] {

@@ -44,9 +44,19 @@ export function takesSampling(model: string): boolean {
  */
 export function rulesOf(model: string): ParameterRules {
   return {
+    max_stop_sequences: 5,
     ...(takesSampling(model) ? {} : { drop: ["temperature", "top_p", "top_k"] }),
     ...(generationOf(model) < firstWithLevels ? {} : { refuse: ["n"] }),
   };
+}
+
+/**
+ * The parameter rules of a model that the catalogue does not know. An id without a version counts as the newest.
+ *
+ * @param model The model id.
+ */
+export function findUnknownRules(model: string): ParameterRules {
+  return rulesOf(/^gemini-(?!\d)/.test(model) ? "gemini-flash-latest" : model);
 }
 
 /**

@@ -66,6 +66,8 @@ export interface OpenAiCompatible {
   readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);
   /** Parameter rules that apply to all of its models. */
   readonly parameters?: ParameterRules;
+  /** Returns the parameter rules of a chat model that the catalogue does not know, in addition to `parameters`. */
+  readonly findRules?: (model: ModelInfo) => ParameterRules | undefined;
   /** Whether it is a local server. */
   readonly local?: boolean;
   /** Whether it works without an API key. */
@@ -114,6 +116,12 @@ export interface OpenAiCompatible {
 }
 
 /**
+ * Rules of servers that apply the chat templates of open models. Qwen's and others accept instructions only as the first
+ * message (vllm#41114, llama.cpp#14246).
+ */
+export const onlyFirst: ParameterRules = { system: "first" };
+
+/**
  * The declaration of a vendor's connector. Its model list is evaluated on first access.
  *
  * @param vendor The vendor's declaration.
@@ -136,7 +144,13 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     ],
     ...(vendor.telemetryName === undefined ? {} : { telemetryName: vendor.telemetryName }),
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
-    parameters: { cache_control: false, ...vendor.parameters },
+    parameters: {
+      cache_control: false,
+      developer_role: false,
+      ...(vendor.local ? onlyFirst : {}),
+      ...vendor.parameters,
+    },
+    ...(vendor.findRules === undefined ? {} : { findRules: vendor.findRules }),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
   };

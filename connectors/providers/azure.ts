@@ -6,6 +6,7 @@
  * @module
  */
 import { dialectAttributes } from "./_dialect_attributes.ts";
+import { familyRules, findFamilyRules } from "./_openai_family.ts";
 import {
   openAiAudioTranslation,
   openAiEmbeddings,
@@ -28,7 +29,9 @@ export const azure: OpenAiCompatible = {
     requires: { endpoint: ["AZURE_OPENAI_ENDPOINT", "AZURE_RESOURCE_NAME"] },
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
-  parameters: { thoughts: "none" },
+  parameters: familyRules,
+  // a deployment that is named after no model counts as one of the newest
+  findRules: findFamilyRules,
   // learn.microsoft.com/azure/ai-services/openai/how-to/batch (price), /azure/ai-foundry/openai/quotas-limits (sizes)
   infrastructure: {
     files: { maxBytes: 512 * 1024 * 1024 },

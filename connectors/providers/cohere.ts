@@ -7,6 +7,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import { embeddingsLazily, rerankLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cohere.ts";
@@ -22,8 +23,10 @@ export const cohere: OpenAiCompatible = {
   detection: { keys: ["COHERE_API_KEY", "CO_API_KEY"], baseUrl: ["COHERE_BASE_URL"] },
   parameters: {
     thoughts: "none",
-    drop: ["logit_bias", "parallel_tool_calls", "store", "metadata", "service_tier"],
+    drop: ["top_k", "logit_bias", "parallel_tool_calls", "store", "metadata", "service_tier"],
+    max_stop_sequences: 5,
     refuse: ["n", "top_logprobs"],
+    efforts: effortsFor(["none", "high"]),
   },
   models: () => knownModels(entries),
   list: {

@@ -8,7 +8,7 @@
 import { knownModels } from "./_catalogue.ts";
 import { dialectAttributes } from "./_dialect_attributes.ts";
 import { imagesLazily, openAiAudioTranslation, openAiEmbeddings, openAiTranscription } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/fireworks.ts";
 
 /** Fireworks AI. */
@@ -19,7 +19,7 @@ export const fireworks: OpenAiCompatible = {
   detection: { keys: ["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"], baseUrl: ["FIREWORKS_BASE_URL"] },
   dialects: { completions: true },
   attributes: dialectAttributes({ completions: true }),
-  parameters: { rename: { max_completion_tokens: "max_tokens" } },
+  parameters: { ...onlyFirst, rename: { max_completion_tokens: "max_tokens" } }, // litellm#39852
   models: () => knownModels(entries),
   operations: {
     embeddings: openAiEmbeddings,

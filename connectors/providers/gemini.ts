@@ -5,6 +5,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
+import { findUnknownRules } from "./_gemini_family.ts";
 import { geminiModels } from "./_gemini_models.ts";
 
 /** Google Gemini. */
@@ -22,6 +23,7 @@ export const gemini: ProviderDeclaration = {
     return geminiModels();
   },
   attributes: {},
+  findRules: ({ id }) => findUnknownRules(id),
   parameters: {
     // the API rejects the penalties for all models since 2.5, and does not support the other parameters
     drop: ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],

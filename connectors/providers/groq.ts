@@ -1,11 +1,12 @@
 /**
  * Groq.
  *
- * Source: console.groq.com/docs/openai (unsupported parameters). It accepts reasoning as `reasoning`, and rejects
+ * Source: console.groq.com/docs/openai (unsupported parameters), letta#1272 (stop sequences). It accepts reasoning as `reasoning`, and rejects
  * `reasoning_content` (freellmapi#1070, req_llm#772).
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/groq.ts";
@@ -16,7 +17,13 @@ export const groq: OpenAiCompatible = {
   vendor: "groq",
   baseUrl: "https://api.groq.com/openai/v1",
   detection: { keys: ["GROQ_API_KEY"], baseUrl: ["GROQ_BASE_URL"] },
-  parameters: { thoughts: "reasoning", drop: ["logit_bias"], refuse: ["n", "logprobs", "top_logprobs"] },
+  parameters: {
+    thoughts: "reasoning",
+    drop: ["logit_bias", "top_k"],
+    max_stop_sequences: 4,
+    refuse: ["n", "logprobs", "top_logprobs"],
+    efforts: effortsFor(["none", "low", "medium", "high"]),
+  },
   models: () => knownModels(entries),
   dialects: { responses: false },
   // console.groq.com/docs/batch: the discount has changed over time, so none is assumed

@@ -29,7 +29,8 @@ export const mistral: OpenAiCompatible = {
       max: { reasoning_effort: "high" },
     },
     rename: { max_completion_tokens: "max_tokens", seed: "random_seed" },
-    drop: ["stream_options", "logit_bias", "user", "store", "service_tier"],
+    max_stop_sequences: 4, // langchain#38047
+    drop: ["top_k", "stream_options", "logit_bias", "user", "store", "service_tier"],
     refuse: ["logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),

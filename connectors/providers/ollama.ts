@@ -5,6 +5,7 @@
  * OLLAMA_API_KEY is the API key of its cloud service, so it is never sent to a local server.
  * @module
  */
+import { effortsFor } from "./_efforts.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
@@ -19,7 +20,12 @@ export const ollama: OpenAiCompatible = {
     host: ["OLLAMA_HOST", "OLLAMA_BASE_URL"],
     port: 11434,
   },
-  parameters: { rename: { max_completion_tokens: "max_tokens" }, drop: ["logit_bias"], refuse: ["n"] },
+  parameters: {
+    rename: { max_completion_tokens: "max_tokens" },
+    drop: ["logit_bias"],
+    refuse: ["n"],
+    efforts: effortsFor(["none", "low", "medium", "high"]),
+  },
   local: true,
   dialects: { completions: true },
   operations: { embeddings: openAiEmbeddings },

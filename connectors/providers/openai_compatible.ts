@@ -14,13 +14,14 @@ import {
   plainRerank,
   plainSearch,
 } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
 
 /** An OpenAI-compatible server at any URL. */
 export const openaiCompatible: OpenAiCompatible = {
   id: "openai.compatible.v1",
   vendor: "openai-compatible",
   keyless: true,
+  parameters: onlyFirst,
   dialects: { responses: false, completions: false },
   infrastructure: {}, // OpenAI's paths, if the configuration declares that the server supports them
   operations: {

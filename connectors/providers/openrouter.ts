@@ -8,6 +8,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openrouter.ts";
@@ -18,7 +19,11 @@ export const openrouter: OpenAiCompatible = {
   vendor: "openrouter",
   baseUrl: "https://openrouter.ai/api/v1",
   detection: { keys: ["OPENROUTER_API_KEY"], baseUrl: ["OPENROUTER_BASE_URL"] },
-  parameters: { cache_control: true },
+  parameters: {
+    cache_control: true,
+    developer_role: true,
+    efforts: effortsFor(["none", "minimal", "low", "medium", "high", "xhigh"]),
+  },
   models: () => knownModels(entries),
   dialects: { responses: false, completions: false },
   operations: { embeddings: openAiEmbeddings },

@@ -9,6 +9,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import { searchLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/perplexity.ts";
@@ -23,6 +24,7 @@ export const perplexity: OpenAiCompatible = {
   parameters: {
     thoughts: "none",
     rename: { max_completion_tokens: "max_tokens" },
+    efforts: effortsFor(["minimal", "low", "medium", "high"]),
     refuse: ["n", "stop", "logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),

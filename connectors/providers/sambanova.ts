@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/sambanova.ts";
 
@@ -18,6 +19,7 @@ export const sambanova: OpenAiCompatible = {
     thoughts: "none",
     rename: { max_completion_tokens: "max_tokens" },
     refuse: ["n", "logprobs", "top_logprobs"],
+    efforts: effortsFor(["low", "medium", "high"]),
   },
   models: () => knownModels(entries),
 };

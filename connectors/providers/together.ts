@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import {
   imagesLazily,
   openAiAudioTranslation,
@@ -25,7 +26,11 @@ export const together: OpenAiCompatible = {
     keys: ["TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHERAI_API_KEY"],
     baseUrl: ["TOGETHER_BASE_URL"],
   },
-  parameters: { thoughts: "none", rename: { max_completion_tokens: "max_tokens" } },
+  parameters: {
+    thoughts: "none",
+    rename: { max_completion_tokens: "max_tokens" },
+    efforts: effortsFor(["low", "medium", "high"]),
+  },
   models: () => knownModels(entries),
   operations: {
     embeddings: openAiEmbeddings,

@@ -10,7 +10,7 @@ import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
 import { generationOf, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
-import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
+import { findUnknownRules, rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/vertex.ts";
 
 const models = /* @__PURE__ */ once(() =>
@@ -40,6 +40,7 @@ export const vertex: ProviderDeclaration = {
       about: "A region, `us`, `eu` or `global`. Defaults to `GOOGLE_VERTEX_LOCATION` or `GOOGLE_CLOUD_LOCATION`.",
     },
   },
+  findRules: ({ id }) => vertexRules(id, findUnknownRules),
   parameters: {
     drop: ["presence_penalty", "frequency_penalty", "logit_bias"],
     refuse: ["logprobs", "audio", "functions", "function_call", "web_search_options"],
@@ -50,11 +51,12 @@ export const vertex: ProviderDeclaration = {
  * The parameter rules of a model, in addition to those of all models.
  *
  * @param model The model id.
+ * @param findRules Finds those of a Gemini model.
  */
-export function vertexRules(model: string): ParameterRules {
+export function vertexRules(model: string, findRules: (id: string) => ParameterRules = rulesOf): ParameterRules {
   if (isClaude(model)) {
     return { ...(generationOf(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] }), refuse: ["n"] };
   }
-  const { drop = [], ...rules } = rulesOf(model);
+  const { drop = [], ...rules } = findRules(model);
   return { ...rules, drop: [...drop, "parallel_tool_calls"] };
 }

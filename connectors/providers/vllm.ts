@@ -4,6 +4,7 @@
  * Source: docs.vllm.ai, OpenAI-compatible server.
  * @module
  */
+import { effortsFor } from "./_efforts.ts";
 import { openAiAudioTranslation, openAiEmbeddings, openAiTranscription, plainRerank } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
@@ -18,6 +19,7 @@ export const vllm: OpenAiCompatible = {
     host: ["VLLM_HOST", "VLLM_BASE_URL"],
     port: 8000,
   },
+  parameters: { efforts: effortsFor(["none", "low", "medium", "high"]) },
   local: true,
   dialects: { responses: false, completions: true },
   operations: {

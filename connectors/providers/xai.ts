@@ -5,6 +5,7 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { effortsFor } from "./_efforts.ts";
 import { imagesLazily } from "./_openai_operations.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
@@ -19,6 +20,8 @@ export const xai: OpenAiCompatible = {
   telemetryName: "x_ai",
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
+  parameters: { drop: ["top_k"], efforts: effortsFor(["none", "low", "medium", "high"]) },
+  findRules: () => parameters,
   models: () => knownModels(entries, { rulesOf: () => parameters }),
   // xAI reports an invalid API key as an invalid request, and an account without credits as a permission error
   readError(body, status) {

@@ -174,6 +174,12 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly models: readonly ModelInfo[];
   /** Parameter rules that apply to all of its models. */
   readonly parameters?: ParameterRules;
+  /**
+   * Returns the parameter rules of a chat model that the catalogue does not know, in addition to `parameters`.
+   *
+   * @param model Its id and its configured facts.
+   */
+  readonly findRules?: (model: ModelInfo) => ParameterRules | undefined;
   /** Whether it is a local server: its models are free, and the server itself lists them. */
   readonly local?: boolean;
   /**

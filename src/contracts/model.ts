@@ -99,7 +99,10 @@ export interface DatedPricing extends Pricing {
 export interface ParameterRules {
   /** Fields to rename, such as `max_completion_tokens` to `max_tokens`. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Sampling parameters that the model rejects. They are removed and reported in `x-mesh-dropped-params`. */
+  /**
+   * Sampling parameters that the model rejects. They are removed and reported in `x-mesh-dropped-params`. Those that
+   * ModelMesh adds itself, such as `stream_options`, are not added.
+   */
   readonly drop?: readonly string[];
   /**
    * Parameters that the model rejects and that must not be dropped silently: a request with one of them skips the
@@ -123,6 +126,19 @@ export interface ParameterRules {
    * @default {true}
    */
   readonly cache_control?: boolean;
+  /** Maximum number of stop sequences. Further ones are removed, and `stop` is reported in `x-mesh-dropped-params`. */
+  readonly max_stop_sequences?: number;
+  /**
+   * Whether the model knows the role `developer`. If not, such messages are sent as `system`.
+   * @default {true}
+   */
+  readonly developer_role?: boolean;
+  /**
+   * Where instructions (`system` and `developer` messages) may stand: `first` joins all of them into one message at the
+   * start, for models whose chat template accepts no other; `anywhere` leaves them in place.
+   * @default {"anywhere"}
+   */
+  readonly system?: "first" | "anywhere";
 }
 
 /** Rate limits of a model. */

@@ -108,7 +108,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   const delivers = (delivery: Delivery) => modes[delivery] !== false;
   return {
     name: model.name,
-    info: withConnectorFacts(info, instance.connector),
+    info: withConnectorFacts(info, instance.connector, tree),
     leaves: leavesOf(info, tree),
     pooled: true,
     delivers,

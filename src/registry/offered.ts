@@ -2,11 +2,12 @@
  * Models that providers offer without configuration.
  * @module
  */
+import { servesOperation } from "../capability/operations.ts";
 import type { CapabilityTree } from "../capability/tree.ts";
 import { findCatalogued, poolFilter } from "../config/settings/offers.ts";
 import type { ProviderEntry } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
+import type { ModelInfo, ModelListing, ParameterRules } from "../contracts/provider.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
@@ -30,7 +31,7 @@ export function catalogueModels(
   const isPooled = poolFilter(infos, { catalogue, isListed });
   return infos.map((info) => ({
     name: `${vendor}.${info.id}`,
-    info: withConnectorFacts(info, connector),
+    info: withConnectorFacts(info, connector, tree),
     leaves: leavesOf(info, tree),
     pooled: isPooled(info),
     delivers: () => true,
@@ -64,16 +65,31 @@ export function addDistinct(model: ModelEntry, registry: Registry): void {
 }
 
 /**
- * Adds the metadata that a connector declares for all its models.
+ * Adds the metadata that a connector declares for all its models, and for chat models that its catalogue does not know.
  *
  * @param connector Undefined for a provider instance supplied by the program.
  */
-export function withConnectorFacts(info: ModelInfo, connector: ProviderDeclaration | undefined): ModelInfo {
+export function withConnectorFacts(
+  info: ModelInfo,
+  connector: ProviderDeclaration | undefined,
+  tree: CapabilityTree,
+): ModelInfo {
+  const own = mergeRules(connector?.parameters, connector && findFamilyRules(info, connector, tree));
   return {
     ...info,
-    parameters: mergeRules(connector?.parameters, info.parameters),
+    parameters: mergeRules(own, info.parameters),
     pricing: info.pricing ?? (connector?.local ? [{ input: 0, output: 0 }] : undefined),
   };
+}
+
+function findFamilyRules(
+  info: ModelInfo,
+  { models, findRules }: ProviderDeclaration,
+  tree: CapabilityTree,
+): ParameterRules | undefined {
+  if (findRules === undefined) return undefined;
+  if (findCatalogued(info.id, (id) => models.find((known) => known.id === id)) !== undefined) return undefined;
+  return leavesOf(info, tree).some((leaf) => servesOperation(leaf, "chat")) ? findRules(info) : undefined;
 }
 
 /**

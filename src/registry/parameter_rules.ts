@@ -14,16 +14,14 @@ export function mergeRules(
   other: ParameterRules | undefined,
 ): ParameterRules | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  const thoughts = other.thoughts ?? one.thoughts;
-  const cacheControl = other.cache_control ?? one.cache_control;
   return {
+    ...one,
+    ...Object.fromEntries(Object.entries(other).filter(([, rule]) => rule !== undefined)),
     rename: { ...one.rename, ...other.rename },
     drop: [...one.drop ?? [], ...other.drop ?? []],
     refuse: [...one.refuse ?? [], ...other.refuse ?? []],
     fill: { ...one.fill, ...other.fill },
     fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
     efforts: { ...one.efforts, ...other.efforts },
-    ...(thoughts === undefined ? {} : { thoughts }),
-    ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
   };
 }

@@ -34,7 +34,10 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
   [["pricing.per_minute"], audio],
   [["pricing.per_million_characters"], ["speech"]],
   [
-    ["rename", "fill", "fill_with_tools", "efforts", "thoughts", "cache_control"].map((name) => `parameters.${name}`),
+    [
+      ...["rename", "fill", "fill_with_tools", "efforts", "thoughts", "cache_control"],
+      ...["max_stop_sequences", "developer_role", "system"],
+    ].map((name) => `parameters.${name}`),
     ["chat"],
   ],
 ];

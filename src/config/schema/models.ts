@@ -108,7 +108,10 @@ const parameters = () =>
   object<ParameterRules>({
     /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
     rename: recordOf(text({ isLiteral: true })),
-    /** Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. */
+    /**
+     * Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. Those that are
+     * added without the client, such as `stream_options`, are not added.
+     */
     drop: list(text({ isLiteral: true })),
     /**
      * Parameters that the model rejects and that must not be dropped. The model is skipped for requests that contain
@@ -127,6 +130,15 @@ const parameters = () =>
     thoughts: oneOf(["reasoning", "none"]),
     /** Whether `cache_control` in messages and tools is forwarded. The connector decides by default. */
     cache_control: flag(),
+    /** Maximum number of stop sequences. Further ones are removed, and `stop` is listed in `x-mesh-dropped-params`. */
+    max_stop_sequences: count(),
+    /** Whether the model knows the role `developer`, which is sent as `system` otherwise. The connector decides by default. */
+    developer_role: flag(),
+    /**
+     * Where instructions may stand. `first` joins all `system` and `developer` messages into one at the start, for models
+     * whose chat template accepts no other; `anywhere` leaves them in place. The connector decides by default.
+     */
+    system: oneOf(["first", "anywhere"]),
   });
 
 const batch = () =>

@@ -1,6 +1,6 @@
 /**
  * Determines what a model lacks for a chat request. `fine_tunable` does not concern requests, and models without
- * reasoning accept requests with a reasoning effort, which is only a preference.
+ * reasoning serve requests with a reasoning effort, which is only a preference and is dropped.
  * @module
  */
 import type { ChatCompletionRequest, RequestBody } from "../../contracts/openai.ts";
@@ -8,6 +8,7 @@ import type { ModelConstraints, ModelFeatures, ModelInfo, ParameterRules } from 
 import { minTokens, outputLimit } from "../estimate.ts";
 import type { RequestNeeds } from "../operation.ts";
 import type { RequestSize } from "../request_size.ts";
+import { maxOutput } from "./_chat_bounds.ts";
 
 type Feature = keyof ModelFeatures;
 
@@ -61,16 +62,13 @@ function requestedSizes(body: ChatCompletionRequest, size: RequestSize): Request
   return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: body.language };
 }
 
-/**
- * A limit above the maximum output excludes a model: vendors reject it, and lowering it would truncate the response
- * without notice.
- */
+/** A limit above the maximum output does not exclude a model: it is lowered. */
 function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string | undefined {
   if (constraints === undefined) return undefined;
   const { input, output = 0, images, largestFileBytes, language } = requested;
-  const { context_window, max_output_tokens, max_images, max_file_size } = constraints;
-  if (isOver(input + output, context_window)) return `room for about ${input + output} tokens`;
-  if (isOver(output, max_output_tokens)) return `answers of ${output} tokens`;
+  const { context_window, max_images, max_file_size } = constraints;
+  const needed = input + (output > maxOutput(constraints) ? 0 : output);
+  if (isOver(needed, context_window)) return `room for about ${needed} tokens`;
   if (isOver(images, max_images)) return `room for ${images} images`;
   if (isOver(largestFileBytes, max_file_size)) return `room for a file of ${largestFileBytes} bytes`;
   return languageLack(constraints, language);

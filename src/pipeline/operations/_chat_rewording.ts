@@ -3,15 +3,18 @@
  * module is independent of vendors.
  * @module
  */
-import type { ChatCompletionRequest } from "../../contracts/openai.ts";
-import type { ParameterRules } from "../../contracts/provider.ts";
+import type { ChatCompletionRequest, ChatMessage } from "../../contracts/openai.ts";
+import type { ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
 import { withoutCacheControl } from "../cache_control.ts";
 import { withOwnState } from "../own_state.ts";
+import { lowerToBounds } from "./_chat_bounds.ts";
+import { withInstructions } from "./_chat_instructions.ts";
 
-const none: readonly string[] = [];
+/** A rejected parameter of models that cannot reason. */
+const effortName = "reasoning_effort";
 
 /**
  * Adapts a chat request.
@@ -20,16 +23,35 @@ const none: readonly string[] = [];
  * @param model The model.
  */
 export function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
-  const edits: Record<string, unknown> = {};
-  const rules = info.parameters;
-  const dropped = rules === undefined ? none : applyRules(rules, body, edits);
-  const { vendor, connector } = instance;
-  const messages = withOwnState(body.messages, { names: connector?.ownState ?? [vendor], thoughts: rules?.thoughts });
+  const bounded = lowerToBounds(body, info);
+  const edits: Record<string, unknown> = { ...bounded };
+  const rules = rulesFor(info);
+  const dropped = [
+    ...Object.keys(bounded),
+    ...rules === undefined ? [] : applyRules(rules, { ...body, ...bounded }, edits),
+  ];
+  const messages = adaptMessages(body.messages, rules, instance);
   if (messages !== body.messages) edits.messages = messages;
   if (rules?.cache_control !== false) return { edits, dropped };
   const unmarked = withoutCacheControl({ ...body, messages });
   Object.assign(edits, unmarked);
   return { edits, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
+}
+
+/** The model's rules; one that cannot reason accepts no reasoning effort. */
+function rulesFor({ parameters: rules, features }: ModelInfo): ParameterRules | undefined {
+  if (features?.reasoning !== false) return rules;
+  const { [effortName]: _, ...others } = rules?.fill_with_tools ?? {};
+  return { ...rules, drop: [...rules?.drop ?? [], effortName], fill_with_tools: others };
+}
+
+function adaptMessages(
+  messages: ChatMessage[],
+  rules: ParameterRules = {},
+  { vendor, connector }: ModelEntry["instance"],
+): ChatMessage[] {
+  const own = withOwnState(messages, { names: connector?.ownState ?? [vendor], thoughts: rules.thoughts });
+  return withInstructions(own, rules);
 }
 
 /** Omits parameters that the model rejects, under either name, renames others, and adds required ones. */
@@ -50,10 +72,11 @@ function applyRules(
     if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
   }
   const { reasoning_effort: effort } = body;
-  if (typeof effort === "string" && Object.hasOwn(efforts, effort) && !isDropped("reasoning_effort")) {
-    edits.reasoning_effort = undefined;
-    for (const [name, value] of Object.entries(efforts[effort]!)) {
-      if (name === "reasoning_effort" || !isGiven(body, name)) edits[name] = value;
+  const replaced = typeof effort === "string" && Object.hasOwn(efforts, effort) ? efforts[effort]! : undefined;
+  if (replaced !== undefined && replaced[effortName] !== effort && !isDropped(effortName)) {
+    edits[effortName] = undefined;
+    for (const [name, value] of Object.entries(replaced)) {
+      if (name === effortName || !isGiven(body, name)) edits[name] = value;
     }
   }
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
