@@ -8,8 +8,8 @@ import type { ParameterRules } from "../../src/contracts/provider.ts";
 const levels: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /**
- * Parameter rules that map each effort to the nearest supported one, a supported one to itself; of two equally near
- * ones, the lower. Only `none` and `minimal` disable reasoning.
+ * Parameter rules that map each effort to the nearest supported one; of two equally near ones, the lower. Only `none`
+ * and `minimal` disable reasoning.
  *
  * @param taken The supported efforts; at least one.
  *
@@ -19,7 +19,8 @@ const levels: readonly string[] = ["none", "minimal", "low", "medium", "high", "
  * ```
  */
 export function effortsFor(taken: readonly string[]): NonNullable<ParameterRules["efforts"]> {
-  return Object.fromEntries(levels.map((effort) => [effort, { reasoning_effort: nearest(effort, taken) }]));
+  const others = levels.filter((effort) => !taken.includes(effort));
+  return Object.fromEntries(others.map((effort) => [effort, { reasoning_effort: nearest(effort, taken) }]));
 }
 
 function nearest(wanted: string, taken: readonly string[]): string {

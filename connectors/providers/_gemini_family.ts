@@ -44,7 +44,6 @@ export function takesSampling(model: string): boolean {
  */
 export function rulesOf(model: string): ParameterRules {
   return {
-    max_stop_sequences: 5,
     ...(takesSampling(model) ? {} : { drop: ["temperature", "top_p", "top_k"] }),
     ...(generationOf(model) < firstWithLevels ? {} : { refuse: ["n"] }),
   };

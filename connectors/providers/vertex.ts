@@ -58,5 +58,5 @@ export function vertexRules(model: string, findRules: (id: string) => ParameterR
     return { ...(generationOf(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] }), refuse: ["n"] };
   }
   const { drop = [], ...rules } = findRules(model);
-  return { ...rules, drop: [...drop, "parallel_tool_calls"] };
+  return { ...rules, drop: [...drop, "parallel_tool_calls"], max_stop_sequences: 5 };
 }

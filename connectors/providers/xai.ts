@@ -20,8 +20,8 @@ export const xai: OpenAiCompatible = {
   telemetryName: "x_ai",
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
-  parameters: { drop: ["top_k"], efforts: effortsFor(["none", "low", "medium", "high"]) },
-  findRules: () => parameters,
+  parameters: { drop: ["top_k"] },
+  findRules: () => ({ ...parameters, efforts: effortsFor(["none", "low", "medium", "high"]) }),
   models: () => knownModels(entries, { rulesOf: () => parameters }),
   // xAI reports an invalid API key as an invalid request, and an account without credits as a permission error
   readError(body, status) {

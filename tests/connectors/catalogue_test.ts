@@ -151,7 +151,7 @@ Deno.test("knownModels() fills in what an entry leaves out", () => {
   assertEquals(chat!.capabilities?.at(-1), "retrieval.search.web-search");
   assertEquals([chat!.features?.tool_calling, chat!.features?.vision, chat!.features?.logprobs], [true, false, false]);
   assertEquals([chat!.parameters, chat!.pricing, chat!.defaultFor], [
-    { drop: ["top_k", "reasoning_effort"] }, // it does not reason
+    { drop: ["top_k"] },
     undefined,
     undefined,
   ]);

@@ -59,10 +59,6 @@ describe("filterByRequest(): constraints", () => {
       ...word(60),
       max_tokens: 41,
     }],
-    ["answers of 11 tokens", { max_output_tokens: 10 }, { messages, max_tokens: 10, n: 5 }, {
-      messages,
-      max_completion_tokens: 11,
-    }],
     ["room for 1 images", { max_images: 0 }, { messages }, image(1)],
     ["room for a file of 51 bytes", { max_file_size: 50 }, image(50), image(51)],
     [
