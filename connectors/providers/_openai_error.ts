@@ -14,7 +14,8 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
   const outer = asRecord(body);
   const inner = typeof outer?.error === "string" ? { message: outer.error } : asRecord(outer?.error) ?? outer ?? {};
   const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
-  const message = firstText(inner.message, inner.detail, outer?.detail) ?? `HTTP status ${status}`;
+  const message = firstText(inner.message, inner.detail, outer?.detail) ??
+    findings(asRecord(inner.message)?.detail ?? inner.detail ?? outer?.detail) ?? `HTTP status ${status}`;
   const type = typeof inner.type === "string" ? inner.type : "";
   return {
     message,
@@ -38,6 +39,16 @@ const tooLong =
 /** Whether a request was refused because of the length of its prompt. */
 function isTooLong(status: number, text: string): boolean {
   return (status === 400 || status === 413 || status === 422) && tooLong.test(text);
+}
+
+/** A list of invalid members, as servers with FastAPI respond: `{loc: ["body", …], msg}`. */
+function findings(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return undefined;
+  const texts = detail.flatMap((one) => {
+    const { loc, msg } = asRecord(one) ?? {};
+    return typeof msg === "string" ? [Array.isArray(loc) ? `${loc.slice(1).join(".")}: ${msg}` : msg] : [];
+  });
+  return texts.join("; ") || undefined;
 }
 
 function asRecord(value: unknown): Record<string, unknown> | undefined {

@@ -14,7 +14,8 @@ export function editsOf(
   { model, stream, body }: CompletionRequest,
   streamUsage: boolean = true,
 ): Readonly<Record<string, unknown>> {
-  return stream && streamUsage && body.stream_options?.include_usage !== true
+  const isRejected = model.parameters?.drop?.includes("stream_options");
+  return stream && streamUsage && !isRejected && body.stream_options?.include_usage !== true
     ? { model: model.id, stream_options: { ...body.stream_options, include_usage: true } }
     : { model: model.id };
 }

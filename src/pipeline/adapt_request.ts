@@ -14,34 +14,73 @@ export interface AdaptedRequest {
   readonly completion: OperationRequest;
   /** Parameters omitted because the model rejects them. */
   readonly dropped: readonly string[];
+  /** Members that the client has not sent, and that the request can do without. */
+  readonly added: readonly string[];
 }
 
-/** Adapts a request to a model. */
-export function adaptRequest(request: RoutedRequest, model: ModelEntry): AdaptedRequest {
+/** What a request consists of. Translations of other APIs add the rest, so far as it can be expressed in chat. */
+const essentials: ReadonlySet<string> = new Set([
+  ...["model", "messages", "stream", "n", "stop", "max_tokens", "max_completion_tokens"],
+  ...["tools", "tool_choice", "functions", "function_call", "response_format"],
+]);
+
+const none: ReadonlySet<string> = new Set();
+
+/**
+ * Adapts a request to a model.
+ *
+ * @param request The request.
+ * @param model The model.
+ * @param rejected Members that the model rejects: those that the client has not sent are left out.
+ */
+export function adaptRequest(
+  request: RoutedRequest,
+  model: ModelEntry,
+  rejected: ReadonlySet<string> = none,
+): AdaptedRequest {
   const { operation, body, text, files, original } = request;
-  const { edits: own, dropped } = operation.reword(body, model);
-  const info = toDated(model.info, request.model);
-  const native = original?.nativeFor(info === model.info ? model : { ...model, info }, own);
-  const edits: Record<string, unknown> = { ...own };
+  const { edits: reworded, dropped: left, added: filled = [] } = operation.reword(body, model);
+  const dated = toDated(model.info, request.model);
+  const native = original?.nativeFor(dated === model.info ? model : { ...model, info: dated }, reworded);
+  const added = native === undefined ? [...filled, ...findAdded(request)] : [];
+  const without = added.filter((name) => rejected.has(name));
+  const info = without.length === 0 ? dated : withoutMembers(dated, without);
+  const edits: Record<string, unknown> = { ...reworded };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
-  const reworded = edited(body, edits);
+  for (const name of without) edits[name] = undefined;
+  const sent = edited(body, edits);
   return {
     completion: {
       operation: operation.name,
       model: info,
       stream: request.delivery === "stream",
-      body: reworded,
+      body: sent,
       ...(text === undefined ? {} : { wire: { text, edits } }),
       ...(files === undefined ? {} : { files }),
       ...(native === undefined ? {} : { native: native.request }),
-      ...(operation.bridge && { extra: operation.bridge.extraOf(reworded, { model: info, files: files ?? [] }) }),
+      ...(operation.bridge && { extra: operation.bridge.extraOf(sent, { model: info, files: files ?? [] }) }),
     },
-    dropped: native !== undefined
-      ? dropped.filter((name) => native.edited.includes(name))
-      : original === undefined
-      ? dropped
-      : [...original.dropped, ...dropped],
+    dropped: native === undefined
+      ? [...original?.dropped ?? [], ...left, ...without.filter((name) => name in body && !left.includes(name))]
+      : left.filter((name) => native.edited.includes(name)),
+    added,
   };
+}
+
+/** Members of a chat request that the client has not sent: those of a translation, and the options of a stream. */
+function findAdded({ operation, body, delivery, original }: RoutedRequest): readonly string[] {
+  if (operation.name !== "chat") return [];
+  const translated = original === undefined
+    ? []
+    : Object.keys(body).filter((name) => !essentials.has(name) && !privateFields.includes(name));
+  const isStream = delivery === "stream" && !("stream_options" in body);
+  return isStream ? [...translated, "stream_options"] : translated;
+}
+
+/** Connectors add no member that the rules of a model drop. */
+function withoutMembers(info: ModelInfo, names: readonly string[]): ModelInfo {
+  const { parameters } = info;
+  return { ...info, parameters: { ...parameters, drop: [...parameters?.drop ?? [], ...names] } };
 }
 
 /** A dated name of a model is sent as it came, since it means that release. */

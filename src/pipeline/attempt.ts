@@ -6,8 +6,8 @@ import { retryFor } from "../config/settings/routing.ts";
 import { readmit } from "./admission.ts";
 import { decide } from "./decide.ts";
 import type { FailedAttempt } from "./request_context.ts";
-import { type RefusedTry, tryKeys } from "./try_keys.ts";
-import { type AttemptScope, type ServedTry, tryOnce } from "./try_once.ts";
+import { tryAdapted } from "./try_adapted.ts";
+import type { AttemptScope, ServedTry } from "./try_once.ts";
 
 /**
  * Calls one model, and retries after a delay as the decision requires.
@@ -20,11 +20,10 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
   const settings = retryFor(plan.pool.routing, entry.id);
-  const hasKeys = member.state.keys !== undefined;
   retryBudget.deposit(clock.monotonic());
   let last: FailedAttempt | undefined;
   for (let retries = 0;; retries++) {
-    const end: ServedTry<T> | RefusedTry = await (hasKeys ? tryKeys(scope) : tryOnce(scope));
+    const end = await tryAdapted(scope);
     if ("served" in end) return end;
     const { failure, denial } = end;
     if (denial !== undefined) return last ?? { member, failure, denial, next: { step: "rotate" } };

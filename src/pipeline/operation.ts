@@ -35,6 +35,8 @@ export interface Rewording {
   readonly edits: Readonly<Record<string, unknown>>;
   /** Parameters omitted because the model rejects them. */
   readonly dropped: readonly string[];
+  /** Members that the client has not sent under any name. */
+  readonly added?: readonly string[];
 }
 
 /** The usage of a response. */

@@ -21,16 +21,10 @@ import type { ServedTry } from "./try_once.ts";
 /** A model that has not responded for this long when the deadline expires counts as failed, ms. */
 const presumedDeadMs = 10_000;
 
-/** The response of a model. */
-interface Answered<T> extends ServedTry<T> {
-  /** Parameters omitted for the model. */
-  readonly dropped: readonly string[];
-}
-
 /** A successful attempt. Its permit and connection stay open until it is settled. */
 export class SuccessfulAttempt<T> {
   readonly member: Member;
-  readonly answered: Answered<T>;
+  readonly answered: ServedTry<T>;
   readonly #admitted: AdmittedModel;
   /** Duration of the attempt, ms. */
   readonly #ms: number;
@@ -42,7 +36,7 @@ export class SuccessfulAttempt<T> {
    * @param admitted The model.
    * @param answered Its response.
    */
-  constructor(admitted: AdmittedModel, answered: Answered<T>) {
+  constructor(admitted: AdmittedModel, answered: ServedTry<T>) {
     const { context, member, permit } = admitted;
     this.member = member;
     this.answered = answered;

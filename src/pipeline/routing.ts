@@ -147,12 +147,9 @@ export class Routing<T> {
     context.tried.add(member.model.name);
     let end: ServedTry<T> | FailedAttempt;
     try {
-      const { completion, dropped } = adaptRequest(context.plan.request, member.model);
-      end = await attempt({ context, member, permit, alone, completion, call: this.#call });
-      if ("served" in end) {
-        const { served, connection } = end;
-        return new SuccessfulAttempt(next, { served, connection, dropped });
-      }
+      const adapted = adaptRequest(context.plan.request, member.model, member.state.rejectedMembers);
+      end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
+      if ("served" in end) return new SuccessfulAttempt(next, end);
     } catch (error) {
       recordAbort(next, error);
       throw error;

@@ -17,6 +17,10 @@ import type { Call, Served } from "./routed.ts";
 export interface AttemptScope<T> extends AdmittedModel {
   /** The adapted request. */
   readonly completion: OperationRequest;
+  /** Parameters omitted because the model rejects them. */
+  readonly dropped?: readonly string[];
+  /** Members that ModelMesh has added to the request. */
+  readonly added?: readonly string[];
   readonly call: Call<T>;
 }
 
@@ -25,6 +29,8 @@ export interface ServedTry<T> {
   readonly served: Served<T>;
   /** The connection, open until the response ends. */
   readonly connection: Connection;
+  /** Parameters omitted because the model rejects them. */
+  readonly dropped: readonly string[];
 }
 
 /** A failed try. */
@@ -43,7 +49,7 @@ export interface FailedTry {
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryOnce<T>(
-  { context, member, permit, completion, call }: AttemptScope<T>,
+  { context, member, permit, completion, dropped = [], call }: AttemptScope<T>,
 ): Promise<ServedTry<T> | FailedTry> {
   const { clock, deps: { runtime } } = context;
   const { instance } = member.model;
@@ -64,7 +70,7 @@ export async function tryOnce<T>(
       model: served.model,
       trace,
     });
-    return { served, connection };
+    return { served, connection, dropped };
   } catch (error) {
     const ms = clock.monotonic() - from;
     return fail(error, { context, member, connection, reservation, ms, trace });

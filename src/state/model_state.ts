@@ -144,6 +144,11 @@ export class ModelState implements ModelView, PermittedModel {
     return this.tracker.outputTokens;
   }
 
+  /** Members that ModelMesh adds to requests, and that the model has rejected. */
+  get rejectedMembers(): Set<string> {
+    return this.tracker.rejectedMembers;
+  }
+
   /** Estimated cost of a request, nano-dollars; undefined when no price is known. */
   costOf(load: Load): number | undefined {
     return this.tracker.costOf(load);

@@ -88,6 +88,8 @@ export interface SharedCounts {
   readonly latency: Latency;
   /** Output tokens per response. */
   readonly outputTokens: OutputTokens;
+  /** Members that ModelMesh adds to requests, and that the model has rejected. */
+  readonly rejectedMembers: Set<string>;
 }
 
 /** A budget that applies to a request, and its scope. */

@@ -73,6 +73,11 @@ export class UsageTracker {
     return this.#parts.shared.outputTokens;
   }
 
+  /** Members that ModelMesh adds to requests, and that the model has rejected. */
+  get rejectedMembers(): Set<string> {
+    return this.#parts.shared.rejectedMembers;
+  }
+
   /** Returns the EWMA of the time to a response, ms. */
   latencyMs(now: number): number | undefined {
     return this.#parts.shared.latency.value(now);

@@ -105,11 +105,12 @@ export class UsageTrackers {
     const known = this.#counted.shared.get(key);
     if (known !== undefined) return known;
     const keys = this.#keysOf(provider);
-    const { rate, latency, outputTokens } = this.#before?.shared.get(key) ?? {};
+    const { rate, latency, outputTokens, rejectedMembers } = this.#before?.shared.get(key) ?? {};
     const made = {
       rate: rate?.isUnder(limits, keys) ? rate : rateLimiterOf(info.id, { limits, keys, clock: this.#clock }),
       latency: latency ?? new Latency(),
       outputTokens: outputTokens ?? new OutputTokens(),
+      rejectedMembers: rejectedMembers ?? new Set<string>(),
     };
     this.#counted.shared.set(key, made);
     for (const rate of made.rate.replicas(key, this.#clock)) this.replicator.registerRate(rate);

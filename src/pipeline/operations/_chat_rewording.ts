@@ -13,6 +13,8 @@ import { withOwnState } from "../own_state.ts";
 import { lowerToBounds } from "./_chat_bounds.ts";
 import { withInstructions } from "./_chat_instructions.ts";
 
+const unruled: Required<Omit<Rewording, "edits">> = { dropped: [], added: [] };
+
 /** A rejected parameter of models that cannot reason. */
 const effortName = "reasoning_effort";
 
@@ -26,16 +28,14 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   const bounded = lowerToBounds(body, info);
   const edits: Record<string, unknown> = { ...bounded };
   const rules = rulesFor(info);
-  const dropped = [
-    ...Object.keys(bounded),
-    ...rules === undefined ? [] : applyRules(rules, { ...body, ...bounded }, edits),
-  ];
+  const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
+  const dropped = [...Object.keys(bounded), ...left];
   const messages = adaptMessages(body.messages, rules, instance);
   if (messages !== body.messages) edits.messages = messages;
-  if (rules?.cache_control !== false) return { edits, dropped };
+  if (rules?.cache_control !== false) return { edits, dropped, added };
   const unmarked = withoutCacheControl({ ...body, messages });
   Object.assign(edits, unmarked);
-  return { edits, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
+  return { edits, added, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
 }
 
 /** The model's rules; one that cannot reason accepts no reasoning effort. */
@@ -59,7 +59,7 @@ function applyRules(
   { drop = [], refuse = [], rename = {}, efforts = {}, fill, fill_with_tools }: ParameterRules,
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
-): readonly string[] {
+): Required<Omit<Rewording, "edits">> {
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
   for (const name of Object.keys(body)) {
     // rejected parameters have neutral values here, else the model would not be eligible
@@ -80,8 +80,8 @@ function applyRules(
     }
   }
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
-  for (const [name, value] of Object.entries({ ...fill, ...(hasTools ? fill_with_tools : {}) })) {
-    if (!isGiven(body, name) && !isGiven(edits, name)) edits[name] = value;
-  }
-  return Object.keys(body).filter((name) => isGiven(body, name) && isDropped(name));
+  const defaults = { ...fill, ...(hasTools ? fill_with_tools : {}) };
+  const added = Object.keys(defaults).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
+  for (const name of added) edits[name] = defaults[name];
+  return { added, dropped: Object.keys(body).filter((name) => isGiven(body, name) && isDropped(name)) };
 }
