@@ -82,6 +82,8 @@ export interface Translation {
      * ModelMesh's own members are always removed.
      */
     readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+    /** Top-level members of the dialect for members of chat, where the names differ. */
+    readonly names?: Readonly<Record<string, string>>;
     /** Headers to forward; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
     /** Whether it lets the provider run tools for a fee. */

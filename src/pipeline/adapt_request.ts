@@ -24,6 +24,8 @@ const essentials: ReadonlySet<string> = new Set([
   ...["tools", "tool_choice", "functions", "function_call", "response_format"],
 ]);
 
+const streamOptions = "stream_options";
+
 const none: ReadonlySet<string> = new Set();
 
 /**
@@ -45,6 +47,8 @@ export function adaptRequest(
   const added = native === undefined ? [...filled, ...findAdded(request)] : [];
   const without = added.filter((name) => rejected.has(name));
   const info = without.length === 0 ? dated : withoutMembers(dated, without);
+  // translations ask for usage themselves
+  const isOfClient = (name: string) => original === undefined || name !== streamOptions;
   const edits: Record<string, unknown> = { ...reworded };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   for (const name of without) edits[name] = undefined;
@@ -61,8 +65,10 @@ export function adaptRequest(
       ...(operation.bridge && { extra: operation.bridge.extraOf(sent, { model: info, files: files ?? [] }) }),
     },
     dropped: native === undefined
-      ? [...original?.dropped ?? [], ...left, ...without.filter((name) => name in body && !left.includes(name))]
-      : left.filter((name) => native.edited.includes(name)),
+      ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(
+        isOfClient,
+      )
+      : left.filter(native.isEdited),
     added,
   };
 }
@@ -73,8 +79,8 @@ function findAdded({ operation, body, delivery, original }: RoutedRequest): read
   const translated = original === undefined
     ? []
     : Object.keys(body).filter((name) => !essentials.has(name) && !privateFields.includes(name));
-  const isStream = delivery === "stream" && !("stream_options" in body);
-  return isStream ? [...translated, "stream_options"] : translated;
+  const isStream = delivery === "stream" && !(streamOptions in body);
+  return isStream ? [...translated, streamOptions] : translated;
 }
 
 /** Connectors add no member that the rules of a model drop. */

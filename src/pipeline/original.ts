@@ -15,6 +15,8 @@ interface NativeForm {
   readonly text: string;
   /** Members that differ for a model, given those that differ in chat form; undefined removes a member. */
   readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Its members for members of chat, where the names differ. */
+  readonly names?: Readonly<Record<string, string>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it lets the provider run tools for a fee. */
   readonly hasFee?: boolean | undefined;
@@ -37,8 +39,8 @@ interface OriginalParts {
 /** The native request for a provider. */
 interface NativeText {
   readonly request: NativeRequest;
-  /** Names of the members that differ for the model. */
-  readonly edited: readonly string[];
+  /** Whether a member of chat differs for the model. */
+  readonly isEdited: (name: string) => boolean;
 }
 
 /** The original of a translated request. */
@@ -98,11 +100,11 @@ export class OriginalRequest {
    */
   nativeFor(model: ModelEntry, inChat: Rewording["edits"]): NativeText | undefined {
     if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
-    const { text, edits, headers } = this.#native;
+    const { text, edits, names = {}, headers } = this.#native;
     const own = edits(model.info.id, inChat);
     const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
     const request = { dialect: this.dialect, text: editMembers(text, { ...own, ...hidden }), headers };
-    return { request, edited: Object.keys(own) };
+    return { request, isEdited: (name) => (names[name] ?? name) in own };
   }
 
   #isSupportedBy({ instance, info }: ModelEntry): boolean {

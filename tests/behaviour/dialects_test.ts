@@ -94,7 +94,10 @@ const words: Readonly<Record<Dialect, { path: string; streamPath: string; header
     path: "/v1/chat/completions",
     streamPath: "/v1/chat/completions",
     headers: { authorization: `Bearer ${keyOf("only")}` },
-    body: { model: "small", messages: conversation },
+    body: {
+      model: "small",
+      messages: [{ role: "system", content: "Be brief.\n\nAnswer in German." }, ...conversation.slice(2)],
+    },
   },
   anthropic: {
     path: "/v1/messages",

@@ -6,6 +6,7 @@
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
+import { findLoweredLimit } from "../native_limit.ts";
 import { isForeign } from "./_carried.ts";
 
 /**
@@ -17,8 +18,14 @@ import { isForeign } from "./_carried.ts";
 export function nativeOf(body: JsonObject, inexpressible: string | undefined): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
   const own = contents.some(hasForeign) ? { contents: contents.map(withoutForeign) } : {};
+  const config = body.generationConfig ?? body.generation_config;
   return {
-    edits: () => ({ model: undefined, ...own }), // the URL contains the model
+    edits: (_model, inChat) => ({
+      model: undefined, // the URL contains it
+      ...own,
+      ...(isObject(config) ? withLoweredLimit(config, inChat) : {}),
+    }),
+    names: { max_tokens: "generationConfig" },
     headers: {},
     hasFee: Array.isArray(body.tools) && body.tools.some(hasFee),
     ...(inexpressible === undefined ? {} : { only: inexpressible }),
@@ -34,6 +41,14 @@ const withoutFee: ReadonlySet<string> = new Set([
 /** Whether the provider runs a tool for a fee, such as a search. */
 function hasFee(tool: unknown): boolean {
   return isObject(tool) && Object.keys(tool).some((name) => !withoutFee.has(name));
+}
+
+/** Both spellings are removed, since only one of them may be sent. */
+function withLoweredLimit(config: JsonObject, inChat: Readonly<Record<string, unknown>>): JsonObject {
+  const { maxOutputTokens, max_output_tokens, ...others } = config;
+  const limit = findLoweredLimit(maxOutputTokens ?? max_output_tokens, inChat);
+  if (limit === undefined) return {};
+  return { generation_config: undefined, generationConfig: { ...others, maxOutputTokens: limit } };
 }
 
 function hasForeign({ parts }: JsonObject): boolean {

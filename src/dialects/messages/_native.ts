@@ -5,6 +5,7 @@
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { DialectRequest, Translation } from "../dialect.ts";
+import { findLoweredLimit } from "../native_limit.ts";
 import { carriedBy } from "./_carried.ts";
 
 /** Header that enables beta features of the API. */
@@ -25,7 +26,10 @@ export function nativeOf(body: JsonObject, headers: DialectRequest["headers"]): 
   const beta = headers.get(betaHeader);
   const own = hasForeign ? { messages: turns.flatMap(withoutForeign) } : {};
   return {
-    edits: (model) => ({ model, ...own }),
+    edits: (model, inChat) => {
+      const limit = findLoweredLimit(body.max_tokens, inChat);
+      return { model, ...own, ...(limit === undefined ? {} : { max_tokens: limit }) };
+    },
     headers: beta === null ? {} : { [betaHeader]: beta },
   };
 }

@@ -8,6 +8,7 @@ import type { UnsupportedRequestError } from "../../errors.ts";
 import { usesVendorTools } from "../../pipeline/vendor_tools.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
+import { findLoweredLimit } from "../native_limit.ts";
 import { withoutOwn } from "./_carried.ts";
 
 /** Sampling parameters that chat shares, and that some models reject. */
@@ -28,14 +29,24 @@ export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | und
     edits: (model, reworded) => ({
       model,
       ...own,
-      // a model may have another parameter for the effort
       ...(isReasoned && "reasoning_effort" in reworded
-        ? { reasoning: { ...reasoning, effort: reworded.reasoning_effort } }
+        ? { reasoning: withEffort(reasoning, reworded.reasoning_effort) }
         : {}),
+      ...withLimit(findLoweredLimit(body.max_output_tokens, reworded)),
       ...Object.fromEntries(sampling.filter((name) => name in reworded).map((name) => [name, reworded[name]])),
     }),
+    names: { max_tokens: "max_output_tokens", reasoning_effort: "reasoning" },
     headers: {},
     hasFee: usesVendorTools(body),
     pinned,
   };
+}
+
+/** A model that rejects the effort rejects the whole member. */
+function withEffort(reasoning: JsonObject, effort: unknown): JsonObject | undefined {
+  return effort === undefined ? undefined : { ...reasoning, effort };
+}
+
+function withLimit(max_output_tokens: number | undefined): JsonObject {
+  return max_output_tokens === undefined ? {} : { max_output_tokens };
 }
