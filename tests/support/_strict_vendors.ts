@@ -47,8 +47,8 @@ const known = new Set([
 
 /** OpenAI's chat API rejects members that it does not know, and more than four stop sequences. */
 export const openAiMembers: Rejection = (body) => {
-  const stranger = Object.keys(body).find((name) => !known.has(name));
-  if (stranger !== undefined) return fault(`Unrecognized request argument supplied: ${stranger}`);
+  const unknown = Object.keys(body).find((name) => !known.has(name));
+  if (unknown !== undefined) return fault(`Unrecognized request argument supplied: ${unknown}`);
   const { stop } = body;
   return Array.isArray(stop) && stop.length > 4
     ? fault(
@@ -118,8 +118,8 @@ export const vllmEfforts: Rejection = ({ reasoning_effort: effort }) =>
 
 /** The chat template of Qwen, and a server that knows three roles besides tools. */
 export const qwenTemplate: Rejection = ({ messages }) => {
-  const stranger = messages.find(({ role }) => !["system", "user", "assistant", "tool"].includes(role));
-  if (stranger !== undefined) return fault(`Unexpected message role: ${stranger.role}`);
+  const unknown = messages.find(({ role }) => !["system", "user", "assistant", "tool"].includes(role));
+  if (unknown !== undefined) return fault(`Unexpected message role: ${unknown.role}`);
   return messages.slice(1).some(({ role }) => role === "system")
     ? fault("System message must be at the beginning.")
     : undefined;
