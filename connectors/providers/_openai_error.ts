@@ -15,7 +15,7 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
   const inner = typeof outer?.error === "string" ? { message: outer.error } : asRecord(outer?.error) ?? outer ?? {};
   const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
   const message = firstText(inner.message, inner.detail, outer?.detail) ??
-    findings(asRecord(inner.message)?.detail ?? inner.detail ?? outer?.detail) ?? `HTTP status ${status}`;
+    readFindings(asRecord(inner.message)?.detail ?? inner.detail ?? outer?.detail) ?? `HTTP status ${status}`;
   const type = typeof inner.type === "string" ? inner.type : "";
   return {
     message,
@@ -42,7 +42,7 @@ function isTooLong(status: number, text: string): boolean {
 }
 
 /** A list of invalid members, as servers with FastAPI respond: `{loc: ["body", …], msg}`. */
-function findings(detail: unknown): string | undefined {
+function readFindings(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
   const texts = detail.flatMap((one) => {
     const { loc, msg } = asRecord(one) ?? {};
