@@ -734,7 +734,7 @@ export interface ModelDocument {
   readonly parameters?: {
     /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
     readonly rename?: Readonly<Record<string, string>>;
-    /** Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. */
+    /** Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. Those that are added without the client, such as `stream_options`, are not added. */
     readonly drop?: readonly string[];
     /** Parameters that the model rejects and that must not be dropped. The model is skipped for requests that contain one. */
     readonly refuse?: readonly string[];
@@ -748,6 +748,12 @@ export interface ModelDocument {
     readonly thoughts?: "reasoning" | "none";
     /** Whether `cache_control` in messages and tools is forwarded. The connector decides by default. */
     readonly cache_control?: boolean | SecretReference;
+    /** Maximum number of stop sequences. Further ones are removed, and `stop` is listed in `x-mesh-dropped-params`. */
+    readonly max_stop_sequences?: number | SecretReference;
+    /** Whether the model knows the role `developer`, which is sent as `system` otherwise. The connector decides by default. */
+    readonly developer_role?: boolean | SecretReference;
+    /** Where instructions may stand. `first` joins all `system` and `developer` messages into one at the start, for models whose chat template accepts no other; `anywhere` leaves them in place. The connector decides by default. */
+    readonly system?: "first" | "anywhere";
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
