@@ -18,6 +18,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/config/load/config_source.ts#readSource": "reads a file; its text is parsed by readYaml and readJsonDocument",
   "src/config/schema/_containers.ts#list": "declares a field",
   "src/dialects/responses/_answer.ts#statusOf": oneValue,
+  "src/infrastructure/batch_request.ts#readWindow": "one value, parsed by parseDuration",
   "src/infrastructure/batches.ts#Batches": "at most 64 parts",
   "src/observe/statistics.ts#countEvents": "subscribes to events",
   "src/pipeline/content_stream.ts#ContentStream": "passes chunks of bytes on",

@@ -3,6 +3,7 @@
  * @module
  */
 import { create } from "../../mod.ts";
+import { readBatchRequest } from "../../src/infrastructure/batch_request.ts";
 import { ObjectRecords } from "../../src/infrastructure/object_records.ts";
 import { readJson } from "../../src/proxy/body.ts";
 import { readDocument } from "../../src/proxy/clients/client_record.ts";
@@ -89,6 +90,17 @@ export const proxyCases: readonly GrowthCase[] = [
       for await (const _chunk of await client.chat.completions.create({ model: "m", messages, stream: true }));
       for await (const _event of await client.responses.create({ model: "m", input: "Hi", stream: true }));
     },
+  }),
+  prepared({
+    covers: ["src/infrastructure/batch_request.ts#readBatchRequest"],
+    what: "members",
+    size: 2_000,
+    input: (size) => ({
+      input_file_id: "f",
+      endpoint: "/v1/chat/completions",
+      metadata: Object.fromEntries(times(size, (at) => [`m${at}`, at])),
+    }),
+    work: readBatchRequest,
   }),
   prepared({
     covers: ["src/proxy/clients/client_record.ts#readDocument"],
