@@ -147,8 +147,9 @@ export class AnthropicProvider extends BaseProvider {
     return this.#limits.get(model);
   }
 
-  #facts({ model }: CompletionRequest): ResponseFacts {
-    return { model: model.id, created: Math.floor(this.#runtime.clock.now() / 1000) };
+  #facts({ model, native }: CompletionRequest): ResponseFacts {
+    const created = Math.floor(this.#runtime.clock.now() / 1000);
+    return { model: model.id, created, isNative: native !== undefined };
   }
 
   #headers({ credential }: CallOptions, native?: NativeRequest): Record<string, string> {

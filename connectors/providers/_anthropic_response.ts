@@ -17,6 +17,22 @@ export interface ResponseFacts {
   readonly model: string;
   /** Unix time, seconds. */
   readonly created: number;
+  /** Whether the response is passed on as it came: blocks that chat cannot express are content too. */
+  readonly isNative?: boolean;
+}
+
+/** Block types with an equivalent in chat other than a tool call. */
+const plainTypes: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_thinking"]);
+
+/**
+ * Whether a block counts as a tool call: in a native response, all blocks that chat cannot express, such as calls of
+ * provider-executed tools.
+ *
+ * @param block The block.
+ * @param facts Whether the response is native.
+ */
+export function isCall({ type }: JsonObject, { isNative }: Pick<ResponseFacts, "isNative">): boolean {
+  return type === "tool_use" || isNative === true && typeof type === "string" && !plainTypes.has(type);
 }
 
 /**
@@ -42,7 +58,10 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
     model: typeof model === "string" ? model : facts.model,
     choices: [{
       index: 0,
-      message: { ...toMessage(answer.content), refusal: stop_reason === "refusal" ? toRefusal(stop_details) : null },
+      message: {
+        ...toMessage(answer.content, facts),
+        refusal: stop_reason === "refusal" ? toRefusal(stop_details) : null,
+      },
       finish_reason: toFinishReason(stop_reason),
       logprobs: null,
     }],
@@ -50,7 +69,7 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
   };
 }
 
-function toMessage(blocks: readonly JsonObject[]): AssistantMessage {
+function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): AssistantMessage {
   let text = "";
   const reasoning: string[] = [];
   const calls: ToolCall[] = [];
@@ -60,7 +79,7 @@ function toMessage(blocks: readonly JsonObject[]): AssistantMessage {
     if (thought !== undefined) thoughts.push({ block: thought, textBefore: text.length });
     if (block?.type === "text") text += block.text ?? "";
     else if (block?.type === "thinking" && block.thinking) reasoning.push(String(block.thinking));
-    else if (block?.type === "tool_use") {
+    else if (isCall(Object(block), facts)) {
       calls.push(toToolCall(block, thoughts));
       thoughts = [];
     }
@@ -74,10 +93,10 @@ function toMessage(blocks: readonly JsonObject[]): AssistantMessage {
   };
 }
 
-function toToolCall({ id, name, input }: JsonObject, thoughts: readonly Thought[]): ToolCall {
+function toToolCall({ type, id, name = type, input }: JsonObject, thoughts: readonly Thought[]): ToolCall {
   const extra = carryThoughts(thoughts);
   return {
-    id: String(id),
+    id: String(id ?? ""),
     type: "function",
     function: { name: String(name), arguments: JSON.stringify(input ?? {}) },
     ...(extra === undefined ? {} : { extra_content: extra }),

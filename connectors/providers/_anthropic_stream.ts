@@ -6,7 +6,7 @@
  */
 import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
-import type { ResponseFacts } from "./_anthropic_response.ts";
+import { isCall, type ResponseFacts } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
 import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { EventTolerance, parseObject, upstreamError } from "./_http.ts";
@@ -104,21 +104,21 @@ export class MessageStream {
 
   #open(index: unknown, block: JsonObject): ChatCompletionChunk[] {
     const { type } = block;
-    const call = type === "tool_use" ? this.#calls++ : -1;
+    const call = isCall(block, this.#facts) ? this.#calls++ : -1;
     this.#blocks.set(index, { type, call, input: asObject(block.input), isSent: false, thought: block });
     if (type === "text") return this.#text(block.text);
     if (type === "thinking") {
       this.#gap = this.#reasoned ? "\n\n" : "";
       return this.#reasoning(block.thinking);
     }
-    if (type !== "tool_use") return [];
+    if (call < 0) return [];
     const extra = carryThoughts(this.#thoughts);
     this.#thoughts = [];
     return [this.#callChunk({
       index: call,
-      id: String(block.id),
+      id: String(block.id ?? ""),
       type: "function",
-      function: { name: String(block.name), arguments: "" },
+      function: { name: String(block.name ?? type), arguments: "" },
       ...(extra === undefined ? {} : { extra_content: extra }),
     })];
   }

@@ -28,6 +28,8 @@ export interface CatalogueEntry {
    * unknown.
    */
   readonly can?: string;
+  /** Features, as letters, that its native API supports and its chat API does not. */
+  readonly canNatively?: string;
   /** Further leaves besides the chat leaves, full paths. */
   readonly also?: readonly CapabilityPath[];
   /** Features without a letter. */
@@ -94,7 +96,7 @@ export function knownModels(entries: readonly CatalogueEntry[], vendor: VendorRu
 }
 
 function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
-  const { id, serves, can, pricing, retires, isDefault = false, source: [source, asOf] } = entry;
+  const { id, serves, can, canNatively, pricing, retires, isDefault = false, source: [source, asOf] } = entry;
   const capabilities = serves ?? chatLeaves(entry);
   const features = serves === undefined
     ? { ...featuresOf(can), ...vendor.features, ...entry.features }
@@ -104,6 +106,7 @@ function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
     id,
     capabilities,
     features: features ?? {},
+    ...(canNatively === undefined ? {} : { native_features: supportedIn(canNatively) }),
     constraints: constraintsOf(entry),
     ...(pricing === null ? {} : { pricing }),
     ...(parameters === undefined ? {} : { parameters }),
@@ -170,6 +173,11 @@ function constraintsOf({ window, maxOutput, maxFile, maxImages, languages }: Cat
     ...(maxImages === undefined ? {} : { max_images: maxImages }),
     ...(languages === undefined ? {} : { supported_languages: languages.split(" ") }),
   };
+}
+
+/** The features of the letters alone. */
+function supportedIn(letters: string): ModelFeatures {
+  return Object.fromEntries(Object.entries(featuresOf(letters)).filter(([, isSupported]) => isSupported));
 }
 
 function featuresOf(can: string | undefined): ModelFeatures {

@@ -161,6 +161,8 @@ export interface ModelInfo {
   readonly capabilities?: readonly CapabilityPath[];
   /** Supported features. */
   readonly features?: ModelFeatures;
+  /** Features that differ in the native dialects of its provider, such as tools that its chat API does not support. */
+  readonly native_features?: ModelFeatures;
   /** Size constraints. */
   readonly constraints?: ModelConstraints;
   /** Prices, in order of their start dates. */

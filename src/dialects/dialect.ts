@@ -84,12 +84,17 @@ export interface Translation {
     readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
     /** Top-level members of the dialect for members of chat, where the names differ. */
     readonly names?: Readonly<Record<string, string>>;
+    /** Members that `edits` removes because the API would reject them; reported in `x-mesh-dropped-params`. */
+    readonly dropped?: readonly string[];
     /** Headers to forward; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
     /** Whether it lets the provider run tools for a fee. */
     readonly hasFee?: boolean;
-    /** An essential member that chat cannot express: only providers with native support are eligible. */
-    readonly only?: string;
+    /**
+     * Set if chat cannot express an essential part of the request: only models whose provider supports the dialect are
+     * eligible. The error applies if there are none.
+     */
+    readonly only?: UnsupportedRequestError | undefined;
     /**
      * The error if the request could be routed to models of several providers, although it refers to an object that one
      * provider stores.

@@ -68,7 +68,7 @@ export function adaptRequest(
       ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(
         isOfClient,
       )
-      : left.filter(native.isEdited),
+      : [...native.dropped, ...left.filter(native.isEdited)],
     added,
   };
 }

@@ -75,7 +75,9 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const nativeSpeakers = original === undefined
     ? delivering
     : applyFilter("features", delivering, (members) => original.withDialect(members));
-  const supporting = applyFilter("features", nativeSpeakers, (members) => filterByRequest(members, needs));
+  const supporting = applyFilter("features", nativeSpeakers, (members) => {
+    return filterByRequest(members, (model) => needs.lackOf(original?.factsFor(model) ?? model.info));
+  });
   const chosen = choice === undefined
     ? supporting
     : applyFilter("route", supporting, (members) => choice.choose(members, load));

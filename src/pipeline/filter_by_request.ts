@@ -4,8 +4,7 @@
  * @module
  */
 import { UnsupportedRequestError } from "../errors.ts";
-import type { Member } from "../registry/registry.ts";
-import type { RequestNeeds } from "./operation.ts";
+import type { Member, ModelEntry } from "../registry/registry.ts";
 
 /** Maximum number of models in an error message. */
 const maxNamed = 10;
@@ -17,19 +16,19 @@ const roomLack = /^room for .{0,40}tokens$/;
  * Keeps the eligible members.
  *
  * @param members Members that support the operation.
- * @param needs Requirements of the request.
+ * @param lackOf Returns what a model lacks for the request; undefined if it is eligible.
  * @throws {UnsupportedRequestError} `context_length_exceeded` or `unsupported_by_pool` if no member is left. The message
  * contains what each model lacks.
  */
 export function filterByRequest(
   members: readonly Member[],
-  { lackOf }: Pick<RequestNeeds, "lackOf">,
+  lackOf: (model: ModelEntry) => string | undefined,
 ): readonly Member[] {
-  const eligible = members.filter(({ model }) => lackOf(model.info) === undefined);
+  const eligible = members.filter(({ model }) => lackOf(model) === undefined);
   if (eligible.length === members.length) return members;
   if (eligible.length > 0) return eligible;
-  const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model.info)}`);
-  const isTooLong = members.every(({ model }) => roomLack.test(lackOf(model.info) ?? ""));
+  const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
+  const isTooLong = members.every(({ model }) => roomLack.test(lackOf(model) ?? ""));
   const rest = members.length > maxNamed ? ` and ${members.length - maxNamed} more likewise` : "";
   throw new UnsupportedRequestError(
     `No model of the pool can take this request: ${[...new Set(lacks)].join(", ")}${rest}`,

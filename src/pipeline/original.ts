@@ -2,8 +2,8 @@
  * The original of a request that was translated from another API. Imported only by translators.
  * @module
  */
-import type { NativeRequest } from "../contracts/provider.ts";
-import { UnsupportedRequestError } from "../errors.ts";
+import type { ModelInfo, NativeRequest } from "../contracts/provider.ts";
+import type { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./private_fields.ts";
@@ -17,11 +17,13 @@ interface NativeForm {
   readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** Its members for members of chat, where the names differ. */
   readonly names?: Readonly<Record<string, string>> | undefined;
+  /** Members that it removes because the API would reject them. */
+  readonly dropped?: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it lets the provider run tools for a fee. */
   readonly hasFee?: boolean | undefined;
-  /** The member that only such providers support. */
-  readonly only?: string | undefined;
+  /** Set if only such providers support the request: the error if there is no model of theirs. */
+  readonly only?: UnsupportedRequestError | undefined;
   /** The error unless all models belong to one such provider. */
   readonly pinned?: UnsupportedRequestError | undefined;
 }
@@ -41,6 +43,8 @@ interface NativeText {
   readonly request: NativeRequest;
   /** Whether a member of chat differs for the model. */
   readonly isEdited: (name: string) => boolean;
+  /** Members that it lacks. */
+  readonly dropped: readonly string[];
 }
 
 /** The original of a translated request. */
@@ -63,20 +67,17 @@ export class OriginalRequest {
   }
 
   /**
-   * Keeps the members that support the dialect, if the request contains a member that chat cannot express.
+   * Keeps the members that support the dialect, if chat cannot express the request.
    *
    * @param members Members that support the operation.
    * @throws {UnsupportedRequestError} If no member is left.
    */
   withDialect(members: readonly Member[]): readonly Member[] {
-    const param = this.#native?.only;
-    if (param === undefined) return members;
+    const error = this.#native?.only;
+    if (error === undefined) return members;
     const withDialect = members.filter(({ model }) => this.#isSupportedBy(model));
     if (withDialect.length > 0) return withDialect;
-    throw new UnsupportedRequestError(
-      `No model of the pool has words for "${param}": leave it out, or ask a model of that API itself`,
-      { code: "unsupported_by_pool", param },
-    );
+    throw error;
   }
 
   /**
@@ -92,6 +93,14 @@ export class OriginalRequest {
     if (!members.every(({ model }) => model.instance === instance && this.#isSupportedBy(model))) throw error;
   }
 
+  /** The facts that apply to the request: those of the model's native dialect if it receives the native request. */
+  factsFor(model: ModelEntry): ModelInfo {
+    const { info } = model;
+    const { native_features: own } = info;
+    if (own === undefined || this.#native === undefined || !this.#isSupportedBy(model)) return info;
+    return { ...info, features: { ...info.features, ...own } };
+  }
+
   /**
    * Returns the native request; undefined if the model's provider does not support the dialect.
    *
@@ -100,11 +109,11 @@ export class OriginalRequest {
    */
   nativeFor(model: ModelEntry, inChat: Rewording["edits"]): NativeText | undefined {
     if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
-    const { text, edits, names = {}, headers } = this.#native;
+    const { text, edits, names = {}, dropped = [], headers } = this.#native;
     const own = edits(model.info.id, inChat);
     const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
     const request = { dialect: this.dialect, text: editMembers(text, { ...own, ...hidden }), headers };
-    return { request, isEdited: (name) => (names[name] ?? name) in own };
+    return { request, isEdited: (name) => (names[name] ?? name) in own, dropped };
   }
 
   #isSupportedBy({ instance, info }: ModelEntry): boolean {

@@ -96,6 +96,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     id,
     capabilities: model.capabilities ?? known?.capabilities,
     features: { ...known?.features, ...model.features },
+    ...(known?.native_features && { native_features: { ...known.native_features, ...model.features } }),
     constraints: { ...known?.constraints, ...model.constraints },
     pricing: pricingOf(known?.pricing, model.pricing),
     parameters: mergeRules(known?.parameters, model.parameters),

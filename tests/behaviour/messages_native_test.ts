@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import { anthropicError, speaking } from "../support/_dialects.ts";
 import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";
-import { json, ok, startUpstream, stream, type Upstream } from "../support/upstream.ts";
+import { json, ok, startUpstream, stream, type Upstream, whole } from "../support/upstream.ts";
 
 const noRetry = { pool: { retry: { max_attempts: 0 } } };
 const ask = { model: "chat", max_tokens: 64, messages: [{ role: "user", content: "Hello" }] };
@@ -113,6 +113,64 @@ describe("/v1/messages to a model of that dialect", () => {
     ];
     await (await post(proxy, { ...ask, messages: conversation(signed, ...foreign) })).body?.cancel();
     assertEquals(upstream.requests[0]!.json().messages, conversation(signed));
+  });
+
+  it("leaves out thinking that it would refuse, where only it can take the request", async () => {
+    await using upstream = await startUpstream(speaking.anthropic.answer());
+    await using proxy = await over(upstream);
+    const conversation = (...content: object[]) => [
+      ...ask.messages,
+      { role: "assistant", content: [...content, { type: "tool_use", id: "t1", name: "f", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "4" }] },
+    ];
+    const tools = [{ type: "web_search_20250305", name: "web_search" }];
+    const thinking = { type: "enabled", budget_tokens: 2_048 };
+    const clear = { type: "clear_tool_uses_20250919" };
+    const context_management = { edits: [{ type: "clear_thinking_20251015" }, clear] };
+    const foreign = { type: "thinking", thinking: "Other", signature: "" };
+    const response = await post(proxy, {
+      ...{ ...ask, tools, thinking, context_management, odd: 1 },
+      messages: conversation(foreign),
+    });
+    await response.body?.cancel();
+    assertEquals([response.status, response.headers.get("x-mesh-dropped-params")], [
+      200,
+      "thinking",
+    ]);
+    assertEquals(upstream.requests[0]!.json(), {
+      ...{ ...ask, model: speaking.anthropic.model, tools, odd: 1, messages: conversation() },
+      context_management: { edits: [clear] },
+    });
+  });
+
+  it("returns what it did by itself, rather than ask another model", async () => {
+    const usage = { input_tokens: 7, output_tokens: 3 };
+    const head = { id: "msg_1", type: "message", role: "assistant", model: "claude-x", usage };
+    const answers: readonly [string, object][] = [
+      ["pause_turn", { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "x" } }],
+      ["compaction", { type: "compaction", content: "So far" }],
+    ];
+    for (const [stop_reason, block] of answers) {
+      const message = { ...head, content: [block], stop_reason, stop_sequence: null };
+      const events = [
+        { type: "message_start", message: { ...head, content: [] } },
+        { type: "content_block_start", index: 0, content_block: block },
+        { type: "content_block_stop", index: 0 },
+        { type: "message_delta", delta: { stop_reason }, usage },
+        { type: "message_stop" },
+      ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+      await using upstream = await startUpstream(({ json: body }) =>
+        body().stream === true ? whole(200, events, "text/event-stream") : json(message)
+      );
+      await using next = await startUpstream(speaking.anthropic.answer());
+      await using proxy = await startDialectProxy({
+        claude: { dialect, url: upstream.url },
+        next: { dialect, url: next.url },
+      }, noRetry);
+      assertEquals(await (await post(proxy, ask)).json(), message);
+      assertEquals(await (await post(proxy, { ...ask, stream: true })).text(), events);
+      assertEquals([upstream.calls, next.calls], [2, 0]);
+    }
   });
 
   it("gets chat's form with keys of its own dialect alone", async () => {

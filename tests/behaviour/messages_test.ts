@@ -203,6 +203,31 @@ describe("the content of /v1/messages", () => {
     });
   });
 
+  it("has calls and results of several turns in one row", async () => {
+    await using scene = await stage({ a: ok() });
+    const use = (id: string) => ({ type: "tool_use", id, name: "look", input: {} });
+    const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: `of ${id}` });
+    const { status: code } = await scene.post("messages", {
+      ...hello,
+      messages: [
+        { role: "user", content: "See?" },
+        { role: "assistant", content: [{ type: "text", text: "I look" }, use("t1")] },
+        { role: "assistant", content: [use("t2")] },
+        { role: "user", content: [result("t2")] },
+        { role: "user", content: [result("t1"), { type: "text", text: "Go on" }] },
+      ],
+    });
+    assertEquals(code, 200);
+    const called = (id: string) => ({ id, type: "function", function: { name: "look", arguments: "{}" } });
+    assertEquals(scene.upstreams.a!.requests[0]!.json().messages, [
+      { role: "user", content: "See?" },
+      { role: "assistant", content: "I look", tool_calls: [called("t1"), called("t2")] },
+      { role: "tool", tool_call_id: "t2", content: "of t2" },
+      { role: "tool", tool_call_id: "t1", content: "of t1" },
+      { role: "user", content: "Go on" },
+    ]);
+  });
+
   it("gives back what a model of another vendor bound to its call", async () => {
     const state = { acme: { seal: "s1" } };
     const toolCall = { id: "t1", type: "function", function: { name: "f", arguments: "{}" }, extra_content: state };

@@ -152,6 +152,47 @@ describe("/v1/responses to a model of that API", () => {
     assertEquals(scene.upstreams.n!.requests[0]!.json().input, [{ role: "user", content: "Hello" }, own, call, result]);
   });
 
+  it("gives tools to a model whose chat has none, unless the configuration says it has none at all", async () => {
+    await using upstream = await startUpstream(responseAnswer({ text: "Hi" }));
+    await using other = await startUpstream(ok());
+    const provider = (url: string, more: object) => ({ base_url: url, api_key: "sk-0123456789012345", ...more });
+    const proxyOf = (features: object) =>
+      startTestProxy({
+        upstreams: {},
+        config: {
+          providers: {
+            o: provider(upstream.url, { connector: "openai.llm.v1", config: { responses: true } }),
+            c: provider(other.url, { connector: "openai.compatible.v1" }),
+          },
+          models: {
+            terra: { provider: "o", model: "gpt-6.1-terra", ...features },
+            plain: { provider: "c", capabilities: ["chat-completion"], features: { tool_calling: false } },
+          },
+          pools: { chat: { models: ["terra", "plain"] } },
+        },
+      });
+    const tools = [{ type: "function", name: "look", parameters: { type: "object" } }];
+    const post = async ({ url }: TestProxy, body: object) => {
+      const response = await fetch(`${url}/v1/responses`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "chat", input: "Hello", tools, ...body }),
+      });
+      await response.body?.cancel();
+      return [response.status, response.headers.get("x-mesh-model")];
+    };
+    await using proxy = await proxyOf({});
+    for (const stream of [false, true]) {
+      assertEquals(await post(proxy, { stream }), [200, "terra"]);
+      assertEquals(upstream.requests.at(-1)!.json().tools, tools);
+    }
+    const chat = await proxy.chat({ tools: [{ type: "function", function: { name: "look" } }] });
+    assertEquals([chat.status, (await chat.json()).error.code], [400, "unsupported_by_pool"]);
+    await using without = await proxyOf({ features: { tool_calling: false } });
+    assertEquals((await post(without, {}))[0], 400);
+    assertEquals([upstream.calls, other.calls], [2, 0]);
+  });
+
   it("leaves out what the model refuses, and says so", async () => {
     const connector = "openai.llm.v1";
     await using upstream = await startUpstream(responseAnswer({ text: "Hi" }));
@@ -181,14 +222,13 @@ describe("/v1/responses to a model of that API", () => {
   });
 });
 
-describe("what a provider of the Responses API keeps or runs", () => {
+describe("what a provider of the Responses API keeps", () => {
   const kept = [
     { previous_response_id: "resp_1", input: [{ type: "function_call_output", call_id: "c1", output: "4" }] },
     { conversation: "conv_1", input: "Hello" },
-    { input: "Hello", tools: [{ type: "web_search" }] },
     { input: "Hello", store: true },
+    { input: "Hello", background: true },
     { input: [{ type: "item_reference", id: "msg_1" }] },
-    { input: [{ type: "hologram" }] },
     { prompt: { id: "pmpt_1" } },
   ];
 

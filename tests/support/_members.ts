@@ -102,5 +102,6 @@ export function filterChat(
   body: ChatCompletionRequest,
   size: RequestSize = measureRequest(body),
 ): readonly Member[] {
-  return filterByRequest(members, { lackOf: chatLacks(body, size) });
+  const lackOf = chatLacks(body, size);
+  return filterByRequest(members, ({ info }) => lackOf(info));
 }

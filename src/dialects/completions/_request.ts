@@ -5,7 +5,9 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../../pipeline/check_body.ts";
+import { NativeOnly } from "../native_only.ts";
 
 /** Members that chat names differently or does not support. */
 const own: readonly string[] = ["prompt", "suffix", "echo", "best_of", "logprobs"];
@@ -34,8 +36,8 @@ interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly form: TextForm;
   readonly dropped: readonly string[];
-  /** A significant member that chat cannot express. */
-  readonly inexpressible: string | undefined;
+  /** The error if no model with native support is eligible; undefined if chat can express the request. */
+  readonly nativeOnly: UnsupportedRequestError | undefined;
 }
 
 /**
@@ -87,10 +89,13 @@ export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: str
   const hasUsage = (options as JsonObject | null | undefined)?.include_usage === true;
   // log probabilities of the prompt's own tokens
   const wantsOwnTokens = echo === true && typeof logprobs === "number";
+  const nativeOnly = new NativeOnly();
+  if (typeof suffix === "string" && suffix !== "") nativeOnly.add("suffix");
+  if (wantsOwnTokens) nativeOnly.add("echo");
   return {
     chat: chat as unknown as ChatCompletionRequest,
     form: { echo: echo === true && !wantsOwnTokens ? prompt : undefined, hasUsage, firstIndex: index * (count ?? 1) },
     dropped: typeof best === "number" && best > (count ?? 1) ? ["best_of"] : [],
-    inexpressible: typeof suffix === "string" && suffix !== "" ? "suffix" : wantsOwnTokens ? "echo" : undefined,
+    nativeOnly: nativeOnly.error,
   };
 }

@@ -41,7 +41,7 @@ function chatOf(
   body: JsonObject,
   options: { prompt: string; index: number; isOne: boolean },
 ): TextTranslation["chats"][number] {
-  const { chat, form, dropped, inexpressible } = chatRequestOf(body, options);
+  const { chat, form, dropped, nativeOnly } = chatRequestOf(body, options);
   return {
     chat,
     form,
@@ -55,7 +55,7 @@ function chatOf(
         ...(body.stream === true ? { stream_options: { include_usage: true } } : {}),
       }),
       headers: {},
-      ...(inexpressible === undefined ? {} : { only: inexpressible }),
+      only: nativeOnly,
     },
     whole: (completion) => textCompletionOf(completion, form),
     events: () => new TextEvents(form),

@@ -36,25 +36,25 @@ export function messagesOf({ systemInstruction: system, contents }: JsonObject, 
   turns.forEach((turn, index) => {
     const where = at.item(index);
     const fields = where.fields(turn);
-    if (roleOf(fields, where) === "model") conversation.addModel(fields, where);
+    if (isModel(fields, where)) conversation.addModel(fields, where);
     else conversation.addUser(fields, where);
   });
-  return [...(prompt === "" ? [] : [{ role: "system" as const, content: prompt }]), ...conversation.end()];
+  return [...(prompt === "" ? [] : [{ role: "system" as const, content: prompt }]), ...conversation.end(at)];
 }
 
 function promptOf(value: unknown, position: Position): string {
   return typeof value === "string" ? value : textOf(position.fields(value), position);
 }
 
-function roleOf({ role = "user" }: JsonObject, position: Position): "user" | "model" {
-  if (role === "model") return "model";
-  if (role === "user" || role === "function" || role === "tool") return "user";
+function isModel({ role = "user" }: JsonObject, position: Position): boolean {
+  if (role === "model") return true;
+  if (role === "user" || role === "function" || role === "tool") return false;
   const at = position.member("role");
   const found = JSON.stringify(at.text(role)!.slice(0, 80));
-  throw invalid(
+  at.addInexpressible(
     `"${at.path}" is ${found}, and has to be "user" or "model"; a system prompt belongs in "systemInstruction"`,
-    at.path,
   );
+  return false;
 }
 
 class Conversation {
@@ -87,10 +87,11 @@ class Conversation {
     if (contentParts.length > 0 || results === 0) this.#users.push({ role: "user", content: plainOf(contentParts) });
   }
 
-  end(): ChatMessage[] {
+  /** @param position Path of the conversation. */
+  end(position: Position): ChatMessage[] {
     this.#endModel();
-    this.#endUser();
-    return this.#messages;
+    this.#endUser(position);
+    return this.#messages.length > 0 ? this.#messages : [{ role: "user", content: "" }];
   }
 
   #endModel(): void {
@@ -108,13 +109,12 @@ class Conversation {
   }
 
   /** Results come first: they follow the message with the calls. */
-  #endUser(next?: Position): void {
+  #endUser(next: Position): void {
     const has = this.#results.length + this.#users.length > 0;
     const unanswered = this.#open.first;
     if (has && unanswered !== undefined) {
-      const where = next?.path ?? "contents";
       const name = JSON.stringify(unanswered.name);
-      throw invalid(`"${where}" has to come after a functionResponse for the call of ${name}`, where);
+      next.addInexpressible(`"${next.path}" has to come after a functionResponse for the call of ${name}`);
     }
     appendAll(this.#messages, this.#results);
     appendAll(this.#messages, this.#users);
@@ -156,10 +156,10 @@ class Conversation {
     const call = this.#open.take(position.member("id").text(id), position.member("name").text(name));
     if (call === undefined) {
       const shown = JSON.stringify(String(name ?? id ?? "").slice(0, 80));
-      throw invalid(
+      position.addInexpressible(
         `"${position.path}" is for ${shown}, and no such call without a result comes before it`,
-        position.path,
       );
+      return [];
     }
     const files = partsOf({ parts }, position).flatMap(({ fields, position: at }) => userPart(fields, at));
     this.#results.push({

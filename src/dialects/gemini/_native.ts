@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
@@ -13,9 +14,9 @@ import { isForeign } from "./_carried.ts";
  * The native request.
  *
  * @param body The validated body.
- * @param inexpressible Path of a member that only native providers support.
+ * @param nativeOnly The error if no model with native support is eligible, if only such models are.
  */
-export function nativeOf(body: JsonObject, inexpressible: string | undefined): Translation["native"] {
+export function nativeOf(body: JsonObject, nativeOnly: UnsupportedRequestError | undefined): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
   const own = contents.some(hasForeign) ? { contents: contents.map(withoutForeign) } : {};
   const config = body.generationConfig ?? body.generation_config;
@@ -28,7 +29,7 @@ export function nativeOf(body: JsonObject, inexpressible: string | undefined): T
     names: { max_tokens: "generationConfig" },
     headers: {},
     hasFee: Array.isArray(body.tools) && body.tools.some(hasFee),
-    ...(inexpressible === undefined ? {} : { only: inexpressible }),
+    only: nativeOnly,
   };
 }
 

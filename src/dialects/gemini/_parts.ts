@@ -52,10 +52,10 @@ export function userPart(fields: JsonObject, position: Position): ContentPart[] 
  * @param position Path of the content.
  */
 export function textOf(content: JsonObject, position: Position): string {
-  return partsOf(content, position).map(({ fields, position: at }) => {
+  return partsOf(content, position).flatMap(({ fields, position: at }) => {
     const text = at.member("text").text(fields.text);
-    if (text === undefined) throw invalid(`"${at.path}" has to be text here`, at.path);
-    return text;
+    if (text === undefined) at.addInexpressible(`"${at.path}" has to be text here`);
+    return text ?? [];
   }).join("\n\n");
 }
 

@@ -5,35 +5,40 @@
 import type { JsonObject } from "../../contracts/openai.ts";
 import { missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
+import { NativeOnly } from "../native_only.ts";
 
 /** A path in a request. */
 export class Position {
   readonly path: string;
-  /** Paths of members that chat cannot express, shared by the whole request. */
-  readonly inexpressible: string[];
+  /** Collects what chat cannot express, for the whole request. */
+  readonly nativeOnly: NativeOnly;
 
   /**
    * Creates a path.
    *
    * @param path The path; empty for the request itself.
-   * @param inexpressible Paths that chat cannot express, shared by all paths of the request.
+   * @param nativeOnly Shared by all paths of the request.
    */
-  constructor(path = "", inexpressible: string[] = []) {
+  constructor(path = "", nativeOnly: NativeOnly = new NativeOnly()) {
     this.path = path;
-    this.inexpressible = inexpressible;
+    this.nativeOnly = nativeOnly;
   }
 
   member(name: string): Position {
-    return new Position(this.path === "" ? name : `${this.path}.${name}`, this.inexpressible);
+    return new Position(this.path === "" ? name : `${this.path}.${name}`, this.nativeOnly);
   }
 
   item(index: number): Position {
-    return new Position(`${this.path}[${index}]`, this.inexpressible);
+    return new Position(`${this.path}[${index}]`, this.nativeOnly);
   }
 
-  /** Records that chat cannot express the value here. */
-  addInexpressible(): void {
-    this.inexpressible.push(this.path);
+  /**
+   * Records that chat cannot express the value here.
+   *
+   * @param message Why, and what to do.
+   */
+  addInexpressible(message?: string): void {
+    this.nativeOnly.add(this.path, message);
   }
 
   /** The members of an object without nulls, in camelCase: the API also accepts `system_instruction`. */

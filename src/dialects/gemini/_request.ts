@@ -3,6 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker } from "../../pipeline/check_body.ts";
 import { configOf } from "./_config.ts";
 import { messagesOf } from "./_conversation.ts";
@@ -23,8 +24,8 @@ interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly includesThoughts: boolean;
   readonly dropped: readonly string[];
-  /** Path of an essential member that chat cannot express; undefined if there is none. */
-  readonly inexpressible: string | undefined;
+  /** The error if no model with native support is eligible; undefined if chat can express the request. */
+  readonly nativeOnly: UnsupportedRequestError | undefined;
 }
 
 /**
@@ -57,7 +58,7 @@ export function chatRequestOf(value: unknown, { model, stream }: { model: string
       ...(position.list(body.safetySettings).length > 0 ? ["safetySettings"] : []),
       ...config.dropped.map((name) => `generationConfig.${name}`),
     ],
-    inexpressible: position.inexpressible[0],
+    nativeOnly: position.nativeOnly.error,
   };
 }
 

@@ -80,7 +80,8 @@ function choiceOf(
   const { mode = "AUTO", allowedFunctionNames: names } = at.fields(config);
   const word = at.member("mode").required(mode).toUpperCase();
   if (!Object.hasOwn(choices, word)) {
-    throw invalid(`"${at.path}.mode" has to be AUTO, ANY, NONE or VALIDATED`, `${at.path}.mode`);
+    at.member("mode").addInexpressible(`"${at.path}.mode" has to be AUTO, ANY, NONE or VALIDATED`);
+    return {};
   }
   return { choice: choices[word], allowed: new Set(at.member("allowedFunctionNames").list(names)) };
 }

@@ -55,7 +55,7 @@ export const geminiEmbedding: EmbeddingDialect = {
       native: {
         edits: (id) => isBatch ? { requests: named(body.requests as JsonObject[], id) } : { model: undefined },
         headers: {},
-        ...(position.inexpressible.length === 0 ? {} : { only: position.inexpressible[0]! }),
+        only: position.nativeOnly.error,
       },
       whole({ data }) {
         const embeddings = data.map(({ embedding }) => ({ values: embedding }));
@@ -75,7 +75,7 @@ function embedRequestOf(fields: JsonObject, position: Position): EmbedRequest {
     return text ?? [];
   });
   return {
-    text: strings.length === 0 && position.inexpressible.length > 0 ? " " : strings.join("\n"),
+    text: strings.length === 0 && position.nativeOnly.error !== undefined ? " " : strings.join("\n"),
     dimensions: position.member("outputDimensionality").number(dimensions),
     dropped: [...(taskType === undefined ? [] : ["taskType"]), ...(title === undefined ? [] : ["title"])],
   };

@@ -20,12 +20,12 @@ export const gemini: Dialect = {
   name: "generateContent",
   ...geminiWords,
   translate(value, request) {
-    const { chat, includesThoughts, dropped, inexpressible } = chatRequestOf(value, targetOf(request));
+    const { chat, includesThoughts, dropped, nativeOnly } = chatRequestOf(value, targetOf(request));
     const isArray = parameterOf(request.url, "alt") !== "sse";
     return {
       chat,
       dropped,
-      native: nativeOf(value as JsonObject, inexpressible),
+      native: nativeOf(value as JsonObject, nativeOnly),
       whole: (completion) => responseOf(completion, includesThoughts),
       events: () => new ContentEvents({ includesThoughts, isArray }),
     };

@@ -3,9 +3,9 @@
  * @module
  */
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
+import type { NativeOnly } from "../native_only.ts";
 
 /**
  * Validates content blocks.
@@ -27,20 +27,25 @@ export function blocksOf(content: unknown, where: string): readonly JsonObject[]
 /**
  * Converts a block that a user may send: text, image, document or search result.
  *
- * @throws {UnsupportedRequestError} For any other block.
+ * @param block The block.
+ * @param where Path in the request.
+ * @param nativeOnly Collects all other blocks.
  */
-export function partsOf(block: JsonObject, where: string): ContentPart[] {
+export function partsOf(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   switch (block.type) {
     case "text":
       return textPart(stringAt(block, "text", where));
     case "image":
-      return [imagePart(sourceOf(block, where), `${where}.source`)];
+      return imageParts(block, where, nativeOnly);
     case "document":
-      return documentParts(block, where);
+      return documentParts(block, where, nativeOnly);
     case "search_result":
-      return searchParts(block, where);
+      return searchParts(block, where, nativeOnly);
     default:
-      throw unknownBlock(block, where, "text, image, document, search_result, tool_use and tool_result");
+      return unknownParts(block, where, {
+        nativeOnly,
+        known: "text, image, document, search_result, tool_use and tool_result",
+      });
   }
 }
 
@@ -49,13 +54,15 @@ export function partsOf(block: JsonObject, where: string): ContentPart[] {
  *
  * @param content A string, or text blocks.
  * @param where Path in the request.
- * @param gap Separator between blocks.
+ * @param nativeOnly Collects all other blocks.
  */
-export function textOf(content: unknown, where: string, gap: string): string {
-  return blocksOf(content, where).map((block, index) => {
-    if (block.type !== "text") throw unknownBlock(block, `${where}[${index}]`, "text");
-    return stringAt(block, "text", `${where}[${index}]`);
-  }).join(gap);
+export function textOf(content: unknown, where: string, nativeOnly: NativeOnly): string {
+  return blocksOf(content, where).flatMap((block, index) => {
+    const at = `${where}[${index}]`;
+    if (block.type === "text") return stringAt(block, "text", at);
+    unknownParts(block, at, { nativeOnly, known: "text" });
+    return [];
+  }).join("\n\n");
 }
 
 /** The cache breakpoint of a block, which chat messages, parts and tools support as well. */
@@ -71,13 +78,14 @@ export function stringAt(holder: JsonObject, name: string, where: string): strin
   return value;
 }
 
-/** The error for a block that chat cannot express. */
-export function unknownBlock({ type }: JsonObject, where: string, known: string): UnsupportedRequestError {
-  const found = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : "none that is a string";
-  return invalid(
-    `"${where}" has the type ${found}, which models of other APIs do not support: use ${known}`,
-    where,
-  );
+/** A block that chat cannot express counts as a file of its size; only native models receive it, as it came. */
+export function unknownParts(
+  block: JsonObject,
+  where: string,
+  { nativeOnly, known }: { readonly nativeOnly: NativeOnly; readonly known: string },
+): ContentPart[] {
+  nativeOnly.add(where, `"${where}" has ${kindOf(block)}, which models of other APIs do not support: use ${known}`);
+  return [{ type: "file", file: { file_data: JSON.stringify(block) } }];
 }
 
 function textPart(text: string): ContentPart[] {
@@ -90,13 +98,16 @@ function sourceOf(block: JsonObject, where: string): JsonObject {
   return block.source;
 }
 
-function imagePart(source: JsonObject, where: string): ContentPart {
-  if (source.type === "url") return { type: "image_url", image_url: { url: urlAt(source, where) } };
-  if (source.type === "base64") return { type: "image_url", image_url: { url: dataUrlOf(source, where) } };
-  throw unknownSource(source, where, 'use "base64" or "url"');
+function imageParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
+  const source = sourceOf(block, where);
+  const at = `${where}.source`;
+  if (source.type === "url") return [{ type: "image_url", image_url: { url: urlAt(source, at) } }];
+  if (source.type === "base64") return [{ type: "image_url", image_url: { url: dataUrlOf(source, at) } }];
+  addSource(source, at, { nativeOnly, instead: 'use "base64" or "url"' });
+  return [{ type: "image_url" }];
 }
 
-function documentParts(block: JsonObject, where: string): ContentPart[] {
+function documentParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const source = sourceOf(block, where);
   const at = `${where}.source`;
   const title = typeof block.title === "string" ? block.title : undefined;
@@ -109,16 +120,17 @@ function documentParts(block: JsonObject, where: string): ContentPart[] {
       return [
         ...textPart(title ?? ""),
         ...blocksOf(source.content, `${at}.content`)
-          .flatMap((inner, index) => partsOf(inner, `${at}.content[${index}]`)),
+          .flatMap((inner, index) => partsOf(inner, `${at}.content[${index}]`, nativeOnly)),
       ];
     default:
-      throw unknownSource(source, at, 'send the document itself, as "base64" or "text"');
+      addSource(source, at, { nativeOnly, instead: 'send the document itself, as "base64" or "text"' });
+      return [{ type: "file", file: {} }];
   }
 }
 
-function searchParts(block: JsonObject, where: string): ContentPart[] {
+function searchParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const head = `${stringAt(block, "title", where)}\n${stringAt(block, "source", where)}`;
-  return textPart(`${head}\n\n${textOf(block.content, `${where}.content`, "\n\n")}`);
+  return textPart(`${head}\n\n${textOf(block.content, `${where}.content`, nativeOnly)}`);
 }
 
 function dataUrlOf(source: JsonObject, where: string): string {
@@ -131,7 +143,14 @@ function urlAt(source: JsonObject, where: string): string {
   return url;
 }
 
-function unknownSource({ type }: JsonObject, where: string, hint: string): UnsupportedRequestError {
-  const found = typeof type === "string" ? `the type ${JSON.stringify(type.slice(0, 80))}` : "no type";
-  return invalid(`"${where}" has ${found}, which models of other APIs cannot read: ${hint}`, where);
+function addSource(
+  source: JsonObject,
+  where: string,
+  { nativeOnly, instead }: { readonly nativeOnly: NativeOnly; readonly instead: string },
+): void {
+  nativeOnly.add(where, `"${where}" has ${kindOf(source)}, which models of other APIs cannot read: ${instead}`);
+}
+
+function kindOf({ type }: JsonObject): string {
+  return typeof type === "string" ? `the type ${JSON.stringify(type.slice(0, 80))}` : "no type that is a string";
 }

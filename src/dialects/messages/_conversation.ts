@@ -7,106 +7,146 @@ import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contr
 import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
+import type { NativeOnly } from "../native_only.ts";
 import { carriedBy } from "./_carried.ts";
-import { blocksOf, markOf, partsOf, stringAt, textOf, unknownBlock } from "./_content.ts";
+import { blocksOf, markOf, partsOf, stringAt, textOf, unknownParts } from "./_content.ts";
+
+/** A block, and its path in the request. */
+interface Entry {
+  readonly block: JsonObject;
+  readonly at: string;
+}
+
+/** A turn, or adjacent turns of one role that the API merges. */
+interface Turn {
+  readonly role: unknown;
+  readonly where: string;
+  /** The content as it came, of the first. */
+  readonly content: unknown;
+  readonly entries: Entry[];
+  hasTools: boolean;
+}
 
 /**
  * Converts a conversation.
  *
  * @param system The system prompt: a string or text blocks.
  * @param turns The `messages` of the request.
- * @throws {UnsupportedRequestError} If it is malformed, or cannot be expressed in chat.
+ * @param nativeOnly Collects what chat cannot express.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatMessagesOf(system: unknown, turns: unknown): ChatMessage[] {
+export function chatMessagesOf(system: unknown, turns: unknown, nativeOnly: NativeOnly): ChatMessage[] {
   if (turns === undefined) throw missing("messages");
   if (!Array.isArray(turns)) throw wrongType("messages", "an array", turns);
   checkCount(turns, "messages");
   if (turns.length === 0) throw invalid('"messages" has to have at least one message', "messages");
-  const all: ChatMessage[] = systemMessages(system, "system");
+  const all: ChatMessage[] = systemMessages(system, "system", nativeOnly);
   /** Ids of calls without a result yet. */
   let open = new Set<string>();
-  turns.forEach((turn, index) => {
-    const where = `messages[${index}]`;
-    if (!isObject(turn)) throw wrongType(where, "an object", turn);
-    const blocks = blocksOf(turn.content, `${where}.content`);
-    const at = `${where}.content`;
+  for (const turn of joinTurns(turns)) {
     switch (turn.role) {
       case "user":
-        appendAll(all, userMessages(blocks, at, open));
+        appendAll(all, userMessages(turn, open, nativeOnly));
         open = new Set();
         break;
       case "assistant": {
-        const message = assistantMessage(blocks, at);
+        const message = assistantMessage(turn.entries, nativeOnly);
         for (const { id } of message.tool_calls ?? []) open.add(id);
         all.push(message);
         break;
       }
       case "system":
-        appendAll(all, systemMessages(turn.content, at));
+        appendAll(all, systemMessages(turn.content, `${turn.where}.content`, nativeOnly));
         break;
       default:
-        throw wrongRole(turn.role, `${where}.role`);
+        addRole(turn.role, `${turn.where}.role`, nativeOnly);
     }
+  }
+  return all.length > 0 ? all : [{ role: "user", content: "" }];
+}
+
+/** Joins adjacent turns with calls, or with results: chat expects all calls in one message, all results after it. */
+function joinTurns(turns: readonly unknown[]): readonly Turn[] {
+  const joined: Turn[] = [];
+  turns.forEach((turn, index) => {
+    const where = `messages[${index}]`;
+    if (!isObject(turn)) throw wrongType(where, "an object", turn);
+    const { role, content } = turn;
+    const entries = blocksOf(content, `${where}.content`)
+      .map((block, position) => ({ block, at: `${where}.content[${position}]` }));
+    const hasTools = entries.some(({ block: { type } }) => type === "tool_use" || type === "tool_result");
+    const last = joined.at(-1);
+    const isMerged = role === "user" || role === "assistant";
+    if (isMerged && last !== undefined && last.role === role && (last.hasTools || hasTools)) {
+      appendAll(last.entries, entries);
+      last.hasTools = true;
+    } else joined.push({ role, where, content, entries, hasTools });
   });
-  return all;
+  return joined;
 }
 
 /** One system message for all blocks, with the last cache breakpoint. */
-function systemMessages(content: unknown, where: string): ChatMessage[] {
-  const text = content === undefined || content === null ? "" : textOf(content, where, "\n\n");
+function systemMessages(content: unknown, where: string, nativeOnly: NativeOnly): ChatMessage[] {
+  const text = content === undefined || content === null ? "" : textOf(content, where, nativeOnly);
   if (text === "") return [];
   const marked = Array.isArray(content) ? content.findLast((block) => isObject(block.cache_control)) : undefined;
   return [{ role: "system", content: plainOf([{ type: "text", text, ...markOf(marked) }]) }];
 }
 
-function wrongRole(role: unknown, where: string): Error {
-  if (role === undefined) return missing(where);
-  if (typeof role !== "string") return wrongType(where, "a string", role);
-  return invalid(
+function addRole(role: unknown, where: string, nativeOnly: NativeOnly): void {
+  if (role === undefined) throw missing(where);
+  if (typeof role !== "string") throw wrongType(where, "a string", role);
+  nativeOnly.add(
+    where,
     `"${where}" is ${JSON.stringify(role.slice(0, 80))}, and has to be "user" or "assistant"; ` +
       "the result of a tool is a tool_result block of a user's message",
-    where,
   );
 }
 
 /** Results come first: they follow the message with the calls. */
-function userMessages(blocks: readonly JsonObject[], where: string, open: ReadonlySet<string>): ChatMessage[] {
+function userMessages({ entries, where }: Turn, open: ReadonlySet<string>, nativeOnly: NativeOnly): ChatMessage[] {
   const results: ChatMessage[] = [];
   const parts: ContentPart[] = [];
   const answered = new Set<string>();
-  blocks.forEach((block, index) => {
-    const at = `${where}[${index}]`;
-    if (block.type !== "tool_result") return appendAll(parts, marked(partsOf(block, at), block));
-    const { message, files } = toolResult(block, at);
+  for (const { block, at } of entries) {
+    if (block.type !== "tool_result") {
+      appendAll(parts, marked(partsOf(block, at, nativeOnly), block));
+      continue;
+    }
+    const { message, files } = toolResult(block, at, nativeOnly);
     const id = message.tool_call_id!;
-    if (!open.has(id) || answered.has(id)) throw unmatchedResult(id, `${at}.tool_use_id`, open.has(id));
+    const param = `${at}.tool_use_id`;
+    if (!open.has(id) || answered.has(id)) nativeOnly.add(param, unmatchedResult(id, param, open.has(id)));
     answered.add(id);
     results.push(message);
     appendAll(parts, files);
-  });
+  }
   for (const id of open) {
-    if (!answered.has(id)) throw invalid(`"${where}" has no tool_result for the call ${JSON.stringify(id)}`, where);
+    if (answered.has(id)) continue;
+    const param = `${where}.content`;
+    nativeOnly.add(param, `"${param}" has no tool_result for the call ${JSON.stringify(id)}`);
   }
   if (parts.length === 0) return results.length > 0 ? results : [{ role: "user", content: "" }];
   return [...results, { role: "user", content: plainOf(parts) }];
 }
 
-function unmatchedResult(id: string, where: string, isRepeated: boolean): Error {
+function unmatchedResult(id: string, where: string, isRepeated: boolean): string {
   const call = JSON.stringify(id.slice(0, 80));
-  return invalid(
-    isRepeated
-      ? `"${where}" is a second result of the call ${call}`
-      : `"${where}" is ${call}, but the previous message has no tool_use block with that id`,
-    where,
-  );
+  return isRepeated
+    ? `"${where}" is a second result of the call ${call}`
+    : `"${where}" is ${call}, but the previous message has no tool_use block with that id`;
 }
 
 /** Converts a tool result. Chat results are text only: images and files follow in a user message. */
-function toolResult(block: JsonObject, where: string): { message: ChatMessage; files: ContentPart[] } {
+function toolResult(
+  block: JsonObject,
+  where: string,
+  nativeOnly: NativeOnly,
+): { message: ChatMessage; files: ContentPart[] } {
   const id = stringAt(block, "tool_use_id", where);
   const at = `${where}.content`;
   const content = block.content === undefined || block.content === null ? [] : blocksOf(block.content, at);
-  const parts = content.flatMap((inner, index) => partsOf(inner, `${at}[${index}]`));
+  const parts = content.flatMap((inner, index) => partsOf(inner, `${at}[${index}]`, nativeOnly));
   const strings = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
   const files = parts.filter(({ type }) => type !== "text");
   if (block.is_error === true) strings.unshift("The tool failed:");
@@ -117,13 +157,13 @@ function toolResult(block: JsonObject, where: string): { message: ChatMessage; f
   };
 }
 
-function assistantMessage(blocks: readonly JsonObject[], where: string): ChatMessage {
+function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): ChatMessage {
   let text = "";
   const thoughts: string[] = [];
   const calls: ToolCall[] = [];
   let state: JsonObject | undefined;
-  blocks.forEach((block, index) => {
-    const at = `${where}[${index}]`;
+  const unknown: ContentPart[] = [];
+  for (const { block, at } of entries) {
     switch (block.type) {
       case "text":
         text += stringAt(block, "text", at);
@@ -139,16 +179,19 @@ function assistantMessage(blocks: readonly JsonObject[], where: string): ChatMes
         state = undefined;
         break;
       default:
-        throw unknownBlock(block, at, "text, thinking, redacted_thinking and tool_use");
+        appendAll(
+          unknown,
+          unknownParts(block, at, { nativeOnly, known: "text, thinking, redacted_thinking and tool_use" }),
+        );
     }
-  });
+  }
   const reasoning = thoughts.filter((thought) => thought !== "").join("\n\n");
   return {
     role: "assistant",
-    content: text === "" && calls.length > 0 ? null : text,
+    content: unknown.length > 0 ? [{ type: "text", text }, ...unknown] : text === "" && calls.length > 0 ? null : text,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...markOf(blocks.at(-1)),
+    ...markOf(entries.at(-1)?.block),
   };
 }
 

@@ -3,8 +3,10 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
+import { NativeOnly } from "../native_only.ts";
 import { chatMessagesOf } from "./_conversation.ts";
 import { toolingOf } from "./_tools.ts";
 
@@ -26,17 +28,21 @@ interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
+  /** The error if no model with native support is eligible; undefined if chat can express the request. */
+  readonly nativeOnly: UnsupportedRequestError | undefined;
 }
 
 /**
  * Converts a request.
  *
  * @param value The parsed body, unvalidated.
- * @throws {UnsupportedRequestError} If it is malformed, or cannot be expressed in chat.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function chatRequestOf(value: unknown): ChatForm {
   const body = checkMembers(value);
   checkPlain(body);
+  const nativeOnly = new NativeOnly();
+  addHosted(body, nativeOnly);
   const { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, stop_sequences, cache_control } = body;
   if (max_tokens === undefined || max_tokens === null) throw missing("max_tokens");
   if (!isWhole(max_tokens) || max_tokens === 0) {
@@ -47,14 +53,15 @@ export function chatRequestOf(value: unknown): ChatForm {
   return {
     chat: withoutEmpty({
       ...plain,
-      messages: chatMessagesOf(body.system, body.messages),
-      ...toolingOf(body),
+      messages: chatMessagesOf(body.system, body.messages, nativeOnly),
+      ...toolingOf(body, nativeOnly),
       stop: stopsOf(stop_sequences),
-      ...outputOf(body),
+      ...outputOf(body, nativeOnly),
       user: session !== undefined && session.length <= maxUserChars ? session : undefined,
     }) as unknown as ChatCompletionRequest,
     session,
     dropped: Object.keys(body).filter((name) => !translated.has(name) && body[name] !== null),
+    nativeOnly: nativeOnly.error,
   };
 }
 
@@ -66,10 +73,13 @@ function checkPlain(body: JsonObject): void {
   for (const name of ["metadata", "thinking", "output_config"]) {
     checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
+}
+
+function addHosted(body: JsonObject, nativeOnly: NativeOnly): void {
   for (const name of ["container", "mcp_servers"]) {
     const given = body[name];
     if (given === undefined || given === null || Array.isArray(given) && given.length === 0) continue;
-    throw invalid(`"${name}" is not supported by models of other APIs: remove it`, name);
+    nativeOnly.add(name, `"${name}" is not supported by models of other APIs: remove it`);
   }
 }
 
@@ -88,28 +98,42 @@ function stopsOf(stops: unknown): string[] | undefined {
 }
 
 /** Reasoning effort and response format. */
-function outputOf({ thinking, output_config: config }: JsonObject): Partial<ChatCompletionRequest> {
+function outputOf(
+  { thinking, output_config: config }: JsonObject,
+  nativeOnly: NativeOnly,
+): Partial<ChatCompletionRequest> {
   const { effort, format } = isObject(config) ? config : {};
   return {
-    reasoning_effort: effortOf(isObject(thinking) ? thinking : {}, effort),
-    response_format: isObject(format) ? formatOf(format) : undefined,
+    reasoning_effort: effortOf(isObject(thinking) ? thinking : {}, effort, nativeOnly),
+    response_format: isObject(format) ? formatOf(format, nativeOnly) : undefined,
   };
 }
 
 /** Without thinking, no effort is set: not every model supports the parameter. */
-function effortOf({ type, budget_tokens: budget }: JsonObject, effort: unknown): string | undefined {
+function effortOf(
+  { type, budget_tokens: budget }: JsonObject,
+  effort: unknown,
+  nativeOnly: NativeOnly,
+): string | undefined {
   if (type === "disabled") return undefined;
   if (typeof effort === "string") return effort === "max" ? "xhigh" : effort;
   if (type !== "enabled") return undefined;
-  if (typeof budget !== "number") throw wrongType("thinking.budget_tokens", "a number", budget);
+  if (typeof budget !== "number") {
+    nativeOnly.add("thinking.budget_tokens", '"thinking.budget_tokens" has to be a number for models of other APIs');
+    return undefined;
+  }
   return budget <= 2_048 ? "low" : budget <= 8_192 ? "medium" : "high";
 }
 
-function formatOf({ type, schema }: JsonObject): ChatCompletionRequest["response_format"] {
+function formatOf(
+  { type, schema }: JsonObject,
+  nativeOnly: NativeOnly,
+): ChatCompletionRequest["response_format"] {
   if (type === "json_schema" && isObject(schema)) {
     return { type: "json_schema", json_schema: { name: "response", schema, strict: true } };
   }
-  throw invalid('"output_config.format" has to have the type "json_schema" and a schema', "output_config.format");
+  nativeOnly.add("output_config.format", '"output_config.format" has to have the type "json_schema" and a schema');
+  return undefined;
 }
 
 function withoutEmpty(members: JsonObject): JsonObject {

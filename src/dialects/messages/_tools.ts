@@ -3,8 +3,9 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import { checkCount, invalid, maxTools, missing, wrongType } from "../../pipeline/check_body.ts";
+import { checkCount, maxTools, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
+import type { NativeOnly } from "../native_only.ts";
 import { markOf, stringAt } from "./_content.ts";
 
 /** The tool parameters of a chat request. */
@@ -13,31 +14,35 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
 /**
  * Converts tools and tool choice.
  *
- * @throws {UnsupportedRequestError} For a hosted tool.
+ * @param body The request.
+ * @param nativeOnly Collects tools that the API defines.
+ * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function toolingOf({ tools, tool_choice: choice }: JsonObject): Tooling {
+export function toolingOf({ tools, tool_choice: choice }: JsonObject, nativeOnly: NativeOnly): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   checkCount(tools, "tools", maxTools);
   if (tools.length === 0) return {};
-  return { tools: tools.map((tool, index) => toolOf(tool, `tools[${index}]`)), ...choiceOf(choice) };
+  const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, nativeOnly));
+  const chosen = choiceOf(choice, nativeOnly);
+  return functions.length === 0 ? {} : { tools: functions, ...chosen };
 }
 
-function toolOf(tool: unknown, where: string): Tool {
+function toolOf(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
   if (!isObject(tool)) throw wrongType(where, "an object", tool);
   const { type = "custom", description, input_schema: schema, strict } = tool;
   if (type !== "custom" && type !== null) {
-    throw invalid(
-      `"${where}.type" is ${
-        JSON.stringify(String(type).slice(0, 80))
-      }, a tool that models of other APIs do not have: ` +
-        "describe a tool of your own by name and input_schema",
+    const shown = JSON.stringify(String(type).slice(0, 80));
+    nativeOnly.add(
       `${where}.type`,
+      `"${where}.type" is ${shown}, a tool that models of other APIs do not have: ` +
+        "describe a tool of your own by name and input_schema",
     );
+    return [];
   }
   if (schema === undefined) throw missing(`${where}.input_schema`);
   if (!isObject(schema)) throw wrongType(`${where}.input_schema`, "an object", schema);
-  return {
+  return [{
     type: "function",
     function: {
       name: stringAt(tool, "name", where),
@@ -46,10 +51,10 @@ function toolOf(tool: unknown, where: string): Tool {
       ...(typeof strict === "boolean" ? { strict } : {}),
     },
     ...markOf(tool),
-  };
+  }];
 }
 
-function choiceOf(choice: unknown): Tooling {
+function choiceOf(choice: unknown, nativeOnly: NativeOnly): Tooling {
   if (choice === undefined || choice === null) return {};
   if (!isObject(choice)) throw wrongType("tool_choice", "an object", choice);
   const single = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};
@@ -66,6 +71,7 @@ function choiceOf(choice: unknown): Tooling {
         ...single,
       };
     default:
-      throw invalid('"tool_choice.type" has to be "auto", "any", "tool" or "none"', "tool_choice.type");
+      nativeOnly.add("tool_choice.type", '"tool_choice.type" has to be "auto", "any", "tool" or "none"');
+      return {};
   }
 }

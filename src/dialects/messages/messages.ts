@@ -21,13 +21,13 @@ export const messages: Dialect = {
   ...messagesWords,
   name: "messages",
   translate(value, { headers }) {
-    const { chat, session, dropped } = chatRequestOf(value);
+    const { chat, session, dropped, nativeOnly } = chatRequestOf(value);
     const stops = chat.stop as string[] | undefined;
     return {
       chat,
       session,
       dropped,
-      native: nativeOf(value as JsonObject, headers),
+      native: nativeOf(value as JsonObject, { headers, nativeOnly }),
       whole: (completion) => messageOf(completion, stops),
       events: () => new MessageEvents(stops),
     };

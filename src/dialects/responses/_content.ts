@@ -3,9 +3,9 @@
  * @module
  */
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
-import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
+import { missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { NativeOnly } from "./_native_only.ts";
+import type { ResponsesNativeOnly } from "./_native_only.ts";
 
 /** The content of an assistant message. */
 export interface AssistantContent {
@@ -41,7 +41,7 @@ function contentOf(content: unknown, where: string): readonly JsonObject[] {
  * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function inputParts(content: unknown, where: string, nativeOnly: NativeOnly): ContentPart[] {
+export function inputParts(content: unknown, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   return contentOf(content, where).flatMap((part, index) => partOf(part, `${where}[${index}]`, nativeOnly));
 }
 
@@ -50,11 +50,14 @@ export function inputParts(content: unknown, where: string, nativeOnly: NativeOn
  *
  * @param content A string, or text parts.
  * @param where Path in the request.
+ * @param nativeOnly Collects what chat cannot express.
  */
-export function textOf(content: unknown, where: string): string {
-  return contentOf(content, where).map((part, index) => {
-    if (part.type !== "input_text") throw unsupportedPart(part, `${where}[${index}]`, "input_text");
-    return stringAt(part, "text", `${where}[${index}]`);
+export function textOf(content: unknown, where: string, nativeOnly: ResponsesNativeOnly): string {
+  return contentOf(content, where).flatMap((part, index) => {
+    const at = `${where}[${index}]`;
+    if (part.type === "input_text") return stringAt(part, "text", at);
+    addMisplaced(part, at, { nativeOnly, allowed: "input_text" });
+    return [];
   }).join("\n\n");
 }
 
@@ -63,15 +66,20 @@ export function textOf(content: unknown, where: string): string {
  *
  * @param content A string, or text and refusal parts.
  * @param where Path in the request.
+ * @param nativeOnly Collects what chat cannot express.
  */
-export function assistantContent(content: unknown, where: string): AssistantContent {
+export function assistantContent(
+  content: unknown,
+  where: string,
+  nativeOnly: ResponsesNativeOnly,
+): AssistantContent {
   let text = "";
   let refusal = "";
   contentOf(content, where).forEach((part, index) => {
     const at = `${where}[${index}]`;
     if (part.type === "output_text" || part.type === "input_text") text += stringAt(part, "text", at);
     else if (part.type === "refusal") refusal += stringAt(part, "refusal", at);
-    else throw unsupportedPart(part, at, "output_text or refusal");
+    else addMisplaced(part, at, { nativeOnly, allowed: "output_text or refusal" });
   });
   return { text, refusal };
 }
@@ -89,7 +97,7 @@ export function quoted(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "none that is a string";
 }
 
-function partOf(part: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
+function partOf(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   switch (part.type) {
     case "input_text":
       return textPart(stringAt(part, "text", where));
@@ -102,28 +110,34 @@ function partOf(part: JsonObject, where: string, nativeOnly: NativeOnly): Conten
       return [{ type: "input_audio", input_audio: part.input_audio as ContentPart["input_audio"] & JsonObject }];
     case "output_text":
     case "refusal":
-      throw unsupportedPart(part, where, inputKinds);
+      addMisplaced(part, where, { nativeOnly, allowed: inputKinds });
+      return [];
     default:
-      nativeOnly.add(`${where}.type`, `is ${quoted(part.type)}`, `use ${inputKinds}`);
+      nativeOnly.addLack(`${where}.type`, { what: `is ${quoted(part.type)}`, instead: `use ${inputKinds}` });
       return [];
   }
 }
 
-function unsupportedPart({ type }: JsonObject, where: string, allowed: string): Error {
-  return invalid(
-    `"${where}.type" is ${quoted(type)}, and has to be ${allowed} in a message of this role`,
-    `${where}.type`,
-  );
+function addMisplaced(
+  { type }: JsonObject,
+  where: string,
+  { nativeOnly, allowed }: { readonly nativeOnly: ResponsesNativeOnly; readonly allowed: string },
+): void {
+  const param = `${where}.type`;
+  nativeOnly.add(param, `"${param}" is ${quoted(type)}, and has to be ${allowed} in a message of this role`);
 }
 
 function textPart(text: string): ContentPart[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function imagePart(part: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
+function imagePart(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   const { image_url: url, detail } = part;
   if (isAbsent(url) && !isAbsent(part.file_id)) {
-    nativeOnly.add(`${where}.file_id`, "is an image by its id", "send its URL or content in image_url");
+    nativeOnly.addLack(`${where}.file_id`, {
+      what: "is an image by its id",
+      instead: "send its URL or content in image_url",
+    });
     return [];
   }
   if (typeof url !== "string") {
@@ -132,11 +146,11 @@ function imagePart(part: JsonObject, where: string, nativeOnly: NativeOnly): Con
   return [{ type: "image_url", image_url: { url, ...(typeof detail === "string" ? { detail } : {}) } }];
 }
 
-function filePart(part: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
+function filePart(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   const { file_data: data, filename } = part;
   for (const [name, what] of [["file_id", "a file by its id"], ["file_url", "a file by its URL"]] as const) {
     if (!isAbsent(data) || isAbsent(part[name])) continue;
-    nativeOnly.add(`${where}.${name}`, `is ${what}`, "send the file itself in file_data");
+    nativeOnly.addLack(`${where}.${name}`, { what: `is ${what}`, instead: "send the file itself in file_data" });
     return [];
   }
   const file_data = stringAt(part, "file_data", where);

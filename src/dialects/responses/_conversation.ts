@@ -8,7 +8,7 @@ import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_bo
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { Queue } from "../../util/queue.ts";
-import type { NativeOnly } from "./_native_only.ts";
+import type { ResponsesNativeOnly } from "./_native_only.ts";
 import { statesIn } from "./_carried.ts";
 import { type AssistantContent, assistantContent, inputParts, quoted, stringAt, textOf } from "./_content.ts";
 
@@ -22,7 +22,7 @@ const itemKinds = "message, reasoning, function_call or function_call_output";
  * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatMessagesOf(instructions: unknown, input: unknown, nativeOnly: NativeOnly): ChatMessage[] {
+export function chatMessagesOf(instructions: unknown, input: unknown, nativeOnly: ResponsesNativeOnly): ChatMessage[] {
   const conversation = new Conversation(itemsOf(input, nativeOnly), nativeOnly);
   const messages = conversation.read();
   if (typeof instructions === "string" && instructions !== "") {
@@ -31,7 +31,7 @@ export function chatMessagesOf(instructions: unknown, input: unknown, nativeOnly
   return messages;
 }
 
-function itemsOf(input: unknown, nativeOnly: NativeOnly): readonly JsonObject[] {
+function itemsOf(input: unknown, nativeOnly: ResponsesNativeOnly): readonly JsonObject[] {
   if (input === undefined || input === null) {
     if (nativeOnly.isStored) return [];
     throw missing("input");
@@ -66,7 +66,7 @@ interface Result {
 
 class Conversation {
   readonly #items: readonly JsonObject[];
-  readonly #beyond: NativeOnly;
+  readonly #beyond: ResponsesNativeOnly;
   readonly #messages: ChatMessage[] = [];
   /** Results without a call yet, by call id, in order. */
   readonly #results = new Map<string, Queue<Result>>();
@@ -76,7 +76,7 @@ class Conversation {
   /** Images and files of results, which chat accepts only in user messages. */
   #files: ContentPart[] = [];
 
-  constructor(items: readonly JsonObject[], nativeOnly: NativeOnly) {
+  constructor(items: readonly JsonObject[], nativeOnly: ResponsesNativeOnly) {
     this.#items = items;
     this.#beyond = nativeOnly;
     this.#states = statesIn(items);
@@ -88,7 +88,7 @@ class Conversation {
     this.#endTurn();
     this.#addFiles([]);
     const unmatched = [...this.#results.values()].find(({ length }) => length > 0)?.first;
-    if (unmatched !== undefined && !this.#beyond.isStored) throw unmatchedResult(unmatched);
+    if (unmatched !== undefined && !this.#beyond.isStored) addUnmatched(unmatched, this.#beyond);
     return this.#messages.length > 0 ? this.#messages : [{ role: "user", content: "" }];
   }
 
@@ -112,15 +112,14 @@ class Conversation {
       case "function_call_output":
         return this.#endTurn(); // it already follows its call
       case "item_reference":
-        return this.#beyond.addStored(
-          where,
-          "refers to an item that the provider stores",
-          'send the item itself (clients do with "store": false)',
-        );
+        return this.#beyond.addStored(where, {
+          what: "refers to an item that the provider stores",
+          instead: 'send the item itself (clients do with "store": false)',
+        });
       case undefined:
         throw missing(`${where}.type`);
       default:
-        this.#beyond.add(`${where}.type`, `is ${quoted(item.type)}`, `use ${itemKinds}`);
+        this.#beyond.addLack(`${where}.type`, { what: `is ${quoted(item.type)}`, instead: `use ${itemKinds}` });
     }
   }
 
@@ -134,10 +133,10 @@ class Conversation {
       case "developer":
         this.#endTurn();
         this.#addFiles([]);
-        this.#messages.push({ role: "system", content: textOf(content, at) });
+        this.#messages.push({ role: "system", content: textOf(content, at, this.#beyond) });
         return;
       case "assistant": {
-        const added = assistantContent(content, at);
+        const added = assistantContent(content, at, this.#beyond);
         // a model may continue the turn after its calls
         if (this.#turn !== undefined && this.#turn.calls.length === 0 && (this.#turn.text || this.#turn.refusal)) {
           this.#endTurn();
@@ -147,8 +146,18 @@ class Conversation {
         return;
       }
       default:
-        throw wrongRole(role, `${where}.role`);
+        return this.#addRole(role, `${where}.role`);
     }
+  }
+
+  #addRole(role: unknown, where: string): void {
+    if (role === undefined) throw missing(where);
+    if (typeof role !== "string") throw wrongType(where, "a string", role);
+    this.#beyond.add(
+      where,
+      `"${where}" is ${quoted(role)}, and has to be "user", "assistant", "system" or "developer"; ` +
+        "the result of a tool is an item of the type function_call_output",
+    );
   }
 
   #addThoughts({ summary, content }: JsonObject, where: string): void {
@@ -200,8 +209,11 @@ class Conversation {
   #takeResult(id: string): Result[] {
     const result = this.#results.get(id)?.shift();
     if (result !== undefined) return [result];
-    if (this.#beyond.isStored) return [];
-    throw invalid(`"input" has no function_call_output for the call ${quoted(id)}: send its result as well`, "input");
+    if (!this.#beyond.isStored) {
+      const call = quoted(id);
+      this.#beyond.add("input", `"input" has no function_call_output for the call ${call}: send its result as well`);
+    }
+    return [];
   }
 
   /** Adds a user message, after the images and files of preceding results. */
@@ -212,7 +224,7 @@ class Conversation {
   }
 }
 
-function resultOf(item: JsonObject, index: number, nativeOnly: NativeOnly): Result {
+function resultOf(item: JsonObject, index: number, nativeOnly: ResponsesNativeOnly): Result {
   const where = `input[${index}]`;
   const id = stringAt(item, "call_id", where);
   const parts = inputParts(item.output, `${where}.output`, nativeOnly);
@@ -227,22 +239,10 @@ function resultOf(item: JsonObject, index: number, nativeOnly: NativeOnly): Resu
   };
 }
 
-function unmatchedResult({ index, id }: Result): Error {
+/** Other items may have made the call, such as `local_shell_call`. */
+function addUnmatched({ index, id }: Result, nativeOnly: ResponsesNativeOnly): void {
   const param = `input[${index}].call_id`;
-  return invalid(
-    `"${param}" is ${quoted(id)}, but "input" has no function_call for it: send that as well`,
-    param,
-  );
-}
-
-function wrongRole(role: unknown, where: string): Error {
-  if (role === undefined) return missing(where);
-  if (typeof role !== "string") return wrongType(where, "a string", role);
-  return invalid(
-    `"${where}" is ${quoted(role)}, and has to be "user", "assistant", "system" or "developer"; ` +
-      "the result of a tool is an item of the type function_call_output",
-    where,
-  );
+  nativeOnly.add(param, `"${param}" is ${quoted(id)}, but "input" has no function_call for it: send that as well`);
 }
 
 /** A single text part is sent as a string: some APIs accept parts only together with images. */

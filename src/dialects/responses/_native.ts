@@ -4,12 +4,12 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
 import { usesVendorTools } from "../../pipeline/vendor_tools.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
 import { withoutOwn } from "./_carried.ts";
+import type { ResponsesNativeOnly } from "./_native_only.ts";
 
 /** Sampling parameters that chat shares, and that some models reject. */
 const sampling: readonly string[] = ["temperature", "top_p"];
@@ -18,9 +18,9 @@ const sampling: readonly string[] = ["temperature", "top_p"];
  * The native request.
  *
  * @param body The validated body.
- * @param pinned The error if it is routed to models of other providers as well.
+ * @param nativeOnly What only native providers support.
  */
-export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | undefined): Translation["native"] {
+export function nativeOf(body: JsonObject, { error, pinned }: ResponsesNativeOnly): Translation["native"] {
   const { input, reasoning } = body;
   const cleaned = Array.isArray(input) ? withoutOwn(input) : input;
   const own = cleaned === input ? {} : { input: cleaned };
@@ -38,6 +38,7 @@ export function nativeOf(body: JsonObject, pinned: UnsupportedRequestError | und
     names: { max_tokens: "max_output_tokens", reasoning_effort: "reasoning" },
     headers: {},
     hasFee: usesVendorTools(body),
+    only: error,
     pinned,
   };
 }

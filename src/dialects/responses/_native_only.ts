@@ -1,18 +1,27 @@
 /**
- * Features that only native Responses API providers support: stored objects, hosted tools, and members that chat cannot
- * express.
+ * What only native Responses API providers support: stored objects, provider-executed tools, and members that chat
+ * cannot express.
  * @module
  */
 import { UnsupportedRequestError } from "../../errors.ts";
+import { NativeOnly } from "../native_only.ts";
 
-/** The native-only features of a request, in order of appearance. A request without any can be routed to all models. */
-export class NativeOnly {
-  #first: UnsupportedRequestError | undefined;
+/** What chat lacks for a part of a request. */
+interface Lack {
+  /** Description that follows the path, such as `is a file by its id`. */
+  readonly what: string;
+  /** Alternative that all models support, such as `send the file itself`. */
+  readonly instead: string;
+}
+
+/** The native-only parts of a Responses request, and those that tie it to one provider. */
+export class ResponsesNativeOnly extends NativeOnly {
+  #pinned: UnsupportedRequestError | undefined;
   #isStored = false;
 
-  /** The error if the request is routed to another provider; undefined if there are no such features. */
-  get error(): UnsupportedRequestError | undefined {
-    return this.#first;
+  /** The error if the request could be routed to models of several providers; undefined if it may be. */
+  get pinned(): UnsupportedRequestError | undefined {
+    return this.#pinned;
   }
 
   /** Whether the provider stores a part of the conversation, so that calls or results may lack their counterparts. */
@@ -20,24 +29,24 @@ export class NativeOnly {
     return this.#isStored;
   }
 
-  /**
-   * Adds a feature.
-   *
-   * @param param Path of the member.
-   * @param what Description that follows the path, such as `is a file by its id`.
-   * @param instead Alternative that all models support, such as `send the file itself`.
-   */
-  add(param: string, what: string, instead: string): void {
-    this.#first ??= new UnsupportedRequestError(
-      `"${param}" ${what}, which models of other APIs do not support: ${instead}, ` +
-        'or set "model" to one whose provider supports the Responses API',
-      { code: "unsupported_by_pool", param },
-    );
+  /** Adds a part that models of other APIs do not support. */
+  addLack(param: string, lack: Lack): void {
+    this.add(param, messageOn(param, lack));
+  }
+
+  /** Adds a member that requires a provider which stores responses. */
+  addPinned(param: string, lack: Lack): void {
+    this.#pinned ??= new UnsupportedRequestError(messageOn(param, lack), { code: "unsupported_by_pool", param });
   }
 
   /** Adds a member that refers to an object which the provider stores. */
-  addStored(param: string, what: string, instead: string): void {
+  addStored(param: string, lack: Lack): void {
     this.#isStored = true;
-    this.add(param, what, instead);
+    this.addPinned(param, lack);
   }
+}
+
+function messageOn(param: string, { what, instead }: Lack): string {
+  return `"${param}" ${what}, which models of other APIs do not support: ${instead}, ` +
+    'or set "model" to one whose provider supports the Responses API';
 }

@@ -3,15 +3,14 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
-import { bodyChecker, checkOptional, invalid, isWhole, wrongType } from "../../pipeline/check_body.ts";
+import { bodyChecker, checkOptional, isWhole, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import { NativeOnly } from "./_native_only.ts";
+import { ResponsesNativeOnly } from "./_native_only.ts";
 import { chatMessagesOf } from "./_conversation.ts";
 import { quoted, stringAt } from "./_content.ts";
 import { toolingOf } from "./_tools.ts";
 
-/** Members that chat supports, that have no effect on other models, or that {@linkcode NativeOnly} collects. */
+/** Members that chat supports, that have no effect on other models, or that {@linkcode ResponsesNativeOnly} collects. */
 const ownMembers: readonly string[] = [
   ...["input", "instructions", "stream", "stream_options", "temperature", "top_p", "top_logprobs", "max_output_tokens"],
   ...["tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "include", "metadata", "service_tier"],
@@ -31,10 +30,8 @@ interface ChatForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
-  /**
-   * The error if the request is routed to a provider without the Responses API; undefined if any provider can serve it.
-   */
-  readonly nativeOnly: UnsupportedRequestError | undefined;
+  /** What only providers of the Responses API support. */
+  readonly nativeOnly: ResponsesNativeOnly;
 }
 
 /**
@@ -46,7 +43,7 @@ interface ChatForm {
 export function chatRequestOf(value: unknown): ChatForm {
   const body = checkMembers(value);
   checkPlain(body);
-  const nativeOnly = new NativeOnly();
+  const nativeOnly = new ResponsesNativeOnly();
   rejectStored(body, nativeOnly);
   const { model, models, mesh, max_output_tokens: max_tokens, stream, temperature, top_p, user } = body;
   const session = [body.prompt_cache_key, body.safety_identifier, user].find(isName);
@@ -55,10 +52,10 @@ export function chatRequestOf(value: unknown): ChatForm {
     ...plain,
     messages: chatMessagesOf(body.instructions, body.input, nativeOnly),
     ...toolingOf(body, nativeOnly),
-    ...outputOf(body),
+    ...outputOf(body, nativeOnly),
     user: isName(user) && user.length <= maxUserChars ? user : undefined,
   }) as unknown as ChatCompletionRequest;
-  return { chat, session, dropped: droppedOf(body), nativeOnly: nativeOnly.error };
+  return { chat, session, dropped: droppedOf(body), nativeOnly };
 }
 
 function checkPlain(body: JsonObject): void {
@@ -82,23 +79,33 @@ function checkPlain(body: JsonObject): void {
 /** ModelMesh stores nothing between requests, and has no background responses. */
 function rejectStored(
   { previous_response_id, conversation, prompt, background, store }: JsonObject,
-  nativeOnly: NativeOnly,
+  nativeOnly: ResponsesNativeOnly,
 ): void {
   for (const [name, value] of Object.entries({ previous_response_id, conversation })) {
     if (value === undefined || value === null) continue;
-    nativeOnly.addStored(name, "refers to a conversation that the provider stores", 'send all of it in "input"');
+    nativeOnly.addStored(name, {
+      what: "refers to a conversation that the provider stores",
+      instead: 'send all of it in "input"',
+    });
   }
   if (prompt !== undefined && prompt !== null) {
-    nativeOnly.addStored(
-      "prompt",
-      "refers to a prompt that the provider stores",
-      'send its text in "instructions" and "input"',
-    );
+    nativeOnly.addStored("prompt", {
+      what: "refers to a prompt that the provider stores",
+      instead: 'send its text in "instructions" and "input"',
+    });
   }
   if (background === true) {
-    nativeOnly.add("background", "is true", "remove it, and wait for the response or stream it");
+    nativeOnly.addPinned("background", {
+      what: "is true",
+      instead: "remove it, and wait for the response or stream it",
+    });
   }
-  if (store === true) nativeOnly.add("store", "is true", 'remove it, and send the complete conversation in "input"');
+  if (store === true) {
+    nativeOnly.addPinned("store", {
+      what: "is true",
+      instead: 'remove it, and send the complete conversation in "input"',
+    });
+  }
 }
 
 function isName(value: unknown): value is string {
@@ -106,7 +113,10 @@ function isName(value: unknown): value is string {
 }
 
 /** Reasoning effort and response format. */
-function outputOf({ reasoning, text, include, top_logprobs: top }: JsonObject): Partial<ChatCompletionRequest> {
+function outputOf(
+  { reasoning, text, include, top_logprobs: top }: JsonObject,
+  nativeOnly: ResponsesNativeOnly,
+): Partial<ChatCompletionRequest> {
   const { effort } = isObject(reasoning) ? reasoning : {};
   if (effort !== undefined && effort !== null && typeof effort !== "string") {
     throw wrongType("reasoning.effort", "a string", effort);
@@ -116,21 +126,22 @@ function outputOf({ reasoning, text, include, top_logprobs: top }: JsonObject): 
     Array.isArray(include) && include.includes("message.output_text.logprobs");
   return {
     reasoning_effort: effort as string | undefined,
-    response_format: format === undefined || format === null ? undefined : formatOf(format),
+    response_format: format === undefined || format === null ? undefined : formatOf(format, nativeOnly),
     ...(isScored ? { logprobs: true, top_logprobs: top ?? undefined } : {}),
   };
 }
 
-function formatOf(format: unknown): ChatCompletionRequest["response_format"] {
+function formatOf(format: unknown, nativeOnly: ResponsesNativeOnly): ChatCompletionRequest["response_format"] {
   if (!isObject(format)) throw wrongType("text.format", "an object", format);
   const { type, schema, strict, description } = format;
   if (type === "text") return undefined;
   if (type === "json_object") return { type };
   if (type !== "json_schema") {
-    throw invalid(
-      `"text.format.type" is ${quoted(type)}, and has to be "text", "json_object" or "json_schema"`,
-      "text.format.type",
-    );
+    nativeOnly.addLack("text.format.type", {
+      what: `is ${quoted(type)}`,
+      instead: 'use "text", "json_object" or "json_schema"',
+    });
+    return undefined;
   }
   if (!isObject(schema)) throw wrongType("text.format.schema", "an object", schema);
   const name = stringAt(format, "name", "text.format");

@@ -3,9 +3,9 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import { checkCount, invalid, maxTools, wrongType } from "../../pipeline/check_body.ts";
+import { checkCount, maxTools, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { NativeOnly } from "./_native_only.ts";
+import type { ResponsesNativeOnly } from "./_native_only.ts";
 import { quoted, stringAt } from "./_content.ts";
 
 /** The tool parameters of a chat request. */
@@ -20,7 +20,7 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
  */
 export function toolingOf(
   { tools, tool_choice, parallel_tool_calls: parallel }: JsonObject,
-  nativeOnly: NativeOnly,
+  nativeOnly: ResponsesNativeOnly,
 ): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
@@ -36,11 +36,14 @@ export function toolingOf(
   };
 }
 
-function toolOf(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
+function toolOf(tool: unknown, where: string, nativeOnly: ResponsesNativeOnly): Tool[] {
   if (!isObject(tool)) throw wrongType(where, "an object", tool);
   const { type, description, parameters, strict } = tool;
   if (type !== "function") {
-    nativeOnly.add(`${where}.type`, `is ${quoted(type)}`, 'describe a tool of your own, of the type "function"');
+    nativeOnly.addLack(`${where}.type`, {
+      what: `is ${quoted(type)}`,
+      instead: 'describe a tool of your own, of the type "function"',
+    });
     return [];
   }
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
@@ -63,11 +66,15 @@ interface Choice {
   readonly allowed?: ReadonlySet<unknown>;
 }
 
-function choiceOf(choice: unknown, nativeOnly: NativeOnly): Choice {
+function choiceOf(choice: unknown, nativeOnly: ResponsesNativeOnly): Choice {
   if (choice === undefined || choice === null) return {};
   if (choice === "none" || choice === "auto" || choice === "required") return { choice };
   if (typeof choice === "string") {
-    throw invalid('"tool_choice" has to be "none", "auto", "required" or an object', "tool_choice");
+    nativeOnly.addLack("tool_choice", {
+      what: `is ${quoted(choice)}`,
+      instead: 'use "none", "auto", "required" or an object',
+    });
+    return {};
   }
   if (!isObject(choice)) throw wrongType("tool_choice", "a string or an object", choice);
   if (choice.type === "function") {
@@ -77,6 +84,9 @@ function choiceOf(choice: unknown, nativeOnly: NativeOnly): Choice {
     const allowed = new Set(choice.tools.map((tool: unknown) => isObject(tool) ? tool.name : undefined));
     return { choice: choice.mode === "required" ? "required" : "auto", allowed };
   }
-  nativeOnly.add("tool_choice.type", `is ${quoted(choice.type)}`, 'use "function" or "allowed_tools"');
+  nativeOnly.addLack("tool_choice.type", {
+    what: `is ${quoted(choice.type)}`,
+    instead: 'use "function" or "allowed_tools"',
+  });
   return {};
 }
