@@ -168,7 +168,7 @@ describe("Tools that a vendor runs for a fee", () => {
     assertEquals([response.status, (await response.json()).error.code], [400, "unsupported_by_pool"]);
   });
 
-  it("are found in the Responses API and in Gemini's as well", async () => {
+  it("are found in the Responses API, in Gemini's and in the Messages API as well", async () => {
     await using upstream = await startUpstream(json({}));
     const provider = { config: { responses: true } };
     await using own = await startTestProxy({
@@ -179,7 +179,12 @@ describe("Tools that a vendor runs for a fee", () => {
     const gemini = { dialect: "gemini", url: upstream.url, settings: { pricing } } as const;
     await using google = await startDialectProxy({ a: gemini }, { config: { budget: ample } });
     const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
+    const claude = { dialect: "anthropic", url: upstream.url, settings: { pricing } } as const;
+    await using anthropic = await startDialectProxy({ a: claude }, { config: { budget: ample } });
+    const message = { model: "chat", max_tokens: 64, messages };
     const asked: readonly (readonly [url: string, body: object])[] = [
+      [`${anthropic.url}/v1/messages`, { ...message, tools: [{ type: "web_search_20250305", name: "web_search" }] }],
+      [`${anthropic.url}/v1/messages`, { ...message, tools: [{ type: "telepathy_20301231", name: "telepathy" }] }],
       [`${own.url}/v1/responses`, { model: "chat", input: "Hi", tools: [{ type: "web_search" }] }],
       [`${own.url}/v1/responses`, { model: "chat", input: "Hi", tools: [{ type: "image_generation" }] }],
       [`${google.url}/v1beta/models/chat:generateContent`, { contents, tools: [{ googleSearch: {} }] }],
@@ -189,10 +194,19 @@ describe("Tools that a vendor runs for a fee", () => {
       const headers = { "content-type": "application/json" };
       const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
       const { error } = await response.json();
-      assertEquals(response.status, 503, JSON.stringify(error));
+      assertEquals(Math.floor(response.status / 100), 5, JSON.stringify(error));
       assertMatch(error.message, /a \(no_price\)/);
     }
     assertEquals(upstream.calls, 0);
+    for (const type of ["bash_20250124", "text_editor_20250728", "memory_20250818", "web_fetch_20250910"]) {
+      upstream.follow(json({ type: "message", content: [], stop_reason: "max_tokens" }));
+      const response = await fetch(`${anthropic.url}/v1/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...message, tools: [{ type, name: "own" }] }),
+      });
+      assertEquals([type, response.status], [type, 200], await response.text());
+    }
   });
 
   it("are refused in a batch under a budget", async () => {
