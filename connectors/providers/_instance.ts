@@ -81,11 +81,17 @@ function checkOptions(connector: ProviderConnector, { apiKey, baseUrl, models }:
 }
 
 /** Facts of a model that the program names; a dated id takes those of the model it is a release of. */
-function chosen(model: string | ModelInfo, { models, local }: ProviderConnector): ModelInfo {
+function chosen(model: string | ModelInfo, { models, local, findRules }: ProviderConnector): ModelInfo {
   const id = typeof model === "string" ? model : model.id;
   const { undated } = splitDate(id);
   const known = models.find((one) => one.id === id) ?? models.find((one) => one.id === undated);
-  const info = { ...(local ? { pricing: [{ input: 0, output: 0 }] } : {}), ...known, id };
+  const rules = known === undefined ? findRules?.(typeof model === "string" ? { id } : model) : undefined;
+  const info = {
+    ...(local ? { pricing: [{ input: 0, output: 0 }] } : {}),
+    ...(rules === undefined ? {} : { parameters: rules }),
+    ...known,
+    id,
+  };
   const merged = typeof model === "string" ? info : { ...info, ...model };
   return { ...merged, defaultFor: merged.capabilities ?? ["chat-completion"] };
 }

@@ -20,6 +20,7 @@ export const deepseek: OpenAiCompatible = {
   detection: { keys: ["DEEPSEEK_API_KEY"], baseUrl: ["DEEPSEEK_BASE_URL"] },
   parameters: {
     rename: { max_completion_tokens: "max_tokens" },
+    max_stop_sequences: 16,
     drop: ["top_k"],
     refuse: ["n"],
     efforts: { none: { thinking: { type: "disabled" } }, minimal: { reasoning_effort: "low" } },

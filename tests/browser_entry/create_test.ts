@@ -185,6 +185,15 @@ describe("create() with vendors", () => {
     assertEquals(mesh.listModels().map(({ name }) => name), ["acme.one", "acme.two"]);
   });
 
+  it("has the rules of the newest generation for a model that their catalogue does not know", async () => {
+    await using upstream = await startUpstream(answer());
+    const providers = [openai({ apiKey: key, baseUrl: upstream.url, models: ["gpt-9-nova"] })];
+    await using client = create("chat-completion", { providers });
+    await client.chat.completions.create({ messages, max_tokens: 5, temperature: 0.2, top_k: 9 });
+    const { messages: _, ...sent } = upstream.requests[0]!.json();
+    assertEquals(sent, { model: "gpt-9-nova", max_completion_tokens: 5 });
+  });
+
   it("knows what their catalogue knows of a model, of a dated one too", async () => {
     await using upstream = await startUpstream(answer());
     const providers = [openai({ apiKey: key, baseUrl: upstream.url, models: ["gpt-5-mini-2025-08-07"] })];
