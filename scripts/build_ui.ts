@@ -10,6 +10,9 @@ import { downloaded } from "./npm/std.ts";
 
 /** What draws the charts, in the version that `ui/uplot.ts` names. */
 const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
+/** Head of the comment with its license, which packages repeat in a file of their own. */
+const noticeHead = "// The page contains uPlot:";
+
 const target = new URL("src/proxy/_ui_page.ts", root);
 
 /** The style sheets, in the order of the cascade. */
@@ -18,6 +21,8 @@ const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground"
 /** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
 interface Page {
   readonly html: string;
+  /** License of the library in it. */
+  readonly license: string;
   readonly scriptHash: string;
   readonly styleHash: string;
 }
@@ -26,23 +31,27 @@ interface Page {
 export async function buildPage(): Promise<Page> {
   const library = await downloaded(uplot);
   const template = await Deno.readTextFile(new URL("index.html", folder));
-  const license = await Deno.readTextFile(new URL("../LICENSE", `file://${library}`));
+  const license = (await Deno.readTextFile(new URL("../LICENSE", `file://${library}`))).trim();
   const script = await bundle(library);
   const style = await minifiedStyle(library);
   const html = template.replace(/\n\s*/g, "\n")
-    .replace("<head>", () => `<!-- uPlot: ${license.trim()} -->\n<head>`)
+    .replace("<head>", () => `<!-- uPlot: ${license} -->\n<head>`)
     .replace(/\s*\/\*style\*\/\s*/, () => style)
     .replace(/\s*\/\*script\*\/\s*/, () => script);
-  return { html, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
+  return { html, license, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
 }
 
 /** The text of the module that the proxy serves the page from. */
 async function moduleText(): Promise<string> {
-  const { html, scriptHash, styleHash } = await buildPage();
+  const { html, license, scriptHash, styleHash } = await buildPage();
   const packed = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
-  return `// Written by \`deno task ui\` from ui/: not to be edited. The notice of what it contains of others is in the page.
+  const notice = license.split(/\r?\n/).map((line) => `// ${line}`.trimEnd()).join("\n");
+  return `// Written by \`deno task ui\` from ui/: not to be edited.
 // Its sources: ${await digestOfSources()}
+
+${noticeHead}
+${notice}
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {
