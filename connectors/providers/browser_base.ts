@@ -18,6 +18,7 @@ import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { chunkOf, readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
+import { callNow } from "../../src/util/call_now.ts";
 
 /**
  * A provider at a custom URL. By default it uses OpenAI's dialect; a subclass overrides what differs.
@@ -263,7 +264,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
 /** Identifies the hook that failed, and why; the engine redacts API keys from the message. */
 function run<Result>(name: string, hook: () => Result): Result {
   try {
-    return hook();
+    return callNow(hook);
   } catch (error) {
     if (MeshError.isInstance(error)) throw error;
     const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error";

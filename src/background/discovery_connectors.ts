@@ -9,6 +9,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import { ConnectorError } from "../errors.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
+import { notifySafely } from "../observe/notify.ts";
 
 interface ConnectorParts {
   readonly settings: Pick<Settings, "sync" | "health">;
@@ -40,7 +41,7 @@ export class DiscoveryConnectors {
       getSyncStatus: bound(syncing, "getSyncStatus", sync.connector),
       probe: bound(monitoring, "probe", health.connector),
       getHealthReport: bound(monitoring, "getHealthReport", health.connector),
-      clearFailures: (provider) => monitoring.clearFailures?.(provider),
+      clearFailures: (provider) => notifySafely(() => monitoring.clearFailures?.(provider)),
     };
   }
 

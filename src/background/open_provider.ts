@@ -9,6 +9,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** Dependencies of opening. */
 export interface OpeningParts {
@@ -50,7 +51,7 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
   const { catalogue, redactor } = parts;
   const runtime = authorities === undefined ? parts.runtime : trusting(authorities, parts.runtime);
   const provider = instance.entry.instance ??
-    catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime);
+    callNow(() => catalogue.loaded("provider", connector)!.create({ id, config, baseUrl }, runtime));
   instance.credential = apiKeys[0];
   for (const secret of apiKeys) redactor.add(secret);
   addSecretSettings(config, redactor);

@@ -120,7 +120,7 @@ export async function openStorage(
 ): Promise<CodedStorage> {
   const { connector, config, format, isCompressed, isEncrypted } = settings;
   addSecretSettings(config, user.redactor);
-  const inner = (await user.catalogue.load("storage", connector)).create(config, user.runtime);
+  const inner = await (await user.catalogue.load("storage", connector)).create(config, user.runtime);
   const secret = isEncrypted ? await encryptionKeyOf(user) : undefined;
   const title = `The storage "${connector}"`;
   const limits = { title, clock: user.runtime.clock };
@@ -132,7 +132,7 @@ async function encryptionKeyOf(
 ): Promise<string> {
   const { store, config } = settings.secrets!;
   const { clock } = runtime;
-  const secrets = withTimeouts((await catalogue.load("secretStore", store)).create(config, runtime), {
+  const secrets = withTimeouts(await (await catalogue.load("secretStore", store)).create(config, runtime), {
     id: store,
     clock,
   });

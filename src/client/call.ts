@@ -4,7 +4,7 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionResponse, UploadedFile } from "../contracts/provider.ts";
-import { UnsupportedRequestError } from "../errors.ts";
+import { DeadlineError, UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
@@ -51,27 +51,66 @@ export async function call<Body extends RequestBody, Response, Result>(
   const { operation, request, settings } = called;
   const requestId = requestIdFrom(new Headers(settings.headers).get("x-request-id"));
   const facts: MiddlewareContext = { requestId, operation: operation.name };
-  if (context.middleware.length === 0) return await send(context, { ...called, requestId });
+  const from = context.engine.runtime.clock.monotonic();
+  if (context.middleware.length === 0) return await send(context, { ...called, requestId, from });
   const middleware = context.middleware as readonly Middleware[] as readonly AnyMiddleware<Body, Result>[];
+  const wait = waiter(context, { settings, requestId, from });
   let response: Result | undefined;
   try {
+    checkTimeout(settings.timeout);
     let current = request as Body;
-    for (const { beforeRequest } of middleware) current = await beforeRequest?.(current, facts) ?? current;
-    let latest = await send(context, { ...called, request: current, requestId });
-    for (const { afterResponse } of middleware) {
+    for (const one of middleware) current = await wait(() => one.beforeRequest?.(current, facts)) ?? current;
+    let latest = await send(context, { ...called, request: current, requestId, from });
+    for (const one of middleware) {
       response = latest;
-      latest = await afterResponse?.(latest, facts) ?? latest;
+      latest = await wait(() => one.afterResponse?.(response!, facts)) ?? latest;
       if (latest !== response) cancel(response); // middleware replaced it: its body stays unread
     }
     return latest;
   } catch (error) {
     cancel(response);
-    for (const { onError } of middleware) {
-      const replacement = await onError?.(error, facts);
+    for (const one of middleware) {
+      const replacement = await wait(() => one.onError?.(error, facts));
       if (replacement !== undefined) return replacement;
     }
     throw error;
   }
+}
+
+interface WaitParts extends Timed {
+  readonly settings: CallSettings;
+}
+
+type Step<Value> = () => Value | Promise<Value>;
+
+/** Returns a function that runs middleware within what is left of the call's time, or until the call is aborted. */
+function waiter(
+  { engine }: CallContext,
+  { settings: { signal, timeout }, requestId, from }: WaitParts,
+): <Value>(step: Step<Value>) => Promise<Value> {
+  const { clock } = engine.runtime;
+  return async (step) => {
+    const limitMs = timeout ?? (engine.isReady ? engine.settings.deadlineMs : Infinity);
+    const message = `The request timed out after ${limitMs} ms`;
+    const limit = { clock, ms: Math.max(0, limitMs - (clock.monotonic() - from)), message };
+    try {
+      return await untilAborted(run(step), signal, limitMs === Infinity ? undefined : limit);
+    } catch (error) {
+      if (DeadlineError.isInstance(error)) error.requestId = requestId;
+      throw error;
+    }
+  };
+}
+
+async function run<Value>(step: Step<Value>): Promise<Value> {
+  return await step();
+}
+
+/** A call under way. */
+interface Timed {
+  readonly requestId: string;
+  /** When the call was made, monotonic ms. */
+  readonly from: number;
 }
 
 /**
@@ -86,9 +125,9 @@ export function wholeOf<Response>(answer: Answer<Response>): CompletionResponse<
 
 async function send<Body extends RequestBody, Response, Result>(
   context: CallContext,
-  { operation, request, files = [], settings, wordsOf, resultOf, requestId }: Call<Body, Response, Result> & {
-    readonly requestId: string;
-  },
+  { operation, request, files = [], settings, wordsOf, resultOf, requestId, from }:
+    & Call<Body, Response, Result>
+    & Timed,
 ): Promise<Result> {
   const { engine, ready, poolFor } = context;
   checkTimeout(settings.timeout);
@@ -96,10 +135,11 @@ async function send<Body extends RequestBody, Response, Result>(
   const words = wordsOf?.();
   const routingConstraints = await routingConstraintsOf(body, settings);
   const { clock } = engine.runtime;
-  const from = clock.monotonic();
   if (!engine.isReady) {
-    const { timeout: ms } = settings;
-    const limit = ms === undefined ? undefined : { clock, ms, message: `The client was not ready within ${ms} ms` };
+    const { timeout } = settings;
+    const message = `The client was not ready within ${timeout} ms`;
+    const left = timeout === undefined ? undefined : Math.max(0, timeout - (clock.monotonic() - from));
+    const limit = left === undefined ? undefined : { clock, ms: left, message };
     await untilAborted(ready(), settings.signal, limit);
   }
   const limitMs = Math.min(

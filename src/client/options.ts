@@ -101,7 +101,10 @@ export interface MiddlewareContext {
   readonly operation: OperationName;
 }
 
-/** Functions called around every request. A returned value replaces the value passed in. */
+/**
+ * Functions called around every request. A returned value replaces the value passed in. The `timeout` of a call covers
+ * them, and its signal ends the wait for them.
+ */
 export interface Middleware {
   /** Called before routing. */
   beforeRequest?(

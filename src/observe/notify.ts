@@ -2,6 +2,7 @@
  * Calls observers of the program, which may fail.
  * @module
  */
+import { isThenable } from "../util/call_now.ts";
 
 /**
  * Calls an observer without waiting for it. Catches its errors, including rejected promises.
@@ -16,9 +17,4 @@ export function notifySafely(notify: () => unknown, onFailure: () => void = () =
   } catch {
     onFailure();
   }
-}
-
-/** A promise of the program may come from another realm or library. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
 }

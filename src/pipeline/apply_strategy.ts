@@ -6,6 +6,7 @@ import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { findLeadingTier } from "../rotation/tiers.ts";
+import { callNow } from "../util/call_now.ts";
 
 /**
  * Applies the pool's strategy to the leading priority tier of the candidates, then its fallback, else selects the first
@@ -25,7 +26,7 @@ export function applyStrategy(
   const tier = findLeadingTier(candidates.map(({ state }) => state), context, pool);
   const selectWith = (strategy: SelectionStrategy | undefined) => {
     try {
-      return strategy?.select(tier.candidates, context);
+      return strategy && callNow(() => strategy.select(tier.candidates, context));
     } catch {
       hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
     }

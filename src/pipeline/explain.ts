@@ -15,6 +15,7 @@ import type { RoutedRequest } from "./request.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./selection_context.ts";
 import { poolFor } from "./select_pool.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** The expected routing of a request. */
 export interface Explanation {
@@ -107,7 +108,7 @@ function scored(
 ): Explanation["order"] {
   const scoreOf = (state: ModelState) => {
     try {
-      return strategy.score(state, context);
+      return callNow(() => strategy.score(state, context));
     } catch (cause) {
       throw new MeshError(`The strategy of the pool "${context.pool}" failed`, { code: "internal_error", cause });
     }

@@ -4,6 +4,7 @@
  */
 import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
 import { NetworkError, UpstreamError } from "../errors.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** A failed try. */
 export interface Failure {
@@ -62,7 +63,10 @@ export function failureOf(error: unknown, provider: Provider, redact: (text: str
 /** A connector that cannot classify its own error counts as broken, and the error as the provider's. */
 function classOf(error: unknown, provider: Provider): { kind: FailureKind; retryable: boolean } {
   try {
-    return { kind: provider.classifyError(error), retryable: provider.isRetryable(error) };
+    return {
+      kind: callNow(() => provider.classifyError(error)),
+      retryable: callNow(() => provider.isRetryable(error)),
+    };
   } catch {
     return { kind: "server", retryable: false };
   }

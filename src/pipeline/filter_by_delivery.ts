@@ -8,6 +8,7 @@ import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { Operation } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** The operation and delivery mode of a request, and its pool. */
 export interface DeliveryContext {
@@ -74,7 +75,7 @@ function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, deliv
   const answers = instance.answers?.get(info.id);
   if (answers === undefined || answers.leaves?.includes(leaf) === false) return true;
   try {
-    return instance.provider!.supports(info.id, leaf, delivery) !== false;
+    return callNow(() => instance.provider!.supports(info.id, leaf, delivery)) !== false;
   } catch {
     return true;
   }

@@ -8,6 +8,7 @@ import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./private_fields.ts";
 import type { Rewording } from "./operation.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** The native form of a request, for providers that support the dialect. */
 interface NativeForm {
@@ -118,6 +119,11 @@ export class OriginalRequest {
 
   #isSupportedBy({ instance, info }: ModelEntry): boolean {
     const dialects = instance.provider?.dialects;
-    return (typeof dialects === "function" ? dialects(info.id) : dialects)?.includes(this.dialect) === true;
+    if (typeof dialects !== "function") return dialects?.includes(this.dialect) === true;
+    try {
+      return callNow(() => dialects(info.id)).includes(this.dialect);
+    } catch {
+      return false; // without an answer, it receives chat requests
+    }
   }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
+import { callNow } from "../util/call_now.ts";
 import { factsOf, type StreamedAnswer } from "./answer.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import type { RouteDeps } from "./deps.ts";
@@ -15,7 +16,7 @@ import type { Call, Routed } from "./routed.ts";
 /** Requests a stream from one model. */
 export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
   return ({ model }, completion, connection) => {
-    const events = model.instance.provider!.stream(completion as CompletionRequest, connection);
+    const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
     return openStream(events, { filter: new ChunkFilter(completion, runtime), signal: connection.stop });
   };
 }

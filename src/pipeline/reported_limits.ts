@@ -6,6 +6,7 @@ import type { Member } from "../registry/registry.ts";
 import { limitsIn } from "../registry/provider_answers.ts";
 import type { Permit } from "../state/limits/permit.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
+import { callNow } from "../util/call_now.ts";
 
 /**
  * Queries the provider after a response. New limits replace earlier ones, as those in headers do.
@@ -18,7 +19,7 @@ export function applyReportedLimits({ model: { info, instance } }: Member, permi
   if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
   let limits;
   try {
-    limits = limitsIn(instance.provider!.getRateLimits(info.id));
+    limits = limitsIn(callNow(() => instance.provider!.getRateLimits(info.id)));
   } catch {
     return; // traced at startup
   }

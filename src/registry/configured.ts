@@ -14,6 +14,7 @@ import { addDistinct, catalogueModels, leavesOf, withConnectorFacts } from "./of
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, PoolStrategy, ProviderInstance, Registry } from "./registry.ts";
+import { callNow } from "../util/call_now.ts";
 
 export interface FillParts {
   readonly settings: Settings;
@@ -65,7 +66,7 @@ export function poolStrategyOf(
 }
 
 function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
-  return catalogue.loaded("strategy", id)?.create({}, runtime) ?? unloaded;
+  return callNow(() => catalogue.loaded("strategy", id)?.create({}, runtime)) ?? unloaded;
 }
 
 /** Placeholder in pools that are only described. `ready()` loads strategies and rebuilds the registry. */

@@ -5,6 +5,7 @@
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, RecoveryPolicy, StandbyReason } from "../contracts/rotation.ts";
 import { consecutiveFailures } from "./deactivation.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** Policies that a rotation connector may implement. */
 export type OwnPolicies = Partial<DeactivationPolicy & RecoveryPolicy>;
@@ -47,15 +48,17 @@ export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFai
     isOwn: own.shouldDeactivate !== undefined,
     shouldDeactivate: (model) =>
       query(
-        () => (own.shouldDeactivate?.(model) ?? builtIn.shouldDeactivate(model)) === true,
+        () => (callNow(() => own.shouldDeactivate?.(model)) ?? builtIn.shouldDeactivate(model)) === true,
         () => builtIn.shouldDeactivate(model),
       ),
-    getReason: (model) => query(() => usable(own.getReason?.(model)), () => undefined) ?? builtIn.getReason(model),
+    getReason: (model) =>
+      query(() => usable(callNow(() => own.getReason?.(model))), () => undefined) ?? builtIn.getReason(model),
     ...(own.shouldRecover && {
-      shouldRecover: (model, now) => query(() => own.shouldRecover!(model, now) === true, () => isOver(model, now)),
+      shouldRecover: (model, now) =>
+        query(() => callNow(() => own.shouldRecover!(model, now)) === true, () => isOver(model, now)),
     }),
     ...(own.getRecoverySchedule && {
-      recoverAt: (model) => query(() => timeOf(own.getRecoverySchedule!(model)), () => undefined),
+      recoverAt: (model) => query(() => timeOf(callNow(() => own.getRecoverySchedule!(model))), () => undefined),
     }),
   };
 }

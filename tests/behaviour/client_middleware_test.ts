@@ -11,6 +11,8 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { assertClosesAtOnce, clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
+import { fakeClock, settle } from "../../src/runtime/test.ts";
+import { until } from "../support/patience.ts";
 import { answer, Gate, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** An answer that no provider gave. */
@@ -208,5 +210,66 @@ describe("routingOf()", () => {
       ModelNotFoundError,
     );
     for (const value of [error, {}, replacement]) assertEquals(routingOf(value), undefined);
+  });
+});
+
+describe("The timeout of a call", () => {
+  /** A client whose clock stands still. */
+  const over = (url: string, middleware: Middleware, clock = fakeClock()) =>
+    clientOver({ upstreams: { alpha: url }, clock, options: { middleware } });
+  const hangs = (): never => new Promise(() => {}) as never;
+  /** Where middleware hangs, and how often the provider is asked. */
+  const places: readonly (readonly [name: string, middleware: Middleware, calls: number])[] = [
+    ["beforeRequest", { beforeRequest: hangs }, 0],
+    ["afterResponse", { afterResponse: hangs }, 1],
+    ["onError", { afterResponse: () => Promise.reject(new Error("lost")), onError: hangs }, 1],
+  ];
+  for (const [name, middleware, calls] of places) {
+    it(`ends the wait for a ${name} that hangs, and so does its signal`, async () => {
+      await using upstream = await startUpstream(ok());
+      await using one = over(upstream.url, middleware);
+      await one.client.ready();
+      const headers = { "x-request-id": "r-1" };
+      const called = one.client.chat.completions.create({ messages }, { timeout: 5_000, headers });
+      called.catch(() => {});
+      await until(() => upstream.calls === calls && one.clock.pending > 0);
+      await one.clock.advance(4_999);
+      assertEquals(await Promise.race([called, settle().then(() => "waits")]), "waits");
+      await one.clock.advance(1);
+      const error = await assertRejects(() => called, DeadlineError, "5000 ms");
+      assertEquals([error.code, error.requestId], ["timeout", "r-1"]);
+      const stop = new AbortController();
+      const other = one.client.chat.completions.create({ messages }, { signal: stop.signal });
+      other.catch(() => {});
+      await until(() => upstream.calls === 2 * calls);
+      stop.abort(new Error("left"));
+      await assertRejects(() => other, Error, "left");
+      assertEquals(one.clock.pending, 0);
+    });
+  }
+
+  it("is one for middleware and request together", async () => {
+    await using upstream = await startUpstream(hang());
+    const clock = fakeClock();
+    await using one = over(upstream.url, { beforeRequest: () => clock.sleep(3_000) }, clock);
+    await one.client.ready();
+    const called = one.client.chat.completions.create({ messages }, { timeout: 5_000 });
+    called.catch(() => {});
+    await one.clock.advance(3_000);
+    await until(() => upstream.calls === 1);
+    await one.clock.advance(1_999);
+    assertEquals(await Promise.race([called, settle().then(() => "waits")]), "waits");
+    await one.clock.advance(1);
+    await assertRejects(() => called, DeadlineError);
+  });
+
+  it("lets an onError that answers at once replace what came too late", async () => {
+    await using upstream = await startUpstream(hang());
+    await using one = over(upstream.url, { onError: () => replacement });
+    await one.client.ready();
+    const called = one.client.chat.completions.create({ messages }, { timeout: 5_000 });
+    await until(() => upstream.calls === 1);
+    await one.clock.advance(5_000);
+    assertStrictEquals(await called, replacement);
   });
 });

@@ -12,6 +12,7 @@ import type { DocumentValues } from "../schema/schema.ts";
 import type { BudgetValues } from "../schema/providers.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
+import { callNow } from "../../util/call_now.ts";
 
 interface BudgetParts {
   readonly members: Members;
@@ -123,7 +124,7 @@ function missingPrice(model: ConfiguredModel, values: DocumentValues, members: M
 /** An instance of the program already exists, so its prices can be queried. */
 function answeredPricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
   try {
-    return pricingIn(providers?.get(provider)?.instance?.getPricing(id));
+    return pricingIn(callNow(() => providers?.get(provider)?.instance?.getPricing(id)));
   } catch {
     return undefined;
   }

@@ -37,7 +37,7 @@ export class SettingsSecrets {
    */
   static async open(written: Settings, { catalogue, runtime, redactor }: SecretParts): Promise<SettingsSecrets> {
     const { store: id, config, cacheTtlMs } = written.secrets!;
-    const store = (await catalogue.load("secretStore", id)).create(config, runtime);
+    const store = await (await catalogue.load("secretStore", id)).create(config, runtime);
     const { clock } = runtime;
     const resolver = new SecretResolver({
       id,
