@@ -3,7 +3,7 @@
  * @module
  */
 import { byId } from "./dom.ts";
-import { counted } from "./format.ts";
+import { counted, words } from "./format.ts";
 import type { MeshStatus, ProviderStatus } from "./records.ts";
 import { type Override, type StateRow, stateRow } from "./state_row.ts";
 
@@ -31,7 +31,8 @@ export class Providers {
   }
 }
 
-function stateOf({ status, reason, retry_at, active, total }: ProviderStatus) {
-  const text = total === 0 ? "no model in a pool" : `${active} of ${counted(total, "model")} active`;
+function stateOf({ status, reason, retry_at, last_error: error, active, total }: ProviderStatus) {
+  const counts = total === 0 ? "no model in a pool" : `${active} of ${counted(total, "model")} active`;
+  const text = error === undefined ? counts : `${counts}; last call: ${words(error.kind)} ${error.status ?? ""}`.trim();
   return { isActive: status === "active", active: text, reason, retryAt: retry_at };
 }

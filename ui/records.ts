@@ -14,6 +14,8 @@ export interface ProviderStatus {
   readonly status: "active" | "standby";
   readonly reason?: string;
   readonly retry_at?: string;
+  /** The failure of its last call. */
+  readonly last_error?: { readonly kind: string; readonly status?: number };
   readonly active: number;
   readonly total: number;
 }

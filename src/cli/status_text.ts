@@ -11,7 +11,11 @@ export interface ProxyStatus {
   readonly version: string;
   readonly uptime_seconds: number;
   readonly pools: Readonly<Record<string, PoolStatus>>;
-  readonly providers: readonly { readonly id: string; readonly status: string }[];
+  readonly providers: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly last_error?: { readonly kind: string; readonly status?: number; readonly at: string };
+  }[];
   readonly budgets: readonly {
     readonly scope: string;
     readonly id: string;
@@ -57,11 +61,21 @@ export function statusText(
   );
   const sections: readonly (readonly [title: string, text: string])[] = [
     ["Pools", poolsText(status, drawing)],
+    ["Providers whose last call failed", providersText(status, drawing)],
     ["Budgets", budgetsText(status, now)],
     ["Clients", clientsText(status)],
     ["Last decisions (UTC)", decisions],
   ];
   return head + sections.flatMap(([title, text]) => text === "" ? [] : `\n${paint.strong(title)}\n${text}`).join("");
+}
+
+function providersText({ providers }: ProxyStatus, { now }: Drawing): string {
+  const rows = providers.flatMap(({ id, last_error: error }) => {
+    if (error === undefined) return [];
+    const { kind, status, at } = error;
+    return [[printable(id), printable(kind), String(status ?? ""), `${ageOf(now - Date.parse(at))} ago`]];
+  });
+  return rows.length === 0 ? "" : table(rows);
 }
 
 function poolsText({ pools }: ProxyStatus, { paint, now }: Drawing): string {

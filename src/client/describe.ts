@@ -3,6 +3,7 @@
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
+import type { ProviderLastError } from "../registry/registry.ts";
 import { type ModelStatus, statusOf } from "../registry/status.ts";
 
 /** The result of `client.describe()`. Its string form is a readable tree. */
@@ -39,6 +40,8 @@ export interface DescribedProvider {
   readonly source: string;
   /** Why its models could not be listed: `did not list its models: …`. */
   readonly reason?: string;
+  /** The failure of its last call, until a call succeeds. */
+  readonly last_error?: ProviderLastError;
 }
 
 /**
@@ -61,21 +64,27 @@ export function describe(engine: Engine, capability: string | null): Description
         models: models.map((model) => pool.current?.model.name === model.name ? { ...model, current: true } : model),
       };
     }),
-    providers: registry.instances.map(({ entry, listProblem: reason }): DescribedProvider => ({
+    providers: registry.instances.map(({ entry, listProblem: reason, lastError }): DescribedProvider => ({
       id: entry.id,
       status: active.has(entry.id) ? "active" : "standby",
       source: entry.source,
       ...(reason === undefined ? {} : { reason }),
+      ...(lastError === undefined ? {} : { last_error: lastError }),
     })),
   };
   return Object.defineProperty(facts, "toString", { value: () => treeOf(facts) });
 }
 
+/** Describes the failure of a provider's last call, such as `last call: auth 401`. */
+export function errorText({ kind, status }: Pick<ProviderLastError, "kind" | "status">): string {
+  return `last call: ${kind}${status === undefined ? "" : ` ${status}`}`;
+}
+
 function treeOf({ pools, providers }: Omit<Description, "toString">): string {
   return [
     "providers",
-    ...providers.map(({ id, status, source, reason }) =>
-      `  ${id} (${[status, `from ${source}`, reason ?? []].flat().join(", ")})`
+    ...providers.map(({ id, status, source, reason, last_error: error }) =>
+      `  ${id} (${[status, `from ${source}`, reason ?? [], error ? errorText(error) : []].flat().join(", ")})`
     ),
     "pools",
     ...pools.flatMap(({ name, capability, strategy, models }) => [

@@ -46,6 +46,8 @@ export interface FallbackStep {
   readonly outcome: string;
   /** The last HTTP status that the model returned. */
   readonly status?: number;
+  /** The provider's own words about the failure, redacted, at most 300 characters. */
+  readonly error?: string;
   /** Time spent on the model, ms. */
   readonly ms: number;
 }
@@ -200,14 +202,20 @@ export interface NoticeRecord {
   readonly timestamp: string;
   /** Severity of the record. */
   readonly level: Severity;
-  /** The component: `registry`. */
+  /** The component: `registry` or `provider`. */
   readonly component: string;
   /** The message. */
   readonly message: string;
   /** The provider's entry id. */
   readonly provider: string;
-  /** The upstream model id. */
-  readonly model: string;
+  /** The upstream model id, of a notice about a model. */
+  readonly model?: string;
+  /** The host of a provider whose call failed. */
+  readonly host?: string;
+  /** Class of the failure. */
+  readonly kind?: string;
+  /** HTTP status of the failure, if a response was received. */
+  readonly status?: number;
 }
 
 /** How much of a request is logged: metadata only, also 200 characters of each payload, or complete payloads. */

@@ -53,6 +53,7 @@ export class Connection implements CallOptions {
   #idle: IdleTimer | undefined;
   readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
+  #url: string | undefined;
 
   /**
    * @param runtime Clock and network.
@@ -92,6 +93,11 @@ export class Connection implements CallOptions {
       onLimit,
       onUnread: () => this.#leaveUnread(),
     });
+  }
+
+  /** The host of the last call; undefined before it. */
+  get host(): string | undefined {
+    return this.#url !== undefined && URL.canParse(this.#url) ? new URL(this.#url).host : undefined;
   }
 
   /** Aborts with the connection. */
@@ -154,6 +160,7 @@ export class Connection implements CallOptions {
     const { entry } = this.#instance;
     this.url = request.url;
     const { url, method, headers, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
+    this.#url = url;
     const plain: UpstreamRequest = {
       url,
       method,

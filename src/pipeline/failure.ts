@@ -13,6 +13,8 @@ export interface Failure {
   readonly message: string;
   /** HTTP status, if a response was received. */
   readonly status?: number;
+  /** The host that was called, if any. */
+  readonly host?: string | undefined;
   /** The provider's error, in OpenAI's format. */
   readonly fault?: ProviderFault;
   /** The provider's `Retry-After`, ms. */

@@ -12,6 +12,7 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./current_model.ts";
+import { findWords, recordProviderError } from "./provider_error.ts";
 import { report } from "./report.ts";
 import { applyReportedLimits } from "./reported_limits.ts";
 import type { AnswerUsage } from "./routed.ts";
@@ -42,6 +43,7 @@ export class SuccessfulAttempt<T> {
     this.answered = answered;
     this.#admitted = admitted;
     this.#ms = context.clock.monotonic() - permit.admittedAt;
+    member.model.instance.lastError = undefined;
     context.addStep(member, { outcome: answered.served.empty ? "empty" : "ok", ms: this.#ms });
   }
 
@@ -73,7 +75,9 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   const { failure, denial } = failed;
   if (denial !== undefined) return recordDenial(admitted, denial);
   const { kind, status } = failure;
-  context.addStep(member, { outcome: kind, ms: context.clock.monotonic() - permit.admittedAt, status });
+  const ms = context.clock.monotonic() - permit.admittedAt;
+  context.addStep(member, { outcome: kind, ms, status, error: findWords(failure) });
+  recordProviderError(member.model.instance, failure, context.deps);
   release(admitted, outcomeOf(failed, context.plan.pool), { status, kind });
   context.failures.push(failed);
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;

@@ -31,6 +31,8 @@ interface Step {
   readonly ms: number;
   /** HTTP status, if a response was received. */
   readonly status?: number | undefined;
+  /** The provider's own words about a failure. */
+  readonly error?: string | undefined;
 }
 
 /** A try of a model. */
@@ -121,12 +123,13 @@ export class RequestContext {
   }
 
   /** Adds an attempt to the chain. */
-  addStep({ model }: Member, { outcome, ms, status }: Step): void {
+  addStep({ model }: Member, { outcome, ms, status, error }: Step): void {
     this.chain.push({
       model: model.name,
       provider: model.instance.entry.id,
       outcome,
       ...(status === undefined ? {} : { status }),
+      ...(error === undefined ? {} : { error }),
       ms: Math.round(ms),
     });
   }

@@ -111,7 +111,7 @@ function fail(
   context.check();
   if (lacksResources) throw error;
   const reason = connection.stop.aborted ? connection.stop.reason : error;
-  const failure = failureOf(reason, member.model.instance.provider!, redact);
+  const failure = { ...failureOf(reason, member.model.instance.provider!, redact), host: connection.host };
   context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
   connection.abort(error); // releases the socket of a response that is not read completely
   return { failure, reservation };

@@ -94,14 +94,15 @@ function isOwn({ type, event, pool, metadata = {}, ...record }: OwnedRecord, { i
 /** The providers of these pools. A provider whose models are all in standby has the reason of the first to recover. */
 function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
   const models = groupBy(pools.flatMap(({ models }) => models), ({ provider }) => provider);
-  return mesh.registry.instances.flatMap(({ entry: { id } }) => {
+  return mesh.registry.instances.flatMap(({ entry: { id }, lastError }) => {
     const own = models.get(id) ?? [];
     if (own.length === 0 && pools.length < mesh.registry.pools.length) return [];
     const active = own.filter(({ status }) => status === "active").length;
     const isDown = own.length > 0 && active === 0;
     const [next] = own.toSorted((one, other) => (one.retryAt ?? "~").localeCompare(other.retryAt ?? "~"));
     const standbyFacts = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
-    return { id, status: isDown ? "standby" : "active", ...standbyFacts, active, total: own.length };
+    const errorFacts = lastError === undefined ? {} : { last_error: lastError };
+    return { id, status: isDown ? "standby" : "active", ...standbyFacts, ...errorFacts, active, total: own.length };
   });
 }
 

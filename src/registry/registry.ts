@@ -11,7 +11,7 @@ import type {
   Settings,
 } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { Delivery, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
+import type { Delivery, FailureKind, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
 import type { ModelAnswers } from "./provider_answers.ts";
@@ -30,6 +30,10 @@ export interface ProviderInstance {
   readonly telemetryName: string;
   /** Why its models could not be listed: `did not list its models: …`. */
   listProblem?: string;
+  /** The failure of its last call; undefined once a call has succeeded. */
+  lastError?: ProviderLastError | undefined;
+  /** Causes of failures about which a warning was logged, with the time of the latest, monotonic ms. */
+  warnedCauses?: Map<string, number>;
   /** Upstream ids of the models that it listed at startup; undefined if it was not queried or listed none. */
   listed?: ReadonlySet<string>;
   readonly retryBudget: RetryBudget;
@@ -41,6 +45,16 @@ export interface ProviderInstance {
   credential?: string;
   /** Settles when a key that is being resolved again is available. */
   ready?: Promise<void>;
+}
+
+/** The failure of a provider's last call. */
+export interface ProviderLastError {
+  /** Class of the failure. */
+  readonly kind: FailureKind;
+  /** HTTP status, if a response was received. */
+  readonly status?: number;
+  /** Time of the failure, ISO 8601. */
+  readonly at: string;
 }
 
 /** A model of a mesh. */

@@ -1,0 +1,95 @@
+/**
+ * What a provider says of a failure is for operators: once in the log, in the record of each request, and as the state of
+ * the provider until a call succeeds. Clients see the kind alone.
+ */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import type { LogRecord, NoticeRecord, RequestLogRecord, RoutingRecord } from "../../mod.ts";
+import { startTestProxy } from "../support/proxy.ts";
+import { ok, startUpstream, status } from "../support/upstream.ts";
+
+const words = "Country, region, or territory not supported, says org-7 about key-of-a-0123456789";
+
+/** A proxy over two providers, and what it logs. */
+async function open(...scripts: Parameters<typeof startUpstream>[0][]) {
+  const [a, b] = await Promise.all(scripts.map((script) => startUpstream(script)));
+  const proxy = await startTestProxy({
+    upstreams: { a: a!.url, ...(b === undefined ? {} : { b: b.url }) },
+    pool: { retry: { max_attempts: 0 } },
+  });
+  const notices: NoticeRecord[] = [];
+  proxy.mesh.addSink({
+    name: "notices",
+    log: (record: LogRecord | RequestLogRecord | NoticeRecord) => {
+      if ("component" in record) notices.push(record);
+    },
+  } as never);
+  return {
+    proxy,
+    notices,
+    host: new URL(a!.url).host,
+    async providers() {
+      return (await (await fetch(`${proxy.url}/mesh/status`)).json()).providers;
+    },
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      for (const upstream of [a, b]) await upstream?.close();
+    },
+  };
+}
+
+const refusing = status(403, { error: { message: words, type: "request_forbidden" } });
+
+describe("A provider's own words", () => {
+  it("are in one warning per cause, with its host and the status, and without its key", async () => {
+    await using scene = await open(refusing, ok());
+    for (let count = 0; count < 3; count++) await (await scene.proxy.chat()).text();
+    assertEquals(scene.notices.length, 1);
+    const { level, component, provider, host, message, status: code } = scene.notices[0]!;
+    assertEquals([level, component, provider, host, code], ["warning", "provider", "a", scene.host, 403]);
+    assertStringIncludes(message, `The provider "a" (${scene.host}) answered 403 (auth): Country, region`);
+    assert(!message.includes("0123456789"), message);
+  });
+
+  it("are in the record's step, cut to 300 characters", async () => {
+    await using scene = await open(status(500, { error: { message: "x".repeat(1_000) } }), ok());
+    await (await scene.proxy.chat()).text();
+    const record = scene.proxy.records.find((one): one is RoutingRecord => one.type === "routing")!;
+    assertEquals(record.fallback_chain.map(({ error }) => error?.length), [300, undefined]);
+  });
+
+  it("are not in the client's response", async () => {
+    await using scene = await open(refusing);
+    const { error } = await (await scene.proxy.chat()).json();
+    assertMatch(error.message, /key configured for it: a \(403\)/);
+    assert(!error.message.includes("Country"), error.message);
+  });
+
+  it("of an address that nothing listens on name the address", async () => {
+    const upstream = await startUpstream(ok());
+    await upstream.close();
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, pool: { retry: { max_attempts: 0 } } });
+    const notices: NoticeRecord[] = [];
+    proxy.mesh.addSink({ name: "n", log: (one: NoticeRecord) => "component" in one && notices.push(one) } as never);
+    await (await proxy.chat()).text();
+    assertEquals(notices.map(({ host, kind }) => [host, kind]), [[new URL(upstream.url).host, "network"]]);
+  });
+});
+
+describe("The failure of a provider's last call", () => {
+  it("is its state until a call succeeds, while it is active too", async () => {
+    await using scene = await open([refusing, ok()], ok());
+    await (await scene.proxy.chat()).text();
+    const [a, b] = await scene.providers();
+    assertEquals([a.status, a.last_error.kind, a.last_error.status, b.last_error], ["active", "auth", 403, undefined]);
+    assertMatch(a.last_error.at, /^2026-01-01T/);
+    await (await scene.proxy.chat({ model: "a" })).text();
+    assertEquals((await scene.providers())[0].last_error, undefined);
+  });
+
+  it("is not that of a request's fault", async () => {
+    await using scene = await open(status(400));
+    await (await scene.proxy.chat()).text();
+    assertEquals([(await scene.providers())[0].last_error, scene.notices.length], [undefined, 0]);
+  });
+});
