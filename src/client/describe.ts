@@ -76,7 +76,7 @@ export function describe(engine: Engine, capability: string | null): Description
 }
 
 /** Describes the failure of a provider's last call, such as `last call: auth 401`. */
-export function errorText({ kind, status }: Pick<ProviderLastError, "kind" | "status">): string {
+function errorText({ kind, status }: Pick<ProviderLastError, "kind" | "status">): string {
   return `last call: ${kind}${status === undefined ? "" : ` ${status}`}`;
 }
 
