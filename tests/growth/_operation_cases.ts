@@ -156,7 +156,7 @@ export const operationCases: readonly GrowthCase[] = [
   prepared({
     covers: ["connectors/providers/_embeddings.ts#normalized"],
     what: "a vector",
-    size: 100_000,
+    size: 20_000,
     input: (size) => times(size, () => 0.5),
     work: normalized,
   }),
