@@ -56,6 +56,7 @@ export type { ClientMesh } from "./client/client_mesh.ts";
 export type { ListedPool, Mesh } from "./engine/mesh.ts";
 export { routingOf } from "./observe/routing_of.ts";
 export type { AliasFacts, ListedEntry, ModelFacts, ModelList, PoolFacts } from "./registry/model_list.ts";
+export type { ProviderLastError } from "./registry/registry.ts";
 export type { ListedModel, ModelStatus, PoolStatus } from "./registry/status.ts";
 export type { ExcludedModel, Explanation } from "./pipeline/explain.ts";
 export type { BreakerNames, BreakerOwner, OverrideCause } from "./state/breaker/circuit_breaker.ts";
