@@ -10,7 +10,7 @@ import { becomes } from "../support/patience.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { readPrometheus } from "../support/prometheus.ts";
 import { recorder } from "../support/sinks.ts";
-import { type Behaviour, Gate, headOf, json, raw, startUpstream, stream } from "../support/upstream.ts";
+import { Gate, headOf, json, raw, type Script, startUpstream, stream } from "../support/upstream.ts";
 
 /** A streamed request, in the words of one endpoint. */
 interface StreamedRequest {
@@ -58,8 +58,8 @@ const streamed: readonly StreamedRequest[] = [
 const audioHead = headOf(200, { "content-type": "audio/mpeg", "content-length": "100" });
 
 /** A proxy over one provider, with every kind of sink. */
-async function startSite(behaviour: Behaviour, isAudio: boolean) {
-  const upstream = await startUpstream(behaviour);
+async function startSite(script: Script, isAudio: boolean) {
+  const upstream = await startUpstream(script);
   const collector = await startUpstream(json({}));
   const log = recorder();
   const proxy = await startTestProxy({
@@ -170,9 +170,11 @@ describe("A stream that its client leaves", () => {
   for (const request of streamed) {
     it(`has the status 499 in every record: ${request.name}`, async () => {
       const { isAudio = false, requests = 1 } = request;
-      const gate = new Gate();
-      gate.open(2 * requests); // roles, and first words
-      const unfinished = isAudio ? raw(`${audioHead}abc`, "hang") : stream({ pieces: ["one", "two"], gate });
+      const unfinished = () => {
+        const gate = new Gate();
+        gate.open(2); // the role, and the first word
+        return isAudio ? raw(`${audioHead}abc`, "hang") : stream({ pieces: ["one", "two"], gate });
+      };
       await using site = await startSite(unfinished, isAudio);
       const controller = new AbortController();
       const response = await post(site.proxy.url, request, controller.signal);
