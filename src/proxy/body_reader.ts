@@ -26,6 +26,12 @@ const maxAtOnceBytes = 64 * 1024;
 /** The share of the memory available to one client. */
 const clientShare = 1 / 4;
 
+/** Size up to which a body counts once. */
+const countedOnceBytes = 1024 * 1024;
+
+/** Copies of a larger body, which count as well: what it is parsed to, and what is sent to the provider. */
+const copies = 2;
+
 /** Closes the connection, since unread bytes would be parsed as the next request. */
 const unread = { connection: "close" };
 
@@ -34,6 +40,7 @@ export class ClientDisconnectedError extends Error {
   override name = "ClientDisconnectedError";
 }
 
+/** Memory for bodies, shared by all requests. */
 export class BodyMemory {
   #used = 0;
   readonly #byClient = new Map<unknown, number>();
@@ -73,7 +80,7 @@ export interface BodyBounds {
   readonly limitKey: "body_limit" | "upload_limit";
   /** The configuration key of the limit for all bodies together. */
   readonly memoryKey: "body_memory" | "upload_limit";
-  /** Shared by all bodies that are being read. */
+  /** Shared by all bodies. */
   readonly memory: BodyMemory;
   /** For all bodies together, bytes. */
   readonly memoryBytes: number;
@@ -84,6 +91,10 @@ export interface BodyBounds {
   readonly startedAt: number;
   /** Time from then until the body must be complete, ms. */
   readonly limitMs: number;
+  /** Whether the body is parsed, and sent as text. */
+  readonly isParsed?: boolean | undefined;
+  /** Receives the release of the memory of a complete body, which is released at once by default. */
+  readonly hold?: ((release: () => void) => void) | undefined;
 }
 
 /**
@@ -105,11 +116,16 @@ export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uin
  */
 export function receivedBody(
   request: PlainRequest,
-  bounds: Pick<BodyBounds, "maxBytes" | "memory" | "memoryBytes" | "client">,
+  bounds: Pick<BodyBounds, "maxBytes" | "memory" | "memoryBytes" | "client" | "hold">,
 ): Uint8Array | undefined {
+  const { memory, client, hold } = bounds;
   const declared = Number(request.headers.get("content-length") ?? Infinity);
   if (declared > Math.min(bounds.maxBytes, maxAtOnceBytes) || request.signal.aborted) return undefined;
-  return bounds.memory.hasRoom(declared, bounds) ? request.received?.() : undefined;
+  const received = memory.hasRoom(declared, bounds) ? request.received?.() : undefined;
+  if (received !== undefined && hold !== undefined && memory.reserve(received.length, bounds)) {
+    hold(() => memory.release(received.length, client));
+  }
+  return received;
 }
 
 interface Settlers {
@@ -125,6 +141,7 @@ class BodyReading {
   readonly #onAbort = () => this.#fail(this.#signal.reason);
   #cancelTimer = () => {};
   #reserved = 0;
+  #copies = 0;
   #arrivedInWindow = 0;
   #isOver = false;
 
@@ -140,7 +157,7 @@ class BodyReading {
     this.#signal.addEventListener("abort", this.#onAbort);
     this.#checkRateLater(firstWindowMs, this.#bounds.limitMs);
     this.#read().then(
-      (bytes) => this.#end() && this.#promise.resolve(bytes),
+      (bytes) => this.#end(this.#bounds.hold) && this.#promise.resolve(bytes),
       (error) =>
         this.#fail(error instanceof HttpError ? error : new ClientDisconnectedError("The client has disconnected")),
     );
@@ -167,15 +184,17 @@ class BodyReading {
   #reserve(bytes: number): void {
     const { memory, maxBytes, memoryKey } = this.#bounds;
     if (this.#reserved + bytes > maxBytes) throw this.#tooLarge();
-    if (!memory.reserve(bytes, this.#bounds)) {
-      throw new HttpError(`The bodies that are being read leave no room for this one (proxy.${memoryKey})`, {
-        status: 503,
-        type: "server_error",
-        code: "overloaded",
-        headers: { ...waitHeaders(1000, false), ...unread },
-      });
-    }
+    if (!memory.reserve(bytes, this.#bounds)) throw noRoom(memoryKey);
     this.#reserved += bytes;
+    if (this.#bounds.isParsed && this.#reserved > countedOnceBytes) this.#reserveCopies();
+  }
+
+  /** Copies do not count against the share of the client: its largest body would exceed that. */
+  #reserveCopies(): void {
+    const { memory, memoryBytes, memoryKey } = this.#bounds;
+    const bytes = copies * (this.#reserved - countedOnceBytes) - this.#copies;
+    if (!memory.reserve(bytes, { memoryBytes, client: undefined })) throw noRoom(memoryKey);
+    this.#copies += bytes;
   }
 
   /** Checks at the end of a window whether the body keeps its rate. */
@@ -200,12 +219,16 @@ class BodyReading {
   }
 
   /** Returns false if it has already ended. */
-  #end(): boolean {
+  #end(hold: BodyBounds["hold"] = (release) => release()): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#cancelTimer();
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#bounds.memory.release(this.#reserved, this.#bounds.client);
+    const { memory, client } = this.#bounds;
+    hold(() => {
+      memory.release(this.#reserved, client);
+      memory.release(this.#copies, undefined);
+    });
     return true;
   }
 
@@ -250,6 +273,15 @@ class ReceivedBody {
     }
     this.#chunks = [];
   }
+}
+
+function noRoom(memoryKey: BodyBounds["memoryKey"]): HttpError {
+  return new HttpError(`The bodies of other requests leave no room for this one (proxy.${memoryKey})`, {
+    status: 503,
+    type: "server_error",
+    code: "overloaded",
+    headers: { ...waitHeaders(1000, false), ...unread },
+  });
 }
 
 /** The error for a body that is too large. */

@@ -10,9 +10,10 @@ import type { BodyBounds } from "./body_reader.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import type { Caller, Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
+import type { Slots } from "./slots.ts";
 
 /** Options for reading a body. */
-export interface BodyOptions extends Pick<BodyBounds, "startedAt" | "limitMs"> {
+export interface BodyOptions extends Pick<BodyBounds, "startedAt" | "limitMs" | "hold"> {
   /** Whether it contains files, which have their own limits. */
   readonly isUpload?: boolean;
 }
@@ -38,8 +39,11 @@ export interface Exchange {
   readonly runtimeClients: RuntimeClients | undefined;
   /** The overview of all processes of the proxy. */
   readonly overview: ProxyOverview;
+  /** Limits the readers of records. */
+  readonly recordReaders: Slots;
   /**
-   * Reads the whole body within the proxy's limits, then takes a slot. Can be called once.
+   * Reads the whole body within the proxy's limits, then takes a slot. Can be called once. The body counts against the
+   * memory of all bodies until the end of the response.
    *
    * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */

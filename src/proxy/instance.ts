@@ -94,6 +94,7 @@ export class ProxyInstance {
         slots,
         bodies: new BodyMemory(),
         uploads: new BodyMemory(),
+        recordReaders: new Slots(),
         lines: new LogRateLimit(),
         overview: overview ?? new OwnOverview(mesh),
       }
@@ -190,9 +191,12 @@ export class ProxyInstance {
     const { maxConcurrent } = this.#proxy;
     let isOver = false;
     let hasSlot = false;
+    let release = () => {};
+    const hold = (task: () => void) => void (release = task);
     const onEnd = () => {
       if (isOver) return;
       isOver = true;
+      release();
       if (hasSlot) slots.give(maxConcurrent);
       if (--this.#underWay === 0) this.#onIdle?.();
     };
@@ -210,7 +214,7 @@ export class ProxyInstance {
       return entered === undefined ? bytes : entered.then(() => bytes);
     };
     const body: Exchange["body"] = (options) => {
-      const bytes = this.#read(incoming, options);
+      const bytes = this.#read(incoming, { ...options, hold });
       return bytes instanceof Uint8Array ? admitted(bytes) : bytes.then(admitted);
     };
     this.#checkSlots(); // before the body is read
@@ -242,6 +246,7 @@ export class ProxyInstance {
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
       overview: this.#shared.overview,
+      recordReaders: this.#shared.recordReaders,
       body: work?.body ?? ((time) => this.#read(incoming, time)),
       admit: client?.admission(this.#mesh.runtime.clock),
       begin: work?.begin ?? (() => undefined),
@@ -249,7 +254,10 @@ export class ProxyInstance {
     };
   }
 
-  #read({ request, from }: IncomingRequest, { isUpload, ...time }: BodyOptions): Uint8Array | Promise<Uint8Array> {
+  #read(
+    { request, from }: IncomingRequest,
+    { isUpload, hold, ...time }: BodyOptions,
+  ): Uint8Array | Promise<Uint8Array> {
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
@@ -260,6 +268,7 @@ export class ProxyInstance {
         memory: uploads,
         memoryBytes: uploadLimit,
         client: undefined, // one upload may use all of the memory
+        hold,
       }
       : {
         maxBytes: bodyLimit,
@@ -268,6 +277,8 @@ export class ProxyInstance {
         memory: bodies,
         memoryBytes: bodyMemory,
         client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller?.client?.id ?? from.caller,
+        isParsed: true,
+        hold,
       };
     const received = receivedBody(request, bounds);
     return received ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
@@ -294,6 +305,7 @@ interface SharedCounts {
   readonly slots: Slots;
   readonly bodies: BodyMemory;
   readonly uploads: BodyMemory;
+  readonly recordReaders: Slots;
   readonly lines: LogRateLimit;
   readonly overview: ProxyOverview;
   /** The current instance, for responses that outlast a reload. */

@@ -10,6 +10,7 @@ import { groupBy } from "../util/group_by.ts";
 import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { version } from "../version.ts";
 import type { Client } from "./client.ts";
+import { HttpError, waitHeaders } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
 import type { OwnedRecord } from "./overview/record_ring.ts";
@@ -63,9 +64,20 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
   }, { headers });
 }
 
-/** Streams records, beginning with stored ones after `Last-Event-ID`, while the token is accepted. */
+/** Maximum number of readers of records in one process. Each keeps a connection, and a part of the records. */
+const maxRecordReaders = 100;
+
+/**
+ * Streams records, beginning with stored ones after `Last-Event-ID`, while the token is accepted.
+ *
+ * @throws {HttpError} 503 if there are too many readers.
+ */
 export function events(exchange: Exchange): PlainResponse {
-  const { mesh, headers, request, overview, isStopping } = exchange;
+  const { mesh, headers, request, overview, recordReaders, isStopping } = exchange;
+  if (recordReaders.take(maxRecordReaders) !== true) {
+    const facts = { status: 503, type: "server_error", code: "overloaded", headers: waitHeaders(1000, false) } as const;
+    throw new HttpError(`There are ${maxRecordReaders} readers of records already`, facts);
+  }
   let own = viewNow(exchange);
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
@@ -78,6 +90,7 @@ export function events(exchange: Exchange): PlainResponse {
       own = viewNow(exchange);
       return own === "gone" || isStopping() || request.signal.aborted; // the server may stop before the proxy does
     },
+    onEnd: () => recordReaders.give(maxRecordReaders),
   });
   return { status: 200, headers, body };
 }

@@ -201,5 +201,6 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
       redirected,
     "tokens > are there for a proxy that serve() starts": server,
   },
+  [`${b}/waiting_memory_test.ts`]: server,
   [`${b}/work_test.ts`]: "counts the work of a server's request; what stands in for its sockets works, too",
 };

@@ -41,3 +41,24 @@ Deno.test("a stream of records ends within a second when the proxy stops, and at
   assertEquals(await read, undefined);
   assertEquals(clock.pending, 0);
 });
+
+Deno.test("a stream of records sends no more than 64 KiB and one record at once, all in order", async () => {
+  const clock = fakeClock();
+  const ring = new RecordRing(clock);
+  const pool = "p".repeat(1_000);
+  for (let number = 1; number <= 900; number++) ring.emit({ type: "event", pool });
+  let ends = 0;
+  const stream = recordStream(ring, { ...facts, clock, after: 0, onEnd: () => ends++ });
+  const ids: number[] = [];
+  let longest = 0;
+  while (ids.length < 900) {
+    const text = String(await stream.read());
+    longest = Math.max(longest, text.length);
+    for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) ids.push(Number(id));
+  }
+  assertEquals(ids, Array.from({ length: 900 }, (_, index) => index + 1));
+  assertEquals(longest <= 65 * 1024 + 100, true, String(longest));
+  stream.cancel();
+  stream.cancel();
+  assertEquals([await stream.read(), ends, clock.pending], [undefined, 1, 0]);
+});

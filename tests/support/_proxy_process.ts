@@ -18,9 +18,10 @@ export interface ProxyProcess extends AsyncDisposable {
  * Starts a proxy in a child process.
  *
  * @param config Its configuration.
+ * @param heapMb Maximum heap size, MB; by default, that of the runtime.
  */
-export async function spawnProxy(config: Readonly<Record<string, unknown>>): Promise<ProxyProcess> {
-  const [command, ...args] = programCommand(program.replace("CONFIG", JSON.stringify(config)));
+export async function spawnProxy(config: Readonly<Record<string, unknown>>, heapMb?: number): Promise<ProxyProcess> {
+  const [command, ...args] = programCommand(program.replace("CONFIG", JSON.stringify(config)), heapMb);
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   const lines = linesOf(child);

@@ -166,8 +166,9 @@ export const proxy = (): Field<ProxyValues> =>
     /** Maximum size of a JSON body. */
     body_limit: size({ default: defaultProxy.bodyLimit }),
     /**
-     * Maximum memory for all request bodies while they are being read. Further requests are answered with 503. A single
-     * client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter.
+     * Maximum memory for all request bodies, from their first byte to the end of their response. What a body has above
+     * 1 MiB counts three times: as received, parsed and sent. Further requests are answered with 503. A single client
+     * (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter.
      */
     body_memory: size({ default: defaultProxy.bodyMemory }),
     /** Maximum size of an audio or file upload, and of all uploads together while they are being read. */
