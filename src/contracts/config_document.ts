@@ -431,7 +431,7 @@ export interface ConfigDocument {
     readonly max_connections?: number | SecretReference;
     /** Maximum size of a JSON body. */
     readonly body_limit?: string;
-    /** Maximum memory for all request bodies while they are being read. Further requests are answered with 503. A single client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter. */
+    /** Maximum memory for all request bodies, from their first byte to the end of their response. What a body has above 1 MiB counts three times: as received, parsed and sent. Further requests are answered with 503. A single client (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter. */
     readonly body_memory?: string;
     /** Maximum size of an audio or file upload, and of all uploads together while they are being read. */
     readonly upload_limit?: string;
