@@ -202,20 +202,14 @@ export interface NoticeRecord {
   readonly timestamp: string;
   /** Severity of the record. */
   readonly level: Severity;
-  /** The component: `registry` or `provider`. */
+  /** The component: `registry`. */
   readonly component: string;
   /** The message. */
   readonly message: string;
   /** The provider's entry id. */
   readonly provider: string;
-  /** The upstream model id, of a notice about a model. */
-  readonly model?: string;
-  /** The host of a provider whose call failed. */
-  readonly host?: string;
-  /** Class of the failure. */
-  readonly kind?: string;
-  /** HTTP status of the failure, if a response was received. */
-  readonly status?: number;
+  /** The upstream model id. */
+  readonly model: string;
 }
 
 /** How much of a request is logged: metadata only, also 200 characters of each payload, or complete payloads. */

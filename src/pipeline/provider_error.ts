@@ -48,8 +48,8 @@ export function recordProviderError(
   const { id } = instance.entry;
   const at = host === undefined ? "" : ` (${host})`;
   const what = status === undefined ? `failed (${kind})` : `answered ${status} (${kind})`;
-  hub.notice({
-    level: "warning",
+  hub.trace({
+    severity: "warning",
     component: "provider",
     message: `The provider "${id}"${at} ${what}: ${words}`,
     provider: id,

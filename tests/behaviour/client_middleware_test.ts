@@ -141,7 +141,7 @@ describe("routingOf()", () => {
     attempts: 2,
   } as const;
   const chain = [
-    { model: "alpha", provider: "alpha", outcome: "auth", status: 401, ms: 0 },
+    { model: "alpha", provider: "alpha", outcome: "auth", status: 401, error: "Scripted 401", ms: 0 },
     { model: "beta", provider: "beta", outcome: "ok", ms: 0 },
   ];
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create, MeshError, ModelMesh, type StandbyReason } from "../../mod.ts";
+import { create, type DescribedProvider, MeshError, ModelMesh, type StandbyReason } from "../../mod.ts";
 import { clientOver, environment, fakeClock, makeFolder, messages } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
@@ -141,7 +141,9 @@ describe("States, as a program sees them", () => {
       assertEquals(client.mesh.activeProviders(), []);
       const { pools, providers } = client.describe();
       assertEquals(pools[0]?.models.map((model) => [model.status, model.reason]), [["standby", reason]]);
-      assertEquals(providers, [{ id: "alpha", status: "standby", source: "config" }]);
+      const [{ last_error: error, ...provider }] = providers as [DescribedProvider];
+      assertEquals(provider, { id: "alpha", status: "standby", source: "config" });
+      assertEquals(typeof error?.kind, "string");
       const [listed] = (await client.models.list()).data;
       assertEquals(listed?.mesh.type === "pool" && [listed.mesh.active, listed.mesh.standby], [0, 1]);
       await one.clock.advance(24 * 60 * 60 * 1000);

@@ -76,7 +76,7 @@ describe("a request that fails over", () => {
       replaced_provider: "a",
       rotation_reason: "auth",
       fallback_chain: [
-        { model: "a", provider: "a", outcome: "auth", status: 401, ms: 0 },
+        { model: "a", provider: "a", outcome: "auth", status: 401, error: "Scripted 401", ms: 0 },
         { model: "b", provider: "b", outcome: "ok", ms: 0 },
       ],
       routing_latency_ms: 0,

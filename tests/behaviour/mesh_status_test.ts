@@ -100,11 +100,11 @@ describe("/mesh/events", () => {
   it("has every record with an id, and those after Last-Event-ID first", async () => {
     await withProxy(async (proxy) => {
       await (await proxy.chat({}, { headers: headersOf("t-team") })).text();
-      const all = await eventsOf(proxy, 5, headersOf("t-admin", { "last-event-id": "0" }));
+      const all = await eventsOf(proxy, 6, headersOf("t-admin", { "last-event-id": "0" }));
       const kinds = all.map(({ record }) => record.event ?? record.type);
-      assertEquals(kinds, ["deactivation", "outage", "trace", "rotation", "routing"]);
-      const rest = await eventsOf(proxy, 1, headersOf("t-admin", { "last-event-id": String(all[3]!.id) }));
-      assertEquals(rest, all.slice(4));
+      assertEquals(kinds, ["trace", "deactivation", "outage", "trace", "rotation", "routing"]);
+      const rest = await eventsOf(proxy, 1, headersOf("t-admin", { "last-event-id": String(all[4]!.id) }));
+      assertEquals(rest, all.slice(5));
     });
   });
 

@@ -4,11 +4,23 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { LogRecord, NoticeRecord, RequestLogRecord, RoutingRecord } from "../../mod.ts";
-import { startTestProxy } from "../support/proxy.ts";
+import type { RoutingRecord, TraceEntry } from "../../mod.ts";
+import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";
 
 const words = "Country, region, or territory not supported, says org-7 about key-of-a-0123456789";
+
+/** Collects the warnings about providers. */
+function collectWarnings(proxy: TestProxy): TraceEntry[] {
+  const warnings: TraceEntry[] = [];
+  proxy.mesh.addSink({
+    name: "warnings",
+    trace: (record: TraceEntry) => {
+      if (record.component === "provider" && record.severity === "warning") warnings.push(record);
+    },
+  } as never);
+  return warnings;
+}
 
 /** A proxy over two providers, and what it logs. */
 async function open(...scripts: Parameters<typeof startUpstream>[0][]) {
@@ -17,13 +29,7 @@ async function open(...scripts: Parameters<typeof startUpstream>[0][]) {
     upstreams: { a: a!.url, ...(b === undefined ? {} : { b: b.url }) },
     pool: { retry: { max_attempts: 0 } },
   });
-  const notices: NoticeRecord[] = [];
-  proxy.mesh.addSink({
-    name: "notices",
-    log: (record: LogRecord | RequestLogRecord | NoticeRecord) => {
-      if ("component" in record) notices.push(record);
-    },
-  } as never);
+  const notices = collectWarnings(proxy);
   return {
     proxy,
     notices,
@@ -45,8 +51,8 @@ describe("A provider's own words", () => {
     await using scene = await open(refusing, ok());
     for (let count = 0; count < 3; count++) await (await scene.proxy.chat()).text();
     assertEquals(scene.notices.length, 1);
-    const { level, component, provider, host, message, status: code } = scene.notices[0]!;
-    assertEquals([level, component, provider, host, code], ["warning", "provider", "a", scene.host, 403]);
+    const { severity, component, provider, host, message, status: code } = scene.notices[0]!;
+    assertEquals([severity, component, provider, host, code], ["warning", "provider", "a", scene.host, 403]);
     assertStringIncludes(message, `The provider "a" (${scene.host}) answered 403 (auth): Country, region`);
     assert(!message.includes("0123456789"), message);
   });
@@ -69,8 +75,7 @@ describe("A provider's own words", () => {
     const upstream = await startUpstream(ok());
     await upstream.close();
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, pool: { retry: { max_attempts: 0 } } });
-    const notices: NoticeRecord[] = [];
-    proxy.mesh.addSink({ name: "n", log: (one: NoticeRecord) => "component" in one && notices.push(one) } as never);
+    const notices = collectWarnings(proxy);
     await (await proxy.chat()).text();
     assertEquals(notices.map(({ host, kind }) => [host, kind]), [[new URL(upstream.url).host, "network"]]);
   });

@@ -49,6 +49,7 @@ describe("a service account", () => {
     assertEquals((await scene.ask()).route, "b 1/1");
     assertEquals(traces.map(({ message }) => message), [
       'No token for the provider "a": The token endpoint refused the credentials configured for it: 400 invalid_grant',
+      'The provider "a" failed (auth): The token endpoint refused the credentials configured for it: 400 invalid_grant',
     ]);
   });
 

@@ -87,6 +87,7 @@ describe("A sink", () => {
       "debug mesh: Ready with 1 providers and 1 pools",
       "debug router: One of 1 candidates is selected",
       'debug provider: A try of the model "a" ended: server',
+      `warning provider: The provider "p" (${new URL(stage.upstream.url).host}) answered 500 (server): Scripted 500`,
       'critical pool: The pool "chat" has no active model left',
       'error provider: The provider "p" has no active model left',
       'info pool: The pool "chat" has an active model again',

@@ -72,9 +72,15 @@ describe("modelmesh proxy", () => {
     });
     assertEquals(out, "");
     const records = err.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
-    assertEquals(records.map(({ type, event }) => [type, event]), [["event", "rotation"], ["routing", undefined]]);
-    assertEquals([records[0].from, records[0].to, records[0].reason], ["one", "two", "auth"]);
-    assertEquals(records[1].fallback_chain.length, 2);
+    const [warning, rotation, routing] = records;
+    assertEquals(records.map(({ type, event }) => [type, event]), [
+      ["trace", undefined],
+      ["event", "rotation"],
+      ["routing", undefined],
+    ]);
+    assertMatch(warning.message, /answered 401 \(auth\)/);
+    assertEquals([rotation.from, rotation.to, rotation.reason], ["one", "two", "auth"]);
+    assertEquals(routing.fallback_chain.length, 2);
     assertNotMatch(err, /canary/);
   });
 

@@ -32,7 +32,7 @@ function admitted() {
   const plan = { request: { timeoutMs: 60_000 }, pool, load: { input: 1, output: 1 }, eligible: [member] };
   const context = new RequestContext(
     plan as unknown as RequestPlan,
-    { runtime: testRuntime({ clock }), redact: (text: string) => text, hub: {} } as unknown as RouteDeps,
+    { runtime: testRuntime({ clock }), redact: (text: string) => text, hub: { trace() {} } } as unknown as RouteDeps,
   );
   const permit = member.state.admit({ input: 1, output: 1 }, 0);
   const admitted: AdmittedModel = { context, member, permit, alone: false };
@@ -40,7 +40,8 @@ function admitted() {
     member.state.refresh(clock.monotonic());
     return member.state.status === "active" ? "active" : member.state.reason;
   };
-  const fail = ({ standby, ...failure }: Failure) => {
+  const fail = ({ standby, ...facts }: Failure) => {
+    const failure = { message: "It failed", ...facts };
     permit.take();
     recordFailure(admitted, { member, failure, next: { standby } } as unknown as FailedAttempt);
   };
@@ -78,7 +79,14 @@ describe("recordFailure()", () => {
     const { clock, context, fail } = admitted();
     await clock.advance(30);
     fail({ kind: "server", status: 500 });
-    assertEquals(context.chain, [{ model: "a", provider: "acme", outcome: "server", status: 500, ms: 30 }]);
+    assertEquals(context.chain, [{
+      model: "a",
+      provider: "acme",
+      outcome: "server",
+      status: 500,
+      error: "It failed",
+      ms: 30,
+    }]);
   });
 
   it("opens the breaker where the vendor's word holds: of the model in every pool, or of the provider", () => {

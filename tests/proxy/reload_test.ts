@@ -37,7 +37,9 @@ async function start(config: Sections): Promise<Started> {
     emit: (record: { type: string; event?: string; reason?: string }) => {
       if (record.type === "event") reported.push(`${record.event} ${record.reason}`);
     },
-    trace: ({ message }: { message: string }) => void reported.push(message),
+    trace: ({ message }: { message: string }) => {
+      if (!message.includes("answered 500")) reported.push(message); // with an address that differs each time
+    },
     flush: () => Promise.resolve(),
   };
   const parts = { connectors: serverConnectors, runtime, shell: serverShell(), sinks: [sink] };

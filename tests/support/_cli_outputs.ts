@@ -131,7 +131,15 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
       }),
     },
     "providers": list(
-      members({ "id": text, "status": state, "reason?": text, "retry_at?": text, "active": count, "total": count }),
+      members({
+        "id": text,
+        "status": state,
+        "reason?": text,
+        "retry_at?": text,
+        "last_error?": members({ "kind": text, "status?": count, "at": text }),
+        "active": count,
+        "total": count,
+      }),
     ),
     "budgets": list(members({
       scope: text,
