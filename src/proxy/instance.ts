@@ -13,6 +13,7 @@ import { isStream } from "../util/plain_stream.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
+import { decompressed } from "./compressed_body.ts";
 import { checkedRoute, invalidUrl, notAdministrator, withoutBody } from "./checked_route.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
@@ -255,9 +256,10 @@ export class ProxyInstance {
   }
 
   #read(
-    { request, from }: IncomingRequest,
+    { request: received, from }: IncomingRequest,
     { isUpload, hold, ...time }: BodyOptions,
   ): Uint8Array | Promise<Uint8Array> {
+    const request = decompressed(received);
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
@@ -280,8 +282,7 @@ export class ProxyInstance {
         isParsed: true,
         hold,
       };
-    const received = receivedBody(request, bounds);
-    return received ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
+    return receivedBody(request, bounds) ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */

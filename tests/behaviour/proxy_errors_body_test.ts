@@ -169,7 +169,7 @@ describe("A body the proxy cannot use", () => {
         const headers = [`Content-Type: ${type}`, "Content-Length: 2"];
         checkRefused(await sendRaw(proxy.url, chatText(headers, "{}")), refused, type);
       }
-      for (const encoding of ["gzip", "br", "identity, gzip"]) {
+      for (const encoding of ["compress", "identity, gzip"]) {
         await assertRefused(await post(proxy, without("x"), { "content-encoding": encoding }), refused, encoding);
       }
     });

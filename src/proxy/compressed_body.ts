@@ -1,0 +1,82 @@
+/**
+ * Compressed request bodies. They are decompressed while they are read, so that the limits of bodies hold for what they
+ * contain.
+ * @module
+ */
+import type { PlainRequest } from "../contracts/shell.ts";
+import { HttpError } from "./error_body.ts";
+
+/** Formats of `DecompressionStream` by content coding. Those that the runtime lacks are not supported. */
+const formats: ReadonlyMap<string, string> = new Map([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+  ["br", "brotli"],
+  ["zstd", "zstd"],
+]);
+
+/**
+ * Returns a request whose body is decompressed.
+ *
+ * @param request A request whose body has not been read.
+ * @returns The same request if its body is not compressed.
+ * @throws {HttpError} 415 for a coding that is not supported; reading the body throws 400 if it is damaged.
+ */
+export function decompressed(request: PlainRequest): PlainRequest {
+  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (coding === "" || coding === "identity") return request;
+  const decompressor = createDecompressor(coding);
+  if (decompressor === undefined) throw unsupported();
+  const { headers } = request;
+  return {
+    method: request.method,
+    url: request.url,
+    signal: request.signal,
+    headers: {
+      get: (name) => isOfCompressed(name) ? null : headers.get(name),
+      has: (name) => !isOfCompressed(name) && headers.has(name),
+    },
+    body: request.body && decompressWith(decompressor, { request, coding }),
+    bytes: () => request.bytes(),
+  };
+}
+
+/** Headers that describe the compressed body. */
+function isOfCompressed(name: string): boolean {
+  return name === "content-length" || name === "content-encoding";
+}
+
+type Decompressor = ReadableWritablePair<Uint8Array, Uint8Array>;
+
+function createDecompressor(coding: string): Decompressor | undefined {
+  const format = formats.get(coding);
+  if (format === undefined) return undefined;
+  try {
+    return new DecompressionStream(format as CompressionFormat) as unknown as Decompressor;
+  } catch {
+    return undefined; // the runtime lacks this format
+  }
+}
+
+async function* decompressWith(
+  { readable, writable }: Decompressor,
+  { request: { body, signal }, coding }: { readonly request: PlainRequest; readonly coding: string },
+): AsyncGenerator<Uint8Array> {
+  const feeding = ReadableStream.from(body!).pipeTo(writable);
+  feeding.catch(() => {}); // reading fails as well
+  try {
+    yield* readable;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new HttpError(`The body is not valid ${coding}`, { status: 400, code: "invalid_value" });
+  }
+}
+
+function unsupported(): HttpError {
+  const codings = [...formats.keys()].filter((coding) => coding !== "x-gzip" && createDecompressor(coding));
+  return new HttpError(`A compressed body has to use one of: ${codings.join(", ")}`, {
+    status: 415,
+    code: "unsupported_media_type",
+    headers: { "accept-encoding": codings.join(", ") },
+  });
+}
