@@ -11,6 +11,7 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "id",
   "serves",
   "can",
+  "canNatively",
   "also",
   "features",
   "window",

@@ -20,7 +20,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gpt-6.1-terra",
     can: "SRV",
-    canNatively: "T", // tools in the Responses API only
+    canNatively: "T",
     window: 1_050_000,
     maxOutput: 128_000,
     rules: "latest",
@@ -34,7 +34,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gpt-6.2-sol",
     can: "SRV",
-    canNatively: "T", // tools in the Responses API only
+    canNatively: "T",
     window: 1_050_000,
     maxOutput: 128_000,
     efforts: "low medium high xhigh max",
@@ -48,7 +48,7 @@ export const entries: readonly CatalogueEntry[] = [
   {
     id: "gpt-6.1-sol",
     can: "SRV",
-    canNatively: "T", // tools in the Responses API only
+    canNatively: "T",
     window: 1_050_000,
     maxOutput: 128_000,
     efforts: "low medium high xhigh max",
