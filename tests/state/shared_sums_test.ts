@@ -155,15 +155,15 @@ describe("Requests of a minute that processes admit together", () => {
     assertEquals((await other.take(b!, 1)).waitMs, 0);
   });
 
-  it("are a day's as well, in slices of a quarter of an hour", async () => {
+  it("are a UTC day's as well", async () => {
     const { all: [a, b], clock } = processes(2);
     const [one, other] = [a!, b!].map((shared) => {
       const window = new SharedWindow({ name: "model a day", ...slicedDay }, clock);
       return async () => (await window.take(shared, 2)).waitMs;
     });
     assertEquals([await one!(), await other!()], [0, 0]);
-    assertEquals(await one!(), 86_400_000 + 900_000);
-    await clock.advance(86_400_000 + 900_000);
+    assertEquals(await one!(), 86_400_000);
+    await clock.advance(86_400_000);
     assertEquals(await one!(), 0);
   });
 
