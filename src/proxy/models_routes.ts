@@ -4,6 +4,7 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 import { decodeSegment } from "../util/decode_segment.ts";
+import { followWork } from "../util/failure.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
 import { listedFor, listFor } from "./listed_models.ts";
@@ -13,7 +14,9 @@ const prefix = "/v1/models/";
 
 /** The models and pools available to the caller. Lists of providers that could not be had are asked for again. */
 export function listModels(exchange: Exchange): PlainResponse {
-  void exchange.mesh.registry.relist?.();
+  const { registry, hub } = exchange.mesh;
+  const relisted = registry.relist?.();
+  if (relisted !== undefined) followWork(relisted, { hub, component: "registry", task: "The list of models" });
   return json(listFor(exchange), { headers: exchange.headers });
 }
 
