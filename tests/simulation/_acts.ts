@@ -8,11 +8,16 @@ import { hour, minute, second } from "./_times.ts";
 import type { Arrival } from "./_traffic.ts";
 import type { ModelPlan, ProviderPlan } from "./scenario.ts";
 
-/** The wall clock is set, an operator sets something aside or takes it back, or reloads; all clients leave. */
+/**
+ * The wall clock is set; the machine sleeps, and every connection with it breaks; the process is stopped, while time goes
+ * on; an operator sets something aside or takes it back, or reloads; all clients leave.
+ */
 export type Act =
   | { readonly kind: "reload"; readonly at: number }
   | { readonly kind: "leave"; readonly at: number }
   | { readonly kind: "wall"; readonly at: number; readonly ms: number }
+  | { readonly kind: "sleep"; readonly at: number; readonly ms: number }
+  | { readonly kind: "stop"; readonly at: number; readonly ms: number }
   | { readonly kind: "deactivate" | "activate"; readonly at: number; readonly target: string };
 
 interface ActWorld {
@@ -44,6 +49,15 @@ export function acts({ seed, horizonMs, providers, models, arrivals }: ActWorld)
     // while requests are under way
     for (let left = times; left > 0; left--) {
       planned.push({ kind, at: Math.round(later.pick(arrivals).at + later.skewed(300, 2)) });
+    }
+  }
+  const pauses = new Chance(seed, "pauses");
+  for (
+    const [kind, lengths] of [["sleep", [minute, hour, 9 * hour, 40 * hour]], ["stop", [second, 20 * second]]] as const
+  ) {
+    for (let left = pauses.happens(0.2) ? pauses.whole(1, 3) : 0; left > 0; left--) {
+      const at = Math.round(pauses.pick(arrivals).at + pauses.skewed(300, 2));
+      planned.push({ kind, at, ms: pauses.pick(lengths) });
     }
   }
   return planned.sort((one, other) => one.at - other.at);

@@ -5,6 +5,7 @@
 import type { PoolStatus } from "../../mod.ts";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import type { Referee } from "./referee.ts";
+import { hour } from "./_times.ts";
 
 /**
  * Compares.
@@ -38,4 +39,22 @@ export function statusRule(
     if (active + standby !== models.length) wrong.push(`${pool} counts ${active} + ${standby} of ${models.length}`);
   }
   return wrong;
+}
+
+/** Reasons of standbys that end with a UTC day. */
+const daily: ReadonlySet<string> = new Set(["provider_budget", "quota_window"]);
+
+/**
+ * Standbys for what is spent of a day end with a day, wherever the clocks have been.
+ *
+ * @param status What the mesh says.
+ * @returns What is wrong.
+ */
+export function dateRule(status: Readonly<Record<string, PoolStatus>>): string[] {
+  return Object.entries(status).flatMap(([pool, { models }]) =>
+    models.flatMap(({ name, reason = "", retryAt }) => {
+      if (!daily.has(reason) || retryAt === undefined || Date.parse(retryAt) % (24 * hour) === 0) return [];
+      return `${name} in ${pool} is to be back at ${retryAt} (${reason}), expected at a midnight`;
+    })
+  );
 }

@@ -57,6 +57,8 @@ export class Referee implements VendorWatch {
   readonly #parts: RefereeParts;
   readonly #budgetScopes: BudgetScopes;
   readonly #storm: Storm;
+  /** The end of the latest time in which the process was stopped, monotonic ms. */
+  #stoppedUntil = 0;
 
   /** @param parts The world. */
   constructor(parts: RefereeParts) {
@@ -82,6 +84,11 @@ export class Referee implements VendorWatch {
   /** An operator took a model or a provider back. */
   takenBack(target: string): void {
     this.#budgetScopes.takenBack(target);
+  }
+
+  /** The process was stopped until now. */
+  stopped(): void {
+    this.#stoppedUntil = this.#now;
   }
 
   /** A request is on its way. */
@@ -199,7 +206,7 @@ export class Referee implements VendorWatch {
   }
 
   #lateRule({ arrival, startedAt, isCommitted }: Journey): void {
-    const end = startedAt + arrival.timeoutMs + 1;
+    const end = Math.max(startedAt + arrival.timeoutMs, this.#stoppedUntil) + 1;
     if (isCommitted || this.#now <= end) return;
     this.hold("deadlines", `request ${arrival.id} is not over, expected at ${end} ms by its ${arrival.timeoutMs} ms`);
   }

@@ -16,7 +16,7 @@ import { Engines } from "./_engines.ts";
 import type { Journey } from "./journeys.ts";
 import { Referee } from "./referee.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
-import { statusRule } from "./_status_rule.ts";
+import { dateRule, statusRule } from "./_status_rule.ts";
 import { hour, minute, second } from "./_times.ts";
 import type { Act } from "./_acts.ts";
 import type { Arrival } from "./_traffic.ts";
@@ -120,7 +120,7 @@ class World {
     for (const { at, take } of steps) {
       if (at > this.#clock.monotonic()) await this.#until(at); // what comes at one time begins in one turn
       if (this.#isSpoilt) break;
-      take();
+      await take();
     }
     if (!this.#isSpoilt) await this.#drain();
     if (!this.#isSpoilt && this.#chance.happens(0.7)) await this.#heal(); // else closed while much is still set
@@ -151,14 +151,21 @@ class World {
         this.#referee.hold("recoveries in time", `${model} in ${name} rests, expected to be back since ${retryAt} ms`);
       }
     }
+    for (const wrong of dateRule(mesh.poolStatus())) this.#referee.hold("windows end at their dates", wrong);
     for (const wrong of statusRule(mesh.poolStatus(), this.#referee, this.#clock)) {
       this.#referee.hold("every change of state has its event", wrong);
     }
   }
 
-  #act(act: Act): void {
+  #act(act: Act): void | Promise<void> {
+    if (act.kind === "stop") return this.#stop(act.ms);
     if (act.kind === "wall") {
       this.#referee.note(() => `the wall clock is set by ${act.ms} ms`);
+      return this.#clock.jumpWallTime(act.ms);
+    }
+    if (act.kind === "sleep") {
+      this.#referee.note(() => `the machine sleeps for ${act.ms} ms`);
+      this.#vendors.breakConnections();
       return this.#clock.jumpWallTime(act.ms);
     }
     if (act.kind === "reload") {
@@ -176,6 +183,14 @@ class World {
 
   #begin(arrival: Arrival): void {
     this.#request(arrival).catch(raise);
+  }
+
+  /** What was due meanwhile is done late. */
+  async #stop(ms: number): Promise<void> {
+    this.#referee.note(() => `the process is stopped for ${ms} ms`);
+    this.#clock.stop(ms);
+    this.#referee.stopped();
+    await this.#clock.advance(0);
   }
 
   async #request(arrival: Arrival): Promise<void> {

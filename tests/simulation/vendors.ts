@@ -78,6 +78,8 @@ export class Vendors {
   readonly #chance: Chance;
   readonly #models: ReadonlyMap<string, ModelPlan>;
   readonly #calls = new Map<string, VendorCall>();
+  /** Aborted when all connections break. */
+  #breaks = new AbortController();
   #number = 0;
 
   /** @param parts The world. */
@@ -87,6 +89,14 @@ export class Vendors {
     this.#chance = new Chance(seed, "vendors");
     this.#models = new Map(models.map((model) => [model.name, model]));
     this.counts = new Map(models.map(({ name, limits }) => [name, new VendorCounts(limits)]));
+  }
+
+  /** Breaks the connections of all calls. */
+  breakConnections(): void {
+    const trouble: Trouble = { kind: "broken", from: 0, to: 0, share: 1, status: 0 };
+    for (const call of this.#calls.values()) call.trouble = trouble;
+    this.#breaks.abort(new TypeError("connection reset"));
+    this.#breaks = new AbortController();
   }
 
   /** Calls under way. */
@@ -112,7 +122,7 @@ export class Vendors {
     const call = this.#calls.get((init!.headers as Record<string, string>)["x-call"]!)!;
     const { clock, scenario, watch } = this.#parts;
     const { model, arrival, isStream } = call;
-    const signal = init!.signal!;
+    const signal = AbortSignal.any([init!.signal!, this.#breaks.signal]);
     watch.sent(call);
     const now = clock.monotonic();
     const trouble = this.isHealed ? undefined : troubleAt(scenario.troubles, { model, now, chance: this.#chance });
@@ -163,6 +173,7 @@ export class Vendors {
   async *#stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const call = this.#begin(request);
     const { clock } = this.#parts;
+    const signal = AbortSignal.any([options.signal, this.#breaks.signal]);
     const stepMs = Math.ceil(call.model.latencyMs / 3);
     const pauseMs = Math.min(this.#chance.pick([1, 1, 30]) * stepMs, 4 * second); // shorter than any limit of silence
     let end: CallEnd = "left";
@@ -171,9 +182,9 @@ export class Vendors {
       const kind = call.trouble?.kind;
       const breaksAt = this.#chance.whole(0, 2);
       for (const place of [0, 1, 2]) {
-        await clock.sleep(place > 0 ? pauseMs : kind === "slow" ? 20 * stepMs : stepMs, options.signal);
+        await clock.sleep(place > 0 ? pauseMs : kind === "slow" ? 20 * stepMs : stepMs, signal);
         if (kind === "silent" && place === breaksAt) {
-          await new Promise((_, reject) => whenAborted(options.signal, reject));
+          await new Promise((_, reject) => whenAborted(signal, reject));
         }
         if (kind === "cut" && place === breaksAt) throw failure("The stream broke off", "invalid_response");
         if (place === 2) end = "served"; // a client with the last event needs no more
