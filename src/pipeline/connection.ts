@@ -22,6 +22,9 @@ import type { TraceContext } from "../contracts/observability.ts";
 /** A stream that has not been read for this long is cancelled, ms, since a disconnected client may go unnoticed. */
 const unreadMs = 10 * 60 * 1000;
 
+/** A check that is later than this, ms, means that the process was stopped, as with its virtual machine. */
+const stoppedMs = 1_000;
+
 const none: readonly string[] = [];
 
 /**
@@ -231,12 +234,15 @@ class IdleTimer {
   #waitedMs = 0;
   #since: number;
   #isListening = true;
+  /** When the next check is due, monotonic ms. */
+  #dueAt: number;
   #cancel: Cancel;
 
   constructor(clock: Clock, limits: IdleLimits) {
     this.#clock = clock;
     this.#limits = limits;
     this.#since = clock.monotonic();
+    this.#dueAt = this.#since + limits.limitMs;
     this.#cancel = clock.after(limits.limitMs, () => this.#check());
   }
 
@@ -265,13 +271,18 @@ class IdleTimer {
 
   #check(): void {
     const { limitMs, onLimit, onUnread } = this.#limits;
-    const elapsedMs = this.#clock.monotonic() - this.#since;
+    const now = this.#clock.monotonic();
+    // the process was stopped: data may have arrived meanwhile
+    if (now - this.#dueAt > stoppedMs && !this.#limits.isTotal) this.#since = now;
+    const elapsedMs = now - this.#since;
     const leftMs = limitMs - this.#waitedMs - elapsedMs;
     if (this.#isListening && leftMs <= 0) return onLimit();
     if (!this.#isListening && elapsedMs >= unreadMs) return onUnread();
     // without a listener it checks periodically, since a listener may be added at any time
     const nextMs = this.#isListening ? leftMs : Math.min(limitMs - this.#waitedMs, unreadMs - elapsedMs);
-    this.#cancel = this.#clock.after(Math.max(1, nextMs), () => this.#check());
+    const waitMs = Math.max(1, nextMs);
+    this.#dueAt = now + waitMs;
+    this.#cancel = this.#clock.after(waitMs, () => this.#check());
   }
 }
 

@@ -51,6 +51,15 @@ describe("The time limit of a connection", () => {
     assertEquals(`${connection.stop.reason}`, "AttemptTimeout: The provider did not answer within 1000 ms");
   });
 
+  it("for a stream begins anew after the process was stopped, since data may have arrived meanwhile", async () => {
+    const { clock, connection } = connect("stream");
+    clock.stop(20_000);
+    await clock.advance(99);
+    assertEquals(connection.stop.aborted, false);
+    await clock.advance(1);
+    assertEquals(`${connection.stop.reason}`, "AttemptTimeout: The provider was silent for 100 ms");
+  });
+
   it("for a stream is the provider's silence, which each byte breaks", async () => {
     const { clock, connection, runtime } = connect("stream");
     await connection.send(request);

@@ -118,7 +118,9 @@ class World {
       ...acts.map((act) => ({ at: act.at, take: () => this.#act(act) })),
     ].sort((one, other) => one.at - other.at);
     for (const { at, take } of steps) {
-      if (at > this.#clock.monotonic()) await this.#until(at); // what comes at one time begins in one turn
+      const now = this.#clock.monotonic();
+      if (at > now) await this.#until(at); // what comes at one time begins in one turn
+      else if (at < now) await settle(); // came while the process was stopped
       if (this.#isSpoilt) break;
       await take();
     }
@@ -165,8 +167,8 @@ class World {
     }
     if (act.kind === "sleep") {
       this.#referee.note(() => `the machine sleeps for ${act.ms} ms`);
-      this.#vendors.breakConnections();
-      return this.#clock.jumpWallTime(act.ms);
+      this.#clock.jumpWallTime(act.ms);
+      return this.#vendors.breakConnections();
     }
     if (act.kind === "reload") {
       this.#referee.note(() => "the configuration is read again");

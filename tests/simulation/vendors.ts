@@ -13,7 +13,7 @@ import {
   UpstreamError,
   type UsageReport,
 } from "../../mod.ts";
-import type { FakeClock } from "../../src/runtime/test.ts";
+import { type FakeClock, settle } from "../../src/runtime/test.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { Chance } from "./chance.ts";
 import { answerFor, chunkFor, usageFor } from "./_answers.ts";
@@ -31,6 +31,8 @@ export interface VendorCall {
   readonly model: ModelPlan;
   /** What it ran into. */
   trouble?: Trouble;
+  /** Aborted when its connection ends, whoever ends it. */
+  readonly wire: AbortController;
 }
 
 /** How a call ended: with an answer, a failure, or because the mesh wanted no more of it. */
@@ -78,8 +80,6 @@ export class Vendors {
   readonly #chance: Chance;
   readonly #models: ReadonlyMap<string, ModelPlan>;
   readonly #calls = new Map<string, VendorCall>();
-  /** Aborted when all connections break. */
-  #breaks = new AbortController();
   #number = 0;
 
   /** @param parts The world. */
@@ -91,12 +91,14 @@ export class Vendors {
     this.counts = new Map(models.map(({ name, limits }) => [name, new VendorCounts(limits)]));
   }
 
-  /** Breaks the connections of all calls. */
-  breakConnections(): void {
+  /** Breaks the connections of all calls, one after the other. */
+  async breakConnections(): Promise<void> {
     const trouble: Trouble = { kind: "broken", from: 0, to: 0, share: 1, status: 0 };
-    for (const call of this.#calls.values()) call.trouble = trouble;
-    this.#breaks.abort(new TypeError("connection reset"));
-    this.#breaks = new AbortController();
+    for (const call of [...this.#calls.values()]) {
+      call.trouble = trouble;
+      call.wire.abort(new TypeError("connection reset"));
+      await settle();
+    }
   }
 
   /** Calls under way. */
@@ -122,7 +124,7 @@ export class Vendors {
     const call = this.#calls.get((init!.headers as Record<string, string>)["x-call"]!)!;
     const { clock, scenario, watch } = this.#parts;
     const { model, arrival, isStream } = call;
-    const signal = AbortSignal.any([init!.signal!, this.#breaks.signal]);
+    const signal = wireOf(call, init!.signal!);
     watch.sent(call);
     const now = clock.monotonic();
     const trouble = this.isHealed ? undefined : troubleAt(scenario.troubles, { model, now, chance: this.#chance });
@@ -173,7 +175,7 @@ export class Vendors {
   async *#stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const call = this.#begin(request);
     const { clock } = this.#parts;
-    const signal = AbortSignal.any([options.signal, this.#breaks.signal]);
+    const signal = wireOf(call, options.signal);
     const stepMs = Math.ceil(call.model.latencyMs / 3);
     const pauseMs = Math.min(this.#chance.pick([1, 1, 30]) * stepMs, 4 * second); // shorter than any limit of silence
     let end: CallEnd = "left";
@@ -218,6 +220,7 @@ export class Vendors {
       isStream: stream,
       arrival: arrivalOf(body.seed as number),
       model: this.#models.get(model.id)!,
+      wire: new AbortController(),
     };
     this.#calls.set(call.key, call);
     this.counts.get(call.model.name)!.underWay++;
@@ -254,6 +257,12 @@ function failure(message: string, kind: FailureKind, facts?: { status: number; r
 function kindOf(error: unknown): FailureKind {
   if (UpstreamError.isInstance(error)) return error.kind;
   return NetworkError.isInstance(error) ? "network" : "server";
+}
+
+/** The signal of a call's connection, which ends with the call. */
+function wireOf({ wire }: VendorCall, signal: AbortSignal): AbortSignal {
+  whenAborted(signal, (reason) => wire.abort(reason));
+  return wire.signal;
 }
 
 function whenAborted(signal: AbortSignal, reject: (reason: unknown) => void): void {
