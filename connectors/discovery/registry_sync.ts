@@ -60,8 +60,8 @@ class ListComparison implements RegistrySync {
       const known = host.modelsOf(provider);
       const added = firstOfEachId(models).filter(({ id }) => !known.has(id) && !before.has(id));
       const deprecated = [...before].filter((id) => !ids.has(id) && known.has(id));
-      for (const id of ids) if (known.has(id)) host.restore(provider, id);
       await this.#add(provider, added, host);
+      for (const id of ids) host.restore(provider, id); // also one that an earlier process has deactivated
       for (const id of deprecated) this.#deprecate(provider, id, host);
       this.#listed.set(provider, ids);
       return { listed: ids.size, added: added.map(({ id }) => id), deprecated };

@@ -22,12 +22,16 @@ interface VendorOptions {
   readonly provider?: Readonly<Record<string, unknown>>;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly connect?: (mesh: Mesh) => void;
+  /** What it lists at the start. */
+  readonly listed?: readonly string[];
 }
 
 const listOf = (ids: readonly string[]) => json({ data: ids.map((id) => ({ id })) });
 
-async function vendor({ sync = {}, provider = {}, config = {}, connect }: VendorOptions = {}): Promise<Vendor> {
-  let listed: Behaviour = listOf(["one", "two"]);
+async function vendor(
+  { sync = {}, provider = {}, config = {}, connect, listed: atStart = ["one", "two"] }: VendorOptions = {},
+): Promise<Vendor> {
+  let listed: Behaviour = listOf(atStart);
   const upstream = await startUpstream(({ path }) => path === "/v1/models" ? listed : answer());
   const clock = fakeClock();
   const mesh = new ModelMesh({ clock, random: () => 0.5 });
@@ -145,6 +149,19 @@ describe("A registry sync", () => {
     v.list(["one", "two"]);
     await v.mesh.sync();
     assertEquals(members(v), ["one active", "two active"]);
+  });
+
+  it("takes back what an earlier process has deactivated, with the first list that has it", async () => {
+    await using before = await vendor({ sync: { on_deprecated_model: "deactivate" } });
+    before.list(["two"]);
+    await before.mesh.sync();
+    const state = before.mesh.exportState();
+    await using v = await vendor({ sync: { on_deprecated_model: "deactivate" }, listed: ["two"] });
+    v.mesh.importState(state);
+    assertEquals(members(v), ["two active"]);
+    v.list(["one", "two"]);
+    await v.mesh.sync();
+    assertEquals(members(v), ["two active", "one active"]);
   });
 
   it("leaves alone what is configured and was never listed", async () => {

@@ -4,7 +4,11 @@
  */
 import type { PoolPlan } from "./_pool_plans.ts";
 import type { ModelPlan, Scenario } from "./scenario.ts";
+import { minute } from "./_times.ts";
 import type { Vendors } from "./vendors.ts";
+
+/** Time between two looks at the lists, ms. */
+export const syncMs: number = 7 * minute;
 
 /**
  * The document.
@@ -14,14 +18,19 @@ import type { Vendors } from "./vendors.ts";
  */
 export function configOf(scenario: Scenario, vendors: Vendors): Record<string, unknown> {
   const { providers, models, pools, dailyUsd } = scenario;
+  const configured = models.filter(({ absences }) => absences === undefined);
   return {
-    providers: Object.fromEntries(providers.map(({ id, timeoutMs, dailyUsd }) => [id, {
+    providers: Object.fromEntries(providers.map(({ id, timeoutMs, dailyUsd, isListing }) => [id, {
       instance: vendors.provider(id),
       execution: { timeout: `${timeoutMs}ms` },
+      discovery: { enumerate_models: isListing },
       ...budgetOf(dailyUsd),
     }])),
-    models: Object.fromEntries(models.map((model) => [model.name, modelOf(model)])),
+    models: Object.fromEntries(configured.map((model) => [model.name, modelOf(model)])),
     pools: Object.fromEntries(pools.map((pool) => [pool.name, poolOf(pool)])),
+    ...(configured.length < models.length && {
+      discovery: { sync: { interval: `${syncMs}ms`, on_deprecated_model: "deactivate" } },
+    }),
     ...budgetOf(dailyUsd),
   };
 }

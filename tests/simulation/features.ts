@@ -24,6 +24,8 @@ export type Feature =
   | "manual"
   /** `provider_deactivation`. */
   | "provider_actions"
+  /** Lists of models that change: `discovery.enumerate_models` and `discovery.sync`. */
+  | "lists"
   /** A retry of a model that was deactivated in the meantime goes elsewhere. */
   | "retries_heed_standby";
 
@@ -39,4 +41,5 @@ export const wired: ReadonlySet<Feature> = new Set<Feature>([
   "maintenance",
   "provider_actions",
   "manual",
+  "lists",
 ]);

@@ -18,6 +18,8 @@ export interface ProviderPlan {
   readonly timeoutMs: number;
   /** USD a UTC day. */
   readonly dailyUsd?: number;
+  /** Whether its models are those that it lists, and not configured. */
+  readonly isListing: boolean;
 }
 
 /** A model as the vendor runs it. */
@@ -33,6 +35,8 @@ export interface ModelPlan {
   /** Answers carry rate-limit headers. */
   readonly reportsLimits: boolean;
   readonly weight: number;
+  /** Times in which its provider does not list it, monotonic ms; absent where models are configured. */
+  readonly absences?: readonly { readonly from: number; readonly to: number }[];
 }
 
 /** One world. */
@@ -62,8 +66,11 @@ export function scenarioOf(seed: number): Scenario {
   const chance = new Chance(seed, "scenario");
   const horizonMs = chance.pick([10 * minute, hour, 6 * hour, 24 * hour, 72 * hour]);
   const isStorm = chance.happens(1 / 8);
-  const providers = providerPlans(new Chance(seed, "providers"));
-  const models = providers.flatMap((provider) => modelPlans(provider, new Chance(seed, provider.id)));
+  const providers = providerPlans(new Chance(seed, "providers"), seed);
+  const models = providers.flatMap((provider) => {
+    const plans = modelPlans(provider, new Chance(seed, provider.id));
+    return provider.isListing ? plans.map((plan) => listedPlan(plan, { seed, horizonMs })) : plans;
+  });
   const world = { seed, horizonMs, isStorm, providers, models };
   const pools = poolPlans(world);
   const planned = troubles(world);
@@ -78,17 +85,29 @@ export function scenarioOf(seed: number): Scenario {
   };
 }
 
-function providerPlans(chance: Chance): ProviderPlan[] {
+function providerPlans(chance: Chance, seed: number): ProviderPlan[] {
+  const listing = new Chance(seed, "listing");
   return Array.from({ length: chance.whole(1, 4) }, (_, place) => ({
     id: `vendor${place}`,
     timeoutMs: chance.pick([5, 20, 60, 240]) * second,
     ...(wired.has("budgets") && chance.happens(0.3) ? { dailyUsd: chance.pick([0.002, 0.02, 0.2]) } : {}),
+    isListing: wired.has("lists") && listing.happens(0.2),
   }));
+}
+
+/** A model that its provider lists: what a configuration would say of it is not known, and now and then it is absent. */
+function listedPlan(plan: ModelPlan, { seed, horizonMs }: Pick<Scenario, "seed" | "horizonMs">): ModelPlan {
+  const chance = new Chance(seed, `absences of ${plan.name}`);
+  const absences = Array.from({ length: chance.whole(0, 2) }, () => {
+    const from = chance.happens(0.2) ? 0 : chance.between(0, horizonMs);
+    return { from, to: from + chance.skewed(horizonMs / 6, 1) };
+  });
+  return { ...plan, limits: {}, weight: 1, absences };
 }
 
 function modelPlans({ id }: ProviderPlan, chance: Chance): ModelPlan[] {
   return Array.from({ length: chance.whole(1, 3) }, (_, place) => ({
-    name: `${id}-m${place}`,
+    name: `${id}.m${place}`,
     provider: id,
     latencyMs: chance.pick([50, 300, 1500, 6000]),
     price: chance.happens(0.15) ? { input: 0, output: 0 } : {

@@ -8,6 +8,7 @@ import {
   type CompletionChunk,
   type CompletionRequest,
   type FailureKind,
+  type ModelInfo,
   NetworkError,
   type Provider,
   UpstreamError,
@@ -111,8 +112,9 @@ export class Vendors {
     const isRetryable = (kind: FailureKind) => ["network", "server", "rate_limited", "invalid_response"].includes(kind);
     return customProvider({
       id,
-      complete: async (request, options) => ({ body: await this.#complete(request, options) }),
-      stream: (request, options) => this.#stream(request, options),
+      complete: async (request, options) => ({ body: await this.#complete(this.#begin(id, request), options) }),
+      stream: (request, options) => this.#stream(() => this.#begin(id, request), options),
+      listModels: () => Promise.resolve(this.#list(id)),
       reportUsage: (usage) => this.#parts.watch.used(id, usage),
       classifyError: kindOf,
       isRetryable: (error) => isRetryable(kindOf(error)),
@@ -156,8 +158,17 @@ export class Vendors {
     return headers;
   }
 
-  async #complete(request: CompletionRequest, options: CallOptions): Promise<ChatCompletion> {
-    const call = this.#begin(request);
+  /** The models that a provider lists at present. */
+  #list(provider: string): ModelInfo[] {
+    const now = this.#parts.clock.monotonic();
+    const models = [...this.#models.values()].filter((model) => model.provider === provider);
+    return models.flatMap(({ name, price, absences = [] }) => {
+      const isAbsent = !this.isHealed && absences.some(({ from, to }) => from <= now && now < to);
+      return isAbsent ? [] : { id: idIn(name), capabilities: ["chat-completion"], pricing: [price] };
+    });
+  }
+
+  async #complete(call: VendorCall, options: CallOptions): Promise<ChatCompletion> {
     let end: CallEnd = "left";
     try {
       await this.#send(call, options);
@@ -172,8 +183,8 @@ export class Vendors {
     }
   }
 
-  async *#stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const call = this.#begin(request);
+  async *#stream(begin: () => VendorCall, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const call = begin();
     const { clock } = this.#parts;
     const signal = wireOf(call, options.signal);
     const stepMs = Math.ceil(call.model.latencyMs / 3);
@@ -213,13 +224,13 @@ export class Vendors {
     });
   }
 
-  #begin({ model, body, stream }: CompletionRequest): VendorCall {
+  #begin(provider: string, { model, body, stream }: CompletionRequest): VendorCall {
     const { watch, arrivalOf } = this.#parts;
     const call: VendorCall = {
       key: String(++this.#number),
       isStream: stream,
       arrival: arrivalOf(body.seed as number),
-      model: this.#models.get(model.id)!,
+      model: this.#models.get(`${provider}.${idIn(model.id)}`)!,
       wire: new AbortController(),
     };
     this.#calls.set(call.key, call);
@@ -257,6 +268,11 @@ function failure(message: string, kind: FailureKind, facts?: { status: number; r
 function kindOf(error: unknown): FailureKind {
   if (UpstreamError.isInstance(error)) return error.kind;
   return NetworkError.isInstance(error) ? "network" : "server";
+}
+
+/** The vendor's id of a model. */
+function idIn(name: string): string {
+  return name.slice(name.indexOf(".") + 1);
 }
 
 /** The signal of a call's connection, which ends with the call. */
