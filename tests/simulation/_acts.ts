@@ -36,7 +36,7 @@ export function acts({ seed, horizonMs, providers, models, arrivals }: ActWorld)
     const ms = chance.pick([-1, 1]) * chance.pick([second, minute, 3 * hour, 26 * hour]);
     planned.push({ kind: "wall", at: Math.round(chance.between(0, horizonMs)), ms });
   }
-  const targets = [...providers.map(({ id }) => id), ...models.map(({ name }) => name)];
+  const targets = [...providers.map(({ id }) => id), ...models.flatMap(({ name, absences }) => absences ? [] : name)];
   for (let left = wired.has("manual") && chance.happens(0.4) ? chance.whole(1, 4) : 0; left > 0; left--) {
     const target = chance.pick(targets);
     const at = Math.round(chance.between(0, horizonMs * 0.9));
@@ -45,7 +45,9 @@ export function acts({ seed, horizonMs, providers, models, arrivals }: ActWorld)
   }
   const later = new Chance(seed, "later acts");
   for (const kind of ["reload", "leave"] as const) {
-    const times = later.happens(0.3) ? later.whole(1, 4) : 0;
+    // an engine that has taken over does not know what was in standby of a model that is not listed meanwhile
+    const isPossible = kind !== "reload" || providers.every(({ isListing }) => !isListing);
+    const times = later.happens(0.3) && isPossible ? later.whole(1, 4) : 0;
     // while requests are under way
     for (let left = times; left > 0; left--) {
       planned.push({ kind, at: Math.round(later.pick(arrivals).at + later.skewed(300, 2)) });

@@ -126,7 +126,7 @@ export function troubleAt(
   return planned.find((one) =>
     one.from <= now && now < one.to && (one.provider ?? model.provider) === model.provider &&
     (one.model ?? model.name) === model.name && chance.happens(one.share) &&
-    // a list that lacks the model has the same reason: an observer could not tell which of the two is over
+    // a list that lacks the model has the same reason: the events do not show which of the two is over
     (one.kind !== "unknown_model" || model.absences === undefined)
   );
 }

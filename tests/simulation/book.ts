@@ -38,6 +38,13 @@ export class Book {
   readonly #entries = new Map<string, Entry>();
   /** Deactivations and recoveries so far. */
   changes = 0;
+  /** Models that their providers list: to be missing from a list goes on beside other standbys. */
+  readonly #listed: ReadonlySet<string>;
+
+  /** @param listed Names of models that their providers list. */
+  constructor(listed: ReadonlySet<string> = new Set()) {
+    this.#listed = listed;
+  }
 
   /**
    * Takes an event in.
@@ -51,7 +58,7 @@ export class Book {
     const order = ++this.changes;
     const key = keyOf(event);
     if (event.event === "recovery" && event.reason === "manual") return this.#takeBack(key);
-    const place = placeOf(key, event.reason);
+    const place = this.#placeOf(key, event.reason);
     const known = this.#entries.get(place);
     const isInStandby = known?.state === "standby";
     if (event.event === "recovery") {
@@ -69,6 +76,11 @@ export class Book {
     if (event.pool !== undefined && event.model !== undefined) this.#endTrials(event);
     if (isInStandby && known.reason === event.reason) return `a second deactivation of ${key} for ${event.reason}`;
     return undefined;
+  }
+
+  /** A recovery needs no trial. */
+  settle(event: MeshEvent): void {
+    this.#entries.delete(this.#placeOf(keyOf(event), event.reason));
   }
 
   /** An operator ends all its standbys, once. */
@@ -101,8 +113,13 @@ export class Book {
   /** It has succeeded: trials that were under way then are passed. */
   prove(place: Place, beganAfter: number): void {
     for (const { key, reason, order, state } of this.#of(place)) {
-      if (state === "trial" && order <= beganAfter) this.#entries.delete(placeOf(key, reason));
+      if (state === "trial" && order <= beganAfter) this.#entries.delete(this.#placeOf(key, reason));
     }
+  }
+
+  #placeOf(key: string, reason: string): string {
+    const isSeparate = holds.has(reason) || reason === "model_not_found" && this.#listed.has(key.split("/")[1]!);
+    return isSeparate ? `${key} ${reason}` : key;
   }
 
   #of({ pool, model, provider }: Place): Entry[] {
@@ -122,10 +139,6 @@ export class Book {
 /** Whether an entry's key means a model in a pool. */
 export function isAbout(key: string, { pool, model, provider }: Place): boolean {
   return [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })].includes(key);
-}
-
-function placeOf(key: string, reason: string): string {
-  return holds.has(reason) ? `${key} ${reason}` : key;
 }
 
 function keyOf({ pool = "*", model = "*", provider }: { pool?: string; model?: string; provider: string }): string {

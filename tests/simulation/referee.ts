@@ -45,11 +45,13 @@ export interface Answered {
 export class Referee implements VendorWatch {
   /** What was wrong, and when. */
   violation: string | undefined;
-  readonly book: Book = new Book();
+  readonly book: Book;
   readonly open: Map<number, Journey> = new Map();
   readonly models: ReadonlyMap<string, ModelPlan>;
   /** The vendors' counts, once there are vendors. */
   counts: ReadonlyMap<string, VendorCounts> = new Map();
+  /** Whether a model is in a pool, once there is a mesh. */
+  isMember: Facts["isMember"] = () => true;
   /** Calls over the network so far. */
   sends = 0;
   /** Reloads so far. */
@@ -64,6 +66,7 @@ export class Referee implements VendorWatch {
   constructor(parts: RefereeParts) {
     const { scenario } = parts;
     this.#parts = parts;
+    this.book = new Book(new Set(scenario.models.flatMap(({ name, absences }) => absences ? name : [])));
     this.#budgetScopes = new BudgetScopes(scenario);
     this.#storm = new Storm(scenario, this.book);
     this.models = new Map(scenario.models.map((model) => [model.name, model]));
@@ -107,6 +110,8 @@ export class Referee implements VendorWatch {
     const { event, pool, model, provider, reason } = record;
     this.note(() => `${event} of ${[pool, model, provider].filter((name) => name !== undefined).join("/")}: ${reason}`);
     this.hold("events alternate", this.book.take(record, this.#now));
+    const isListedAgain = event === "recovery" && reason === "model_not_found" && this.models.get(model!)?.absences;
+    if (isListedAgain) this.book.settle(record);
     this.hold("attempts under an outage", this.#storm.look(this.#now));
   };
 
@@ -216,13 +221,14 @@ export class Referee implements VendorWatch {
   }
 
   get #facts(): Facts {
-    const { book, models, counts, open, reloads } = this;
+    const { book, models, counts, open, reloads, isMember } = this;
     return {
       book,
       models,
       counts,
       open,
       reloads,
+      isMember,
       budgetScopes: this.#budgetScopes,
       now: this.#now,
       wall: this.#parts.clock.now(),

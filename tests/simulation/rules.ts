@@ -21,6 +21,8 @@ export interface Facts {
   readonly open: ReadonlyMap<number, Journey>;
   /** Reloads so far. */
   readonly reloads: number;
+  /** Whether a model is in a pool: one that its provider lists may not be yet. */
+  readonly isMember: (pool: string, model: string) => boolean;
   /** Monotonic ms. */
   readonly now: number;
   /** Wall clock, ms. */
@@ -117,7 +119,8 @@ function candidates(journey: Journey, facts: Facts): ModelPlan[] {
   const { pool, ruledOut, home } = journey;
   if (pool.scope === "same_model" && home !== undefined) return [];
   return pool.models.map((name) => facts.models.get(name)!).filter((model) =>
-    facts.book.standby(placeOf(journey, model)).length === 0 && !ruledOut.has(model.provider) &&
+    facts.isMember(pool.name, model.name) && facts.book.standby(placeOf(journey, model)).length === 0 &&
+    !ruledOut.has(model.provider) &&
     (pool.scope === "any" || home === undefined || home === model.provider)
   );
 }

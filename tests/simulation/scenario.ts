@@ -69,7 +69,7 @@ export function scenarioOf(seed: number): Scenario {
   const providers = providerPlans(new Chance(seed, "providers"), seed);
   const models = providers.flatMap((provider) => {
     const plans = modelPlans(provider, new Chance(seed, provider.id));
-    return provider.isListing ? plans.map((plan) => listedPlan(plan, { seed, horizonMs })) : plans;
+    return provider.isListing ? plans.map((plan) => listedPlan(plan, { seed, isStorm, horizonMs })) : plans;
   });
   const world = { seed, horizonMs, isStorm, providers, models };
   const pools = poolPlans(world);
@@ -96,9 +96,12 @@ function providerPlans(chance: Chance, seed: number): ProviderPlan[] {
 }
 
 /** A model that its provider lists: what a configuration would say of it is not known, and now and then it is absent. */
-function listedPlan(plan: ModelPlan, { seed, horizonMs }: Pick<Scenario, "seed" | "horizonMs">): ModelPlan {
+function listedPlan(
+  plan: ModelPlan,
+  { seed, isStorm, horizonMs }: Pick<Scenario, "seed" | "isStorm" | "horizonMs">,
+): ModelPlan {
   const chance = new Chance(seed, `absences of ${plan.name}`);
-  const absences = Array.from({ length: chance.whole(0, 2) }, () => {
+  const absences = Array.from({ length: isStorm ? 0 : chance.whole(0, 2) }, () => {
     const from = chance.happens(0.2) ? 0 : chance.between(0, horizonMs);
     return { from, to: from + chance.skewed(horizonMs / 6, 1) };
   });

@@ -107,6 +107,8 @@ class World {
     const { runtime } = engineOf(new ModelMesh({ clock, fetch, random: chance.next, env: {} }));
     const sink = { emit: referee.record, trace: () => {}, flush: () => Promise.resolve() };
     const onReload = () => void referee.reloads++;
+    referee.isMember = (pool, model) =>
+      this.#engines.mesh.registry.pool(pool)?.members.some(({ model: { name } }) => name === model) ?? false;
     this.#engines = new Engines({ runtime, sink, onReload, config: () => configOf(scenario, this.#vendors) });
   }
 
@@ -190,6 +192,7 @@ class World {
   /** What was due meanwhile is done late. */
   async #stop(ms: number): Promise<void> {
     this.#referee.note(() => `the process is stopped for ${ms} ms`);
+    await settle(); // no request is between two of its steps
     this.#clock.stop(ms);
     this.#referee.stopped();
     await this.#clock.advance(0);

@@ -32,7 +32,7 @@ export interface VendorCall {
   readonly model: ModelPlan;
   /** What it ran into. */
   trouble?: Trouble;
-  /** Aborted when its connection ends, whoever ends it. */
+  /** Aborted when its connection ends, by the mesh or by itself. */
   readonly wire: AbortController;
 }
 
