@@ -68,7 +68,7 @@ export class MaintenanceSchedule {
     const before = this.#begun[index];
     this.#begun[index] = began;
     if (before !== undefined && wallTimeMs < before) {
-      for (const override of findOverrides(plan, state)) state.report(override.close());
+      for (const override of findOverrides(plan, state)) state.report(override.close(undefined, true));
     }
     if (began !== undefined && began !== before && wallTimeMs - began < durationMs) {
       const end = new EndDate(began + durationMs, this.#clock);
