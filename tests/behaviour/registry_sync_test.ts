@@ -151,7 +151,7 @@ describe("A registry sync", () => {
     assertEquals(members(v), ["one active", "two active"]);
   });
 
-  it("takes back what an earlier process has deactivated, with the first list that has it", async () => {
+  it("activates what an earlier process has deactivated, with the first list that has it", async () => {
     await using before = await vendor({ sync: { on_deprecated_model: "deactivate" } });
     before.list(["two"]);
     await before.mesh.sync();
