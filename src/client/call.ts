@@ -4,7 +4,7 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionResponse, UploadedFile } from "../contracts/provider.ts";
-import { DeadlineError, UnsupportedRequestError } from "../errors.ts";
+import { UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
@@ -13,8 +13,8 @@ import type { OriginalRequest } from "../pipeline/original.ts";
 import { sessionOf } from "../pipeline/session.ts";
 import { readTraceContext, requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import type { CallContext } from "./call_context.ts";
-import type { CallSettings, Middleware, MiddlewareContext } from "./options.ts";
+import type { CallContext, OpenCall } from "./call_context.ts";
+import type { CallSettings } from "./options.ts";
 import { routingConstraintsOf } from "./routing_constraints_of.ts";
 
 /** A call: its operation, its request, and how its result is built. */
@@ -30,13 +30,6 @@ interface Call<Body extends RequestBody, Response, Result> {
   readonly resultOf: (answer: Answer<Response>) => Result | Promise<Result>;
 }
 
-/** Middleware for any operation. Its declared types are those of chat; its context names the operation. */
-type AnyMiddleware<Body, Result> = {
-  readonly beforeRequest?: (request: Body, context: MiddlewareContext) => Body | void | Promise<Body | void>;
-  readonly afterResponse?: (response: Result, context: MiddlewareContext) => Result | void | Promise<Result | void>;
-  readonly onError?: (error: unknown, context: MiddlewareContext) => Result | void | Promise<Result | void>;
-};
-
 /**
  * Performs a call.
  *
@@ -48,69 +41,13 @@ export async function call<Body extends RequestBody, Response, Result>(
   context: CallContext,
   called: Call<Body, Response, Result>,
 ): Promise<Result> {
-  const { operation, request, settings } = called;
+  const { settings } = called;
   const requestId = requestIdFrom(new Headers(settings.headers).get("x-request-id"));
-  const facts: MiddlewareContext = { requestId, operation: operation.name };
   const from = context.engine.runtime.clock.monotonic();
-  if (context.middleware.length === 0) return await send(context, { ...called, requestId, from });
-  const middleware = context.middleware as readonly Middleware[] as readonly AnyMiddleware<Body, Result>[];
-  const wait = waiter(context, { settings, requestId, from });
-  let response: Result | undefined;
-  try {
-    checkTimeout(settings.timeout);
-    let current = request as Body;
-    for (const one of middleware) current = await wait(() => one.beforeRequest?.(current, facts)) ?? current;
-    let latest = await send(context, { ...called, request: current, requestId, from });
-    for (const one of middleware) {
-      response = latest;
-      latest = await wait(() => one.afterResponse?.(response!, facts)) ?? latest;
-      if (latest !== response) cancel(response); // middleware replaced it: its body stays unread
-    }
-    return latest;
-  } catch (error) {
-    cancel(response);
-    for (const one of middleware) {
-      const replacement = await wait(() => one.onError?.(error, facts));
-      if (replacement !== undefined) return replacement;
-    }
-    throw error;
-  }
-}
-
-interface WaitParts extends Timed {
-  readonly settings: CallSettings;
-}
-
-type Step<Value> = () => Value | Promise<Value>;
-
-/** Returns a function that runs middleware within what is left of the call's time, or until the call is aborted. */
-function waiter(
-  { engine }: CallContext,
-  { settings: { signal, timeout }, requestId, from }: WaitParts,
-): <Value>(step: Step<Value>) => Promise<Value> {
-  const { clock } = engine.runtime;
-  return async (step) => {
-    const limitMs = timeout ?? (engine.isReady ? engine.settings.deadlineMs : Infinity);
-    const message = `The request timed out after ${limitMs} ms`;
-    const limit = { clock, ms: Math.max(0, limitMs - (clock.monotonic() - from)), message };
-    try {
-      return await untilAborted(run(step), signal, limitMs === Infinity ? undefined : limit);
-    } catch (error) {
-      if (DeadlineError.isInstance(error)) error.requestId = requestId;
-      throw error;
-    }
-  };
-}
-
-async function run<Value>(step: Step<Value>): Promise<Value> {
-  return await step();
-}
-
-/** A call under way. */
-interface Timed {
-  readonly requestId: string;
-  /** When the call was made, monotonic ms. */
-  readonly from: number;
+  const perform = (request: object) => send(context, { ...called, request, requestId, from });
+  if (context.middleware.length === 0) return await perform(called.request);
+  const { withMiddleware } = await import("./with_middleware.ts");
+  return await withMiddleware(context, { ...called, requestId, from }, perform);
 }
 
 /**
@@ -127,7 +64,7 @@ async function send<Body extends RequestBody, Response, Result>(
   context: CallContext,
   { operation, request, files = [], settings, wordsOf, resultOf, requestId, from }:
     & Call<Body, Response, Result>
-    & Timed,
+    & OpenCall,
 ): Promise<Result> {
   const { engine, ready, poolFor } = context;
   checkTimeout(settings.timeout);
@@ -165,13 +102,6 @@ async function send<Body extends RequestBody, Response, Result>(
   const result = await resultOf(answer);
   if (typeof result === "object" && result !== null) rememberRouting(result, answer.routing);
   return result;
-}
-
-/** Cancels a stream or an unread response body. A whole response has no `cancel`. */
-function cancel(response: unknown): void {
-  const { cancel } = Object(response);
-  if (typeof cancel === "function") cancel.call(response);
-  else if (response instanceof Response) response.body?.cancel().catch(() => {}); // its reader cancels a locked body
 }
 
 /**

@@ -20,3 +20,10 @@ export interface CallContext {
    */
   readonly poolFor: (operation: Pick<Operation, "name" | "serves">) => string;
 }
+
+/** A call under way. */
+export interface OpenCall {
+  readonly requestId: string;
+  /** When the call was made, monotonic ms. */
+  readonly from: number;
+}
