@@ -58,7 +58,7 @@ const slowSuites = [
 const gateVersions = ["20", "24"];
 const allVersions = ["20", "22", "24"];
 
-const runMinutes = 15;
+const runMinutes = 20;
 
 /** Runs a command to its end. */
 async function run(command: string, args: readonly string[], cwd = root, env: Record<string, string> = {}) {
