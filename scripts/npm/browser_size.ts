@@ -11,7 +11,7 @@ import { std } from "./std.ts";
 export const limitBytes = 49_152;
 
 /** Maximum size including what its first chat call loads, bytes. */
-export const callLimitBytes = 71_680;
+export const callLimitBytes = 75_776;
 
 /** Modules loaded by its first chat call. */
 export const firstCall: readonly string[] = ["src/engine/run.ts", "src/pipeline/operations/chat.ts"];
