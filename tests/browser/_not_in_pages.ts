@@ -127,6 +127,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/literal_tokens_test.ts`]: vendor,
   [`${b}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,
+  [`${b}/late_servers_test.ts`]: environment,
   [`${b}/malformed_requests_test.ts`]: sockets,
   [`${b}/mesh_override_test.ts`]: {
     "POST /mesh/activate and /mesh/deactivate > are never for pages of another origin, whatever CORS allows": server,
