@@ -172,7 +172,7 @@ const meanings: readonly Row[] = [
   ["an empty type", withType(""), 415, "unsupported_media_type"],
   ["two types in one", withType("text/plain, application/json"), 415, "unsupported_media_type"],
   ["another charset", withType("application/json; charset=utf-16"), 415, "unsupported_media_type"],
-  ["a packed body", withHeader("Content-Encoding: gzip"), 415, "unsupported_media_type"],
+  ["a body that is not packed as it says", withHeader("Content-Encoding: gzip"), 400, "invalid_value"],
   ["a body packed twice", withHeader("Content-Encoding: gzip, br"), 415, "unsupported_media_type"],
   ["a body that is not UTF-8", withBody('{"model":"\xff"}'), 400, "invalid_json"],
   ["half a document", withBody(body.slice(0, -1)), 400, "invalid_json"],
