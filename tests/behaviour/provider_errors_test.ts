@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord, TraceEntry } from "../../mod.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { ok, startUpstream, status } from "../support/upstream.ts";
+import { ok, refusingUrl, startUpstream, status } from "../support/upstream.ts";
 
 const words = "Country, region, or territory not supported, says org-7 about key-of-a-0123456789";
 
@@ -72,12 +72,11 @@ describe("A provider's own words", () => {
   });
 
   it("of an address that nothing listens on name the address", async () => {
-    const upstream = await startUpstream(ok());
-    await upstream.close();
-    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, pool: { retry: { max_attempts: 0 } } });
+    const url = await refusingUrl();
+    await using proxy = await startTestProxy({ upstreams: { a: url }, pool: { retry: { max_attempts: 0 } } });
     const notices = collectWarnings(proxy);
     await (await proxy.chat()).text();
-    assertEquals(notices.map(({ host, kind }) => [host, kind]), [[new URL(upstream.url).host, "network"]]);
+    assertEquals(notices.map(({ host, kind }) => [host, kind]), [[new URL(url).host, "network"]]);
   });
 });
 
