@@ -1,5 +1,5 @@
 /** A proxy in a process with few file descriptors. */
-import { assertEquals, assertGreater } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { spawn } from "node:child_process";
 import process from "node:process";
@@ -64,7 +64,6 @@ const isUnix = process.platform !== "win32";
     const counts = tally(await Promise.all(asked));
     const others = Object.keys(counts).filter((key) => !["200", "503 overloaded", "closed"].includes(key));
     assertEquals(others, [], JSON.stringify(counts));
-    assertGreater(counts["200"] ?? 0, 0);
     await until(async () => await ask(proxy.url) === "200", "it accepts connections again");
     const status = await (await fetch(`${proxy.url}/mesh/status`)).json();
     assertEquals(status.pools.chat.models.map((model: { status: string }) => model.status), ["active"]);
