@@ -69,7 +69,7 @@ export class GeminiStream {
     this.#counter ??= new CallCounter(this.#head.id);
     // a later event may omit counts of an earlier one
     const usage = asObject(event.usageMetadata);
-    if (usage !== undefined) this.#usage = { ...this.#usage, ...countsOf(usage) };
+    if (usage !== undefined) this.#usage = { ...this.#usage, ...toCounts(usage) };
     this.#blocked ||= isBlocked(event);
     return asObjects(event.candidates).flatMap((candidate, index) =>
       this.#candidate(candidate, asNumber(candidate.index) ?? index)
@@ -144,7 +144,7 @@ export class GeminiStream {
 }
 
 /** The counts that are translated: the provider may send any others. */
-function countsOf(usage: JsonObject): JsonObject {
+function toCounts(usage: JsonObject): JsonObject {
   return Object.fromEntries(usageMembers.flatMap((name) => name in usage ? [[name, usage[name]]] : []));
 }
 

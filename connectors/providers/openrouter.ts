@@ -27,12 +27,12 @@ export const openrouter: OpenAiCompatible = {
   models: () => knownModels(entries),
   dialects: { responses: false, completions: false },
   operations: { embeddings: openAiEmbeddings },
-  describe: modelOf,
+  describe: toModelInfo,
   quota: { path: "key", read: quotaOf },
 };
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
-function modelOf(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
+function toModelInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
   const { context_length, top_provider, pricing, architecture, supported_parameters } = entry;
   const parameters = stringsOf(supported_parameters);
   const inputs = stringsOf(objectIn(architecture).input_modalities);

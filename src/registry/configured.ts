@@ -69,7 +69,7 @@ function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStr
   return callNow(() => catalogue.loaded("strategy", id)?.create({}, runtime)) ?? unloaded;
 }
 
-/** Placeholder in pools that are only described. `ready()` loads strategies and rebuilds the registry. */
+/** The strategy of pools that are only described: selects nothing until `ready()` loads strategies and rebuilds. */
 const unloaded: SelectionStrategy = { select: () => undefined, score: () => 0 };
 
 function planOf(settings: PoolSettings, registry: Registry): PoolPlan {

@@ -106,7 +106,7 @@ export function buildModels(
   const { entries, tree, report } = parts;
   for (const [name, value] of values) {
     const path = under("models", name);
-    checkProviderOf(value, path, parts);
+    checkModelProvider(value, path, parts);
     const entry = entries.get(value.provider ?? "");
     value.capabilities?.forEach((capability, index) => {
       checkCapability(capability, `${path}.capabilities[${index}]`, tree, report);
@@ -117,7 +117,7 @@ export function buildModels(
 }
 
 /** Reports a provider that does not exist. A vendor or connector is answered with the entries that have it. */
-function checkProviderOf(
+function checkModelProvider(
   { provider: name }: ModelValues,
   path: string,
   { entries, connectorOf, report }: ProviderParts & { readonly report: Report },

@@ -30,12 +30,12 @@ export function readYaml(text: string, yaml: YamlModule, report: Report): unknow
     // a quoted key is a plain string, which the parser does not distinguish
     return /["']<<["']/.test(text) ? document : mergeKeys(document, report);
   } catch (error) {
-    return report.problem("", problemOf(error, text));
+    return report.problem("", describeParseError(error, text));
   }
 }
 
 /** The parser's message without its excerpt of the file, which may contain an API key. */
-function problemOf(error: unknown, text: string): string {
+function describeParseError(error: unknown, text: string): string {
   if (error instanceof RangeError) return "the file is nested too deeply";
   const message = error instanceof Error ? error.message : "";
   const [, reason, line, column] = /^(.*?)(?: at line (\d+), column (-?\d+))?(?::?\n|$)/s.exec(message) ?? [];

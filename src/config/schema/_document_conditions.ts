@@ -36,7 +36,7 @@ const storage = (): readonly Condition<DocumentSubject>[] => [
   {
     keys: ["storage.sync_interval", "storage.persistence.sync_interval"],
     reason: ({ values, sharing }) => {
-      if (policyOf(values.storage) !== "periodic") return ' unless "sync_policy" is "periodic"';
+      if (getSyncPolicy(values.storage) !== "periodic") return ' unless "sync_policy" is "periodic"';
       return sharing === "state" ? ": the connector shares each change at once" : transience(sharing);
     },
   },
@@ -59,7 +59,7 @@ const storage = (): readonly Condition<DocumentSubject>[] => [
     keys: ["storage.locking.timeout", "storage.locking.retry_interval"],
     reason: (subject) => {
       const { values: { storage } } = subject;
-      const policy = policyOf(storage);
+      const policy = getSyncPolicy(storage);
       const isLocked = storage?.locking?.enabled ?? (policy === "immediate" || policy === "periodic");
       return unlocked(subject) ?? (isLocked ? undefined : ' without locking: set "enabled"');
     },
@@ -74,7 +74,7 @@ const storage = (): readonly Condition<DocumentSubject>[] => [
   },
 ];
 
-function policyOf(storage: StorageValues | undefined): string {
+function getSyncPolicy(storage: StorageValues | undefined): string {
   return storage?.sync_policy ?? storage?.persistence?.sync_policy ?? defaultStorage.policy;
 }
 
@@ -83,12 +83,12 @@ function transience(sharing: DocumentSubject["sharing"]): string | undefined {
 }
 
 function unwritten({ values, sharing, isStorageLogged }: DocumentSubject): string | undefined {
-  const isInMemory = policyOf(values.storage) === "in-memory" && !isStorageLogged;
+  const isInMemory = getSyncPolicy(values.storage) === "in-memory" && !isStorageLogged;
   return isInMemory ? ' while "sync_policy" is "in-memory"' : transience(sharing);
 }
 
 function unlocked({ values, sharing }: DocumentSubject): string | undefined {
-  if (policyOf(values.storage) === "in-memory") return ' while "sync_policy" is "in-memory"';
+  if (getSyncPolicy(values.storage) === "in-memory") return ' while "sync_policy" is "in-memory"';
   return sharing === "state" ? ": the connector shares each change at once" : transience(sharing);
 }
 

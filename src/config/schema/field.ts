@@ -83,7 +83,7 @@ export function leaf<Value>(
 ): Field<Value> {
   return field(shape, (value, path, report) => {
     const referenced = shape.type === "instance" ? undefined : report.referenced(value, path);
-    if (referenced?.state === "unknown") return sampleOf(shape) as Value;
+    if (referenced?.state === "unknown") return createSample(shape) as Value;
     if (referenced?.state === "missing") return undefined;
     const valid = read(referenced === undefined ? value : referenced.value);
     if (valid !== undefined) return valid;
@@ -94,7 +94,7 @@ export function leaf<Value>(
 }
 
 /** A valid value for a key whose secret is not known yet: nothing is served with it. */
-function sampleOf({ type, default: standard, min, max = Infinity, above }: Shape): unknown {
+function createSample({ type, default: standard, min, max = Infinity, above }: Shape): unknown {
   if (standard !== undefined) return standard;
   if (type === "flag") return true;
   if (type === "duration" || type === "size") return Math.max(min ?? 1, 60_000);
