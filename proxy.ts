@@ -12,7 +12,6 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
-import { runCli } from "./src/cli/main.ts";
 import type { RequestHandler, RunningServer, ServeOptions as ListenOptions } from "./src/contracts/shell.ts";
 import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/serve.ts";
 import { serverRuntime } from "./src/runtime/server.ts";
@@ -69,6 +68,7 @@ export function listen(
 }
 
 if (import.meta.main) {
+  const { runCli } = await import("./src/cli/main.ts"); // a program that imports serve() parses no arguments
   const shell = serverShell();
   shell.exit(await runCli(["proxy", ...shell.args], { connectors: serverConnectors, runtime: serverRuntime(), shell }));
 }

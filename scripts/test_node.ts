@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin, stop } from "./npm/esbuild.ts";
 import { optionalPackages } from "./npm/optional_packages.ts";
 import { buildPackage } from "./npm/package.ts";
+import { linked } from "./npm/std.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -112,13 +113,7 @@ const names: Plugin = {
     onLoad({ filter: /^@std\/testing/, namespace: "on-node" }, () => ({ contents: bdd }));
     onLoad({ filter: /^@std\/assert/, namespace: "on-node" }, () => ({ contents: assertions }));
     onResolve({ filter: /^deno-std\// }, ({ path }) => external(path));
-    onResolve({ filter: /^@std\/cli/ }, () => ({ path: `${root}scripts/std/cli/parse_args.ts` }));
-    onResolve({ filter: /^@std\/dotenv/ }, () => ({ path: `${root}scripts/std/dotenv/stringify.ts` }));
-    onResolve(
-      { filter: /^@std\/http\// },
-      ({ path }) => ({ path: `${root}scripts/std/http/${path.slice("@std/http/".length)}.js` }),
-    );
-    onResolve({ filter: /^@std\/yaml$/ }, () => external("deno-std/yaml/mod.js"));
+    onResolve({ filter: /^@std\/(cli|dotenv|http|yaml)/ }, async ({ path }) => ({ path: await linked(path) }));
     onResolve({ filter: /^(openai|@anthropic-ai\/sdk)$/ }, ({ path }) => external(path));
     onResolve({ filter: /^npm:/ }, ({ path }) => external(path.replace(/^npm:(@?[^@]+)@[^/]+/, "$1")));
     onResolve({ filter: /^(\.\.\/)+(mod|browser|proxy|cli)\.ts$/ }, ({ path }) => {

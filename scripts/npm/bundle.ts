@@ -140,7 +140,7 @@ function sourcePath({ href }: URL): string {
 }
 
 /**
- * Returns the comments with copyright at the head of the inlined files of others, each notice once.
+ * Returns the comments with copyright at the head of the inlined files of others, each once.
  *
  * @param inputs Paths of the inlined files, relative to the repository.
  */
@@ -148,8 +148,8 @@ export async function noticesOf(inputs: readonly string[]): Promise<string> {
   const notices = new Set<string>();
   for (const path of inputs.filter((input) => foreign.test(input))) {
     const text = await Deno.readTextFile(new URL(path, root));
-    const head = text.match(/^(?:\/\/.*\n)*/)?.[0].replace(/^\/\/ This module is .*\n/gm, "") ?? "";
-    if (head.includes("Copyright")) notices.add(head.replace(/^\/\/ ?/gm, ""));
+    const head = text.match(/^(?:\/\/.*\n|\/\*![^]*?\*\/\n)*/)?.[0].replace(/^\/\/ This module is .*\n/gm, "") ?? "";
+    if (head.includes("Copyright")) notices.add(head.replace(/^(?:\/\/| \*\/| \*|\/\*!) ?/gm, ""));
   }
   return [...notices].sort().join("\n");
 }

@@ -36,7 +36,7 @@ function optional(specifier: string): string {
 }
 
 /** Resolves `@std/cli/parse-args` to the export `./parse-args` of `scripts/std/cli`. */
-async function linked(specifier: string): Promise<string> {
+export async function linked(specifier: string): Promise<string> {
   const [, name, ...rest] = specifier.split("/");
   const folder = new URL(`scripts/std/${name}/`, root);
   const { exports } = JSON.parse(await Deno.readTextFile(new URL("deno.json", folder)));

@@ -3,11 +3,11 @@
  * it. This module is imported with the first request for the page.
  * @module
  */
-import { eTag, ifNoneMatch } from "@std/http/etag";
+import { ifNoneMatch } from "@std/http/etag";
 import { accepts, acceptsEncodings } from "@std/http/negotiation";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { decompress } from "../storage/_gzip.ts";
-import { fromBase64 } from "../util/base64.ts";
+import { fromBase64, toBase64 } from "../util/base64.ts";
 import { hashes, packedPage } from "./_ui_page.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -80,5 +80,10 @@ function representationIn(encoding: "gzip" | "identity"): Promise<Representation
 async function make(encoding: "gzip" | "identity"): Promise<Representation> {
   const packed = fromBase64(packedPage);
   const bytes = encoding === "gzip" ? packed : new Uint8Array(await decompress(packed));
-  return { bytes, tag: await eTag(bytes) };
+  return { bytes, tag: await createTag(bytes) };
+}
+
+/** Creates an entity tag. `eTag` of `@std/http` requires `ArrayBuffer.prototype.transfer`, which Node 20 lacks. */
+async function createTag(bytes: BufferSource): Promise<string> {
+  return `"${toBase64(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))}"`;
 }

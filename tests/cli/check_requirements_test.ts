@@ -1,10 +1,11 @@
 /** `modelmesh check` on packages that a configuration needs, and with `--secrets` on its secrets. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { cp } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
+import { optionalPackages } from "../../scripts/npm/optional_packages.ts";
 import { runCommand, spawnCommand } from "../support/_cli.ts";
 import { makeFolder, type TestFolder } from "../support/_library.ts";
 import { type CommandLine, nodeStarter, onDeno } from "../support/_programs.ts";
@@ -21,8 +22,11 @@ function textOf(config: Sections, provider: Sections = {}): string {
 /** The command line where no package is installed beside it. */
 async function bareCommand(folder: TestFolder): Promise<CommandLine> {
   if (onDeno) {
+    const { imports } = JSON.parse(await readFile(new URL("../../deno.json", import.meta.url), "utf8"));
+    for (const [name, version] of Object.entries(optionalPackages)) imports[`npm:${name}@${version}`] = "./absent.js";
+    const map = await folder.write("imports.json", JSON.stringify({ imports }));
     const cli = fileURLToPath(new URL("../../cli.ts", import.meta.url));
-    return [execPath, "run", "-A", "--no-npm", "--no-check", cli];
+    return [execPath, "run", "-A", "--no-check", `--import-map=${map}`, cli];
   }
   const copy = join(folder.path, "installed");
   await cp(dirname(nodeStarter()), copy, { recursive: true });

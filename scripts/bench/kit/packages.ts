@@ -84,8 +84,8 @@ export async function removeTemporary(): Promise<void> {
 }
 
 async function build(registry: "jsr" | "npm", folder: string): Promise<void> {
-  const command = denoCommand(programPath("build.ts")).filter((argument) => argument !== "--no-npm");
-  await output({ command: [...command, registry, folder], env: { DENO_TLS_CA_STORE: "mozilla,system" } }, installMs);
+  const command = [...denoCommand(programPath("build.ts")), registry, folder];
+  await output({ command, env: { DENO_TLS_CA_STORE: "mozilla,system" } }, installMs);
 }
 
 /**

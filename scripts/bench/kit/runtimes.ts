@@ -26,7 +26,16 @@ export function programPath(name: string): string {
  * @param flags Additional flags of Deno.
  */
 export function denoCommand(path: string, flags: readonly string[] = []): string[] {
-  return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", ...flags, "--config", `${root}deno.json`, path];
+  return [
+    Deno.execPath(),
+    "run",
+    "-A",
+    "--unstable-lazy-dynamic-imports",
+    ...flags,
+    "--config",
+    `${root}deno.json`,
+    path,
+  ];
 }
 
 /**

@@ -1,74 +1,61 @@
-// The types of @std/assert that this repository uses, as they are there; the code is npm's deno-std, which has no types.
+// The part of @std/assert that this repository uses: the code is that of npm's deno-std, which has no types. An
+// assertion throws an AssertionError, which contains `message` if one is given.
 
-/** Any class that can be constructed. */
-// deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-export type AnyConstructor = new (...args: any[]) => any;
-/** The instances of a class. */
-export type GetConstructorType<T extends AnyConstructor> = InstanceType<T>;
-/** What is false when it is asked for. */
-export type Falsy = false | 0 | 0n | "" | null | undefined;
-/** A list, and no text. */
-export type ArrayLikeArg<T> = ArrayLike<T> & object;
+/** A class whose instances are errors of a type. */
+type ErrorClass<Thrown> = abstract new (...args: never[]) => Thrown;
 
+/** Thrown by every assertion that does not hold. */
 export class AssertionError extends Error {
   constructor(message: string, options?: ErrorOptions);
 }
 
-export function assert(expr: unknown, msg?: string): asserts expr;
-export function assertFalse(expr: unknown, msg?: string): asserts expr is Falsy;
-export function assertAlmostEquals(actual: number, expected: number, tolerance?: number, msg?: string): void;
-export function assertArrayIncludes<T>(actual: ArrayLikeArg<T>, expected: ArrayLikeArg<T>, msg?: string): void;
-export function assertEquals<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertExists<Type>(actual: Type, msg?: string): asserts actual is NonNullable<Type>;
-export function assertGreater<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertGreaterOrEqual<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertInstanceOf<
-  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-  T extends abstract new (...args: any[]) => any,
->(actual: unknown, expectedType: T, msg?: string): asserts actual is InstanceType<T>;
-export function assertIsError<Type extends Error = Error>(
-  error: unknown,
-  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-  ErrorClass?: abstract new (...args: any[]) => Type,
-  msgMatches?: string | RegExp,
-  msg?: string,
-): asserts error is Type;
-export function assertLess<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertLessOrEqual<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertMatch(actual: string, expected: RegExp, msg?: string): void;
-export function assertNotEquals<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertNotInstanceOf<Actual, Unexpected>(
-  actual: Actual,
-  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-  unexpectedType: abstract new (...args: any[]) => Unexpected,
-  msg?: string,
-): asserts actual is Exclude<Actual, Unexpected>;
-export function assertNotMatch(actual: string, expected: RegExp, msg?: string): void;
-export function assertNotStrictEquals<Type>(actual: Type, expected: Type, msg?: string): void;
-export function assertObjectMatch(
-  // deno-lint-ignore no-explicit-any -- interfaces have no index signature
-  actual: Record<PropertyKey, any>,
-  expected: Record<PropertyKey, unknown>,
-  msg?: string,
-): void;
-export function assertRejects(fn: () => PromiseLike<unknown>, msg?: string): Promise<unknown>;
-export function assertRejects<Type extends Error = Error>(
-  fn: () => PromiseLike<unknown>,
-  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-  ErrorClass: abstract new (...args: any[]) => Type,
-  msgIncludes?: string,
-  msg?: string,
-): Promise<Type>;
-export function assertStrictEquals<Type>(actual: unknown, expected: Type, msg?: string): asserts actual is Type;
-export function assertStringIncludes(actual: string, expected: string, msg?: string): void;
-export function assertThrows(fn: () => unknown, msg?: string): unknown;
-export function assertThrows<Type extends Error = Error>(
-  fn: () => unknown,
-  // deno-lint-ignore no-explicit-any -- what a class takes does not matter here
-  ErrorClass: abstract new (...args: any[]) => Type,
-  msgIncludes?: string,
-  msg?: string,
-): Type;
-export function equal(a: unknown, b: unknown): boolean;
-export function fail(msg?: string): never;
-export function unreachable(msg?: string): never;
+export function assert(condition: unknown, message?: string): asserts condition;
+export function assertFalse(
+  condition: unknown,
+  message?: string,
+): asserts condition is false | null | undefined | 0 | 0n | "";
+
+/** Asserts equal structure; `equal` returns whether it is equal. */
+export function assertEquals<Value>(actual: Value, expected: Value, message?: string): void;
+export function assertNotEquals<Value>(actual: Value, expected: Value, message?: string): void;
+export function equal(one: unknown, other: unknown): boolean;
+
+/** Asserts that the members of `expected` are members of `actual`. */
+export function assertObjectMatch(actual: object, expected: Record<PropertyKey, unknown>, message?: string): void;
+
+/** Asserts identity. */
+export function assertStrictEquals<Value>(actual: unknown, expected: Value, message?: string): asserts actual is Value;
+
+export function assertInstanceOf<Instance>(
+  actual: unknown,
+  type: ErrorClass<Instance>,
+  message?: string,
+): asserts actual is Instance;
+
+export function assertAlmostEquals(actual: number, expected: number, tolerance?: number, message?: string): void;
+export function assertGreater<Value>(actual: Value, limit: Value, message?: string): void;
+export function assertGreaterOrEqual<Value>(actual: Value, limit: Value, message?: string): void;
+export function assertLess<Value>(actual: Value, limit: Value, message?: string): void;
+export function assertLessOrEqual<Value>(actual: Value, limit: Value, message?: string): void;
+
+export function assertMatch(actual: string, pattern: RegExp, message?: string): void;
+export function assertNotMatch(actual: string, pattern: RegExp, message?: string): void;
+export function assertStringIncludes(actual: string, part: string, message?: string): void;
+
+/** Asserts that a function throws, and returns what it throws. With a class, `part` is part of the error's message. */
+export function assertThrows(call: () => unknown, message?: string): unknown;
+export function assertThrows<Thrown extends Error>(
+  call: () => unknown,
+  type: ErrorClass<Thrown>,
+  part?: string,
+  message?: string,
+): Thrown;
+
+/** The same for a promise. */
+export function assertRejects(call: () => PromiseLike<unknown>, message?: string): Promise<unknown>;
+export function assertRejects<Thrown extends Error>(
+  call: () => PromiseLike<unknown>,
+  type: ErrorClass<Thrown>,
+  part?: string,
+  message?: string,
+): Promise<Thrown>;

@@ -1,19 +1,10 @@
-// Copyright 2018-2026 the Deno authors. MIT license.
-// The types of @std/http/etag that this repository uses, as they are there.
+// The part of @std/http/etag that this repository uses: the code is that of npm's deno-std, which has no types.
 
-/** Options for {@linkcode eTag}. */
-export interface ETagOptions {
-  /** The digest algorithm. */
-  algorithm?: AlgorithmIdentifier;
-  /** Override the default behavior of calculating the `ETag`, either forcing a tag to be labelled weak or not. */
-  weak?: boolean;
-}
-
-/** Calculate an ETag for string or `Uint8Array` entities. */
-export function eTag(
-  entity: string | ReturnType<TextEncoder["encode"]>,
-  options?: ETagOptions,
-): Promise<string>;
-
-/** Whether the tags of an `If-None-Match` header do not match an entity's. */
-export function ifNoneMatch(value: string | null, etag: string | undefined): boolean;
+/**
+ * Evaluates `If-None-Match` (RFC 9110, section 13.1.2).
+ *
+ * @param value The field's value; null if the request has none.
+ * @param etag The current entity tag.
+ * @returns false if the client has the current representation.
+ */
+export function ifNoneMatch(value: string | null, etag: string): boolean;

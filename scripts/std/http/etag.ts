@@ -1,4 +1,2 @@
-// A copy of npm's deno-std@1.4.0/http/etag.js (MIT, its notice kept), not a re-export: the demo's proxy serves
-// its dashboard without a download.
 // @ts-types="./etag.d.ts"
-export * from "./etag.js";
+export * from "npm:deno-std@1.4.0/http/etag.js";

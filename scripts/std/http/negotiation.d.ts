@@ -1,14 +1,25 @@
-// Copyright 2018-2026 the Deno authors. MIT license.
-// The types of @std/http/negotiation that this repository uses, as they are there.
+// The part of @std/http/negotiation that this repository uses: the code is that of npm's deno-std, which has no types.
 
-/** Returns the most preferred of the given media types; undefined when none is accepted. */
-export function accepts<T extends string = string>(
-  request: Pick<Request, "headers">,
-  ...types: T[]
-): T | undefined;
+/** What is read of a request. */
+export type RequestHeaders = Pick<Request, "headers">;
 
-/** Returns the most preferred of the given encodings; undefined when none is accepted. */
-export function acceptsEncodings<T extends string = string>(
-  request: Pick<Request, "headers">,
-  ...encodings: T[]
-): T | undefined;
+/**
+ * Selects a media type by `Accept`.
+ *
+ * @param request The request.
+ * @param types Supported media types, in order of preference.
+ * @returns undefined if the client accepts none of them.
+ */
+export function accepts<Type extends string>(request: RequestHeaders, ...types: Type[]): Type | undefined;
+
+/**
+ * Selects a content coding by `Accept-Encoding`.
+ *
+ * @param request The request.
+ * @param encodings Supported codings, in order of preference.
+ * @returns undefined if the client accepts none of them.
+ */
+export function acceptsEncodings<Coding extends string>(
+  request: RequestHeaders,
+  ...encodings: Coding[]
+): Coding | undefined;
