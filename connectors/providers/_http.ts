@@ -10,6 +10,7 @@ import { answerBounds, findJsonExcess, parseBoundedJson } from "../../src/util/b
 import { readBody } from "../../src/util/bytes.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { classifyFault } from "../../src/util/classify.ts";
+import { isPlainToTls, needsTls } from "../../src/util/needs_tls.ts";
 import { isRetryDate, retryAfterMs, type RetryHint } from "../../src/util/retry_after.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
@@ -97,6 +98,9 @@ export async function readFault(response: UpstreamResponse, reader: FaultReader,
     body = parseBoundedJson(text);
   } catch {
     // a body that cannot be read does not matter: the status suffices
+  }
+  if (status === 400 && typeof body === "string" && isPlainToTls(body)) {
+    return new UpstreamError(needsTls, { kind: "misconfigured" });
   }
   const shouldRetry = headers.get("x-should-retry");
   const hint = reader.readRetryAfter?.(body, headers) ?? readRetryHeaders(headers, clock.now());

@@ -111,17 +111,26 @@ function answeredError(failures: readonly FailedAttempt[], retryAfterMs: number 
       attempts,
     });
   }
-  const tried = attempts.map(({ model, kind, status }) => `${model} (${kind}${status ? `, ${status}` : ""})`);
   const facts = { type: "server_error", provider, model, attempts };
   if (failures.every(({ failure }) => failure.kind === "auth")) {
-    const keys = attempts.map(({ provider, status }) => `${provider}${status ? ` (${status})` : ""}`);
-    const message = `Every provider refused the key configured for it: ${[...new Set(keys)].join(", ")}`;
+    const keys = new Set(failures.map(describeRefusedKey));
+    const message = `Every provider refused the key configured for it: ${[...keys].join(", ")}`;
     return new ProviderError(message, { ...facts, code: "upstream_auth_error", status: 502 });
   }
-  const message = `Every model that was tried failed: ${[tried.join(", "), ...hintsOf(failures)].join(". ")}`;
+  const tried = failures.map(describeFailure).join(", ");
+  const message = `Every model that was tried failed: ${[tried, ...hintsOf(failures)].join(". ")}`;
   return failures.every(isOverloaded)
     ? new ProviderError(message, { ...facts, code: "overloaded", status: 503, retryAfterMs })
     : new ProviderError(message, { ...facts, code: "all_attempts_failed", status: 502, retryAfterMs });
+}
+
+function describeFailure({ member, failure: { kind, status, host } }: FailedAttempt): string {
+  return `${member.model.name} (${[kind, status, host].filter((fact) => fact !== undefined).join(", ")})`;
+}
+
+function describeRefusedKey({ member, failure: { status, host } }: FailedAttempt): string {
+  const at = host === undefined ? "" : ` at ${host}`;
+  return `${member.model.instance.entry.id}${status === undefined ? "" : ` (${status})`}${at}`;
 }
 
 /** Messages of failures without an error from the provider, and refused keys. They contain the advice for the caller. */

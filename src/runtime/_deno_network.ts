@@ -5,6 +5,7 @@
 import { type MeshError, NetworkError } from "../errors.ts";
 import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { Descriptors } from "./_descriptors.ts";
+import { createTlsFault } from "./_tls_faults.ts";
 import type { Network } from "./http1/client.ts";
 import type { Socket } from "./http1/connection.ts";
 import type { Target } from "./http1/request.ts";
@@ -46,9 +47,9 @@ async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSig
   try {
     await socket.handshake();
     return socket;
-  } catch {
+  } catch (error) {
     close();
-    throw never("Cannot connect to the provider: the TLS handshake failed");
+    throw createTlsFault(error as Error);
   } finally {
     signal.removeEventListener("abort", close);
   }

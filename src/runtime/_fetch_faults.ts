@@ -3,15 +3,15 @@
  * @module
  */
 import type { NetworkFault } from "./_fetch.ts";
+import { explainTlsFault } from "./_tls_faults.ts";
 
 const unresolved = "Cannot find the provider's host: its name does not resolve";
 const refused = "Cannot connect to the provider: refused";
 const unreachable = "Cannot connect to the provider: unreachable";
-const insecure = "Cannot connect to the provider: the TLS handshake failed";
 const unmakeable = "Cannot make the request: bad address or header";
 
 /** The first match applies. */
-const faults: readonly (readonly [text: RegExp, message: string, neverSent: boolean])[] = [
+const faults: readonly (readonly [text: RegExp, message: string | ((text: string) => string), neverSent: boolean])[] = [
   [/client error \(Connect\): dns error|ENOTFOUND|EAI_/, unresolved, true],
   [/client error \(Connect\): tcp connect error: .{0,500}refused|ECONNREFUSED/is, refused, true],
   [
@@ -19,7 +19,7 @@ const faults: readonly (readonly [text: RegExp, message: string, neverSent: bool
     unreachable,
     true,
   ],
-  [/client error \(Connect\)|certificate|before secure TLS|SSL routines/, insecure, true],
+  [/client error \(Connect\)|certificate|before secure TLS|SSL routines/, explainTlsFault, true],
   [
     /^(Invalid (URL|header)|Url scheme|Fetch failed: Requests to port|Failed to (construct|parse URL)|Method is|Headers\.)|unknown scheme|bad port/,
     unmakeable,
@@ -44,5 +44,7 @@ const faults: readonly (readonly [text: RegExp, message: string, neverSent: bool
  */
 export function classifyFetchFault(text: string): NetworkFault | undefined {
   const fault = faults.find(([pattern]) => pattern.test(text));
-  return fault && { message: fault[1], neverSent: fault[2] };
+  if (fault === undefined) return undefined;
+  const [, message, neverSent] = fault;
+  return { message: typeof message === "string" ? message : message(text), neverSent };
 }

@@ -7,6 +7,7 @@ import { type MeshError, NetworkError } from "../errors.ts";
 import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { Descriptors } from "./_descriptors.ts";
 import { builtin } from "./_node_builtin.ts";
+import { createTlsFault } from "./_tls_faults.ts";
 import { turnEnd } from "./_turn_end.ts";
 import type { Socket } from "./http1/connection.ts";
 
@@ -66,7 +67,7 @@ export class NodeSocket implements Socket {
       const giveUp = () => socket.destroy();
       signal.addEventListener("abort", giveUp);
       socket.on("error", (error: Error & { readonly code?: string }) => {
-        reject(isSecuring ? never("the TLS handshake failed") : unconnected(error));
+        reject(isSecuring ? createTlsFault(error) : unconnected(error));
         this.#finish({ error });
       });
       socket.once(event, () => {

@@ -13,7 +13,7 @@ import { answer, emptyAnswer, status, stream } from "../support/upstream.ts";
 
 const pool = { deactivation: { retry_limit: 1 } };
 const fromB = answer({ text: "from b" });
-const secrets = /Scripted|html|key-of-a|127\.0\.0\.1/;
+const secrets = /Scripted|html|key-of-a|http:/;
 
 async function ask(scene: Stage, { request }: DialectClient, isStream: boolean): Promise<Response> {
   const { path, body } = request(isStream);

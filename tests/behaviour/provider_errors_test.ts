@@ -64,11 +64,14 @@ describe("A provider's own words", () => {
     assertEquals(record.fallback_chain.map(({ error }) => error?.length), [300, undefined]);
   });
 
-  it("are not in the client's response", async () => {
-    await using scene = await open(refusing);
+  it("are not in the client's response, which names hosts and kinds", async () => {
+    await using scene = await open(refusing, status(500, { error: { message: words } }));
     const { error } = await (await scene.proxy.chat()).json();
-    assertMatch(error.message, /key configured for it: a \(403\)/);
+    assertMatch(error.message, /: a \(auth, 403, 127\.0\.0\.1:\d+\), b \(server, 500, 127\.0\.0\.1:\d+\)/);
+    assert(error.message.includes(`a (auth, 403, ${scene.host})`), error.message);
     assert(!error.message.includes("Country"), error.message);
+    const refused = await (await scene.proxy.chat({ model: "a" })).json();
+    assertEquals(refused.error.message, `Every provider refused the key configured for it: a (403) at ${scene.host}`);
   });
 
   it("of an address that nothing listens on name the address", async () => {

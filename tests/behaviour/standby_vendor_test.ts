@@ -243,6 +243,6 @@ describe("when all models are in standby", () => {
     await scene.ask();
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error?.code], [502, "upstream_auth_error"]);
-    assertMatch(seen.error!.message, /: b \(401\)$/);
+    assertMatch(seen.error!.message, /: b \(401\) at 127\.0\.0\.1:\d+$/);
   });
 });

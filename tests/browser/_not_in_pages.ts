@@ -15,6 +15,7 @@ const vendor = "asks a vendor whose connector pages do not have";
 const listens = "asks a simulated vendor that listens by itself";
 const broken = "a Response in a page says of its body only that it broke, by a TypeError";
 const connections = "has more calls under way than a browser makes connections to one server";
+const tls = "a page is not told why a TLS connection failed";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
@@ -203,6 +204,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/secrets_test.ts`]: "prints by node:util",
   [`${b}/service_account_test.ts`]: environment,
   [`${b}/storage_test.ts`]: files,
+  [`${b}/tls_failures_test.ts`]: tls,
   [`${b}/tokens_test.ts`]: {
     "a token endpoint that fails > to the end, by any means, is the provider's failure: the next model is asked, and the reason is recorded":
       redirected,

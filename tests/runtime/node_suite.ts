@@ -16,8 +16,10 @@ import { makeFolder, runProgram } from "../support/_library.ts";
 import { keyPair, tlsText } from "../support/_tls.ts";
 import { happens } from "../support/patience.ts";
 import { describeSend } from "./_send.ts";
+import { describeTlsCauses } from "./_tls_causes.ts";
 
 describeSend("The upstream client on Node", send);
+describeTlsCauses("A connection on Node", send);
 
 describe("A connection that does not come about in time", () => {
   it("is given up, and nothing was sent", async () => {

@@ -7,6 +7,7 @@ import { sendByConnection, sendByFetch } from "../../src/runtime/deno.ts";
 import { http1Client } from "../../src/runtime/http1/client.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { describeSend } from "./_send.ts";
+import { describeTlsCauses } from "./_tls_causes.ts";
 import { raise } from "../support/raise.ts";
 
 const fixture = (name: string) => Deno.readTextFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
@@ -71,6 +72,9 @@ describeSend("The upstream client over connections of its own with TLS on Deno",
   close: () => ways.close(),
 });
 describeSend("The upstream client over connections of Node's on Deno", send);
+
+describeTlsCauses("Deno's fetch", sendByFetch, false);
+describeTlsCauses("A connection of our own on Deno", sendByConnection);
 
 Deno.test("a provider whose certificate no known authority has signed gets nothing", async () => {
   await using upstream = await startUpstream(ok());

@@ -2,8 +2,13 @@
  * Parser for the head of a response (RFC 9112, section 4).
  * @module
  */
+import { NetworkError } from "../../errors.ts";
+import { needsTls } from "../../util/needs_tls.ts";
 import { type Fields, fieldsOf, type HeadRules, linesOf } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
+
+/** First byte of the alert by which a TLS server answers plain HTTP. */
+const tlsAlert = 0x15;
 
 const protocol = [..."HTTP/1."].map((char) => char.charCodeAt(0));
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -21,6 +26,7 @@ export interface ResponseHead {
 export const responseRules: HeadRules = {
   maxBytes: 64 * 1024,
   checkStart(bytes, from, to) {
+    if (bytes[from] === tlsAlert) throw new NetworkError(needsTls, { neverSent: true });
     const known = Math.min(to - from, protocol.length);
     for (let index = 0; index < known; index++) {
       if (bytes[from + index] !== protocol[index]) throw new MalformedMessage("no HTTP/1");
