@@ -37,7 +37,7 @@ export function azureSpeechCall(post: Post): OperationCall {
     const left = [...undeclaredParams(body, translated), ...(rate === speed ? [] : ["speed"])];
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
-    const headers = { "x-microsoft-outputformat": formats[format] ?? format, "user-agent": "modelmesh" };
+    const headers = { "x-microsoft-outputformat": formats[format] ?? format };
     const ssml = speechMarkup({ text: String(body.input), voice: String(body.voice), rate });
     const raw = { type: "application/ssml+xml", chunks: [encoder.encode(ssml)] };
     return {

@@ -97,6 +97,7 @@ async function send<Body extends RequestBody, Response, Result>(
     ...(words && { original: words.original }),
     session: sessionOf(headers.get("x-mesh-session"), body, settings.sessionId ?? words?.session),
     routingConstraints,
+    userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
   });
   const result = await resultOf(answer);

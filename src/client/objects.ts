@@ -75,9 +75,11 @@ async function servicesOf({ engine, ready }: CallContext) {
 }
 
 function callOf({ engine }: CallContext, { headers, signal, timeout }: CallSettings) {
-  const requestId = requestIdFrom(new Headers(headers).get("x-request-id"));
+  const given = new Headers(headers);
+  const requestId = requestIdFrom(given.get("x-request-id"));
+  const userAgent = given.get("user-agent") ?? undefined;
   const timeoutMs = Math.min(timeout ?? Infinity, engine.settings.deadlineMs);
-  return { requestId, timeoutMs, ...(signal === undefined ? {} : { signal }) };
+  return { requestId, userAgent, timeoutMs, ...(signal === undefined ? {} : { signal }) };
 }
 
 /** Manages files, stored at the provider that the pool selects. */

@@ -510,6 +510,8 @@ export interface ProviderDocument {
     readonly max_retries?: number | SecretReference;
     /** PEM file with certificate authorities to trust in addition to the runtime's, for this provider and its token endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`. */
     readonly ca?: string;
+    /** Value of `User-Agent` in requests to the provider: `modelmesh/<version>`, or, with `client`, that of the request that is served, if it has one. Web pages cannot set it. */
+    readonly user_agent?: "modelmesh" | "client";
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };

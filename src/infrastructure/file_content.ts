@@ -38,8 +38,9 @@ async function* joined(first: FileContent, others: readonly string[], context: C
   for (const id of others) yield* (await openFile(id, context)).bytes;
 }
 
-async function openFile(id: string, { account, call: { signal, timeoutMs }, mesh }: ContentCall): Promise<FileContent> {
-  const connection = connectionOf(account, mesh);
+async function openFile(id: string, { account, call, mesh }: ContentCall): Promise<FileContent> {
+  const { signal, timeoutMs } = call;
+  const connection = connectionOf(account, call, mesh);
   const late = new DeadlineError(`The file's content did not begin within ${timeoutMs} ms`);
   const cancelDeadline = mesh.runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));
   const onAbort = () => connection.abort(signal!.reason);

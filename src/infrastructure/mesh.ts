@@ -33,6 +33,8 @@ export interface ObjectCall {
   readonly client?: RequestClient | undefined;
   /** Counts the call against the rate limit of its client: see `RoutedRequest.admit`. */
   readonly admit?: RoutedRequest["admit"];
+  /** `User-Agent` of the caller. */
+  readonly userAgent?: string | undefined;
   /** Aborts the call. */
   readonly signal?: StopSignal | undefined;
   /** Timeout, ms. */

@@ -65,10 +65,11 @@ export async function tryProvider<Result>(
   called: ProviderCall<Result>,
   mesh: InfrastructureMesh,
 ): Promise<{ readonly value: Result } | FailedCall> {
-  const { account, call: { signal, timeoutMs, admit }, send } = called;
+  const { account, call, send } = called;
+  const { signal, timeoutMs, admit } = call;
   const { runtime } = mesh;
   await admit?.();
-  const connection = connectionOf(account, mesh);
+  const connection = connectionOf(account, call, mesh);
   const late = new DeadlineError(`The request timed out after ${timeoutMs} ms`);
   const cancelDeadline = runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));
   const onAbort = () => connection.abort(signal!.reason);
@@ -107,9 +108,15 @@ async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   return all;
 }
 
-/** Opens a connection of an account, with an idle timeout. */
-export function connectionOf({ instance, key }: Account, { runtime }: InfrastructureMesh): Connection {
-  return new Connection(runtime, instance, "stream", { apiKey: key, observe: () => undefined });
+/** Opens a connection of an account for a call, with an idle timeout. */
+export function connectionOf(
+  { instance, key }: Account,
+  { userAgent }: ObjectCall,
+  { runtime }: Pick<InfrastructureMesh, "runtime">,
+): Connection {
+  const connection = new Connection(runtime, instance, "stream", { apiKey: key, observe: () => undefined });
+  connection.userAgent = userAgent;
+  return connection;
 }
 
 interface FailureContext {

@@ -48,6 +48,8 @@ export class Connection implements CallOptions {
   dropped: readonly string[] = none;
   /** The actual provider, if the provider is itself a proxy. */
   declare servedBy?: ServedBy;
+  /** `User-Agent` of the caller, which the provider receives if its settings say so. */
+  declare userAgent?: string | undefined;
   /** The trace context that the provider receives. */
   declare trace?: TraceContext | undefined;
   readonly #runtime: Runtime;
@@ -162,8 +164,10 @@ export class Connection implements CallOptions {
     this.calls++;
     const { entry } = this.#instance;
     this.url = request.url;
-    const { url, method, headers, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
+    const { url, method, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
     this.#url = url;
+    const agent = entry.forwardsUserAgent ? this.userAgent : undefined;
+    const headers = agent === undefined ? request.headers : { ...request.headers, "user-agent": agent };
     const plain: UpstreamRequest = {
       url,
       method,

@@ -68,6 +68,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
    * are refused before do not count; further calls have no effect. Throws or rejects if the limit is exceeded.
    */
   readonly admit?: (() => Promise<void> | undefined) | undefined;
+  /** `User-Agent` of the caller. */
+  readonly userAgent?: string | undefined;
   /** Trace context of the caller. */
   readonly trace?: TraceContext | undefined;
 }

@@ -59,6 +59,7 @@ export async function tryOnce<T>(
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;
+  connection.userAgent = context.plan.request.userAgent;
   context.follow(connection);
   const from = clock.monotonic();
   try {

@@ -154,7 +154,9 @@ async function opened({ mesh, request, begin }: Exchange) {
 }
 
 function callOf({ requestId, client, admit, request, mesh }: Exchange): ObjectCall {
-  return { requestId, client, admit, signal: request.signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
+  const { headers, signal } = request;
+  const userAgent = headers.get("user-agent") ?? undefined;
+  return { requestId, client, admit, userAgent, signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
 }
 
 /** The id in a path. */

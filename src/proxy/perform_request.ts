@@ -56,6 +56,7 @@ export function performRequest<Body extends RequestBody, Response>(
     routingConstraints,
     client,
     admit,
+    userAgent: request.headers.get("user-agent") ?? undefined,
     trace: readTraceContext(request.headers),
     ...(session === undefined ? {} : { session }),
   });

@@ -17,6 +17,7 @@ import { disk } from "./_disk.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock, type Timer } from "./_timers.ts";
+import { withUserAgent } from "./_user_agent.ts";
 
 /** Size of the read buffer for bodies, bytes. */
 const chunkBytes = 4096;
@@ -25,7 +26,7 @@ const chunkBytes = 4096;
  * The upstream client over Deno's `fetch`, which does not expose the connection phase: `connectTimeoutMs` has no
  * effect.
  */
-export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = fetchSender(
+export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = withUserAgent(fetchSender(
   classifyFetchFault,
   (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
   // Deno resends strings and bytes itself when a pooled connection is closed, although the provider may have read them
@@ -37,7 +38,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
       cancel: (reason) => reader.cancel(reason),
     };
   },
-);
+));
 
 /** The upstream client over our own connections, at a third of the cost of `fetch` and `node:http`. */
 export const sendByConnection: (request: UpstreamRequest) => Promise<UpstreamResponse> = http1Client(

@@ -11,6 +11,7 @@ import { nodeProcess } from "./_node_builtin.ts";
 import { browserRuntime } from "./browser.ts";
 import { denoRuntime } from "./deno.ts";
 import { nodeRuntime } from "./node.ts";
+import { withUserAgent } from "./_user_agent.ts";
 
 /** Whether this is Deno, which also has Node's `process`. */
 export function isDeno(): boolean {
@@ -31,5 +32,5 @@ export function serverRuntime(): Runtime {
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   const bodyOf = (body: NonNullable<UpstreamRequest["body"]>) =>
     (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit;
-  return fetchSender(classifyFetchFault, fetcher, bodyOf);
+  return withUserAgent(fetchSender(classifyFetchFault, fetcher, bodyOf));
 }

@@ -184,6 +184,35 @@ describe("/v1/messages to a model of that dialect", () => {
   });
 });
 
+describe("A system block that is a billing header", () => {
+  const prompt = "You are an agent.\nBe brief.";
+  const system = ["x-anthropic-billing-header: cc_version=2.1.9; cch=00000;", prompt].map((text) => ({
+    type: "text",
+    text,
+  }));
+
+  for (const stream of [false, true]) {
+    for (const dialect of ["openai", "anthropic", "gemini"] as const) {
+      it(`goes to models of its API only: ${dialect}, ${stream ? "streamed" : "whole"}`, async () => {
+        await using upstream = await startUpstream(speaking[dialect].answer());
+        await using proxy = await startDialectProxy({ a: { dialect, url: upstream.url } });
+        const response = await post(proxy, { ...ask, system, stream });
+        assertEquals([response.status, (await response.text()).includes("error")], [200, false]);
+        const { json: sent, body } = upstream.requests[0]!;
+        if (dialect === "anthropic") return assertEquals(sent().system, system);
+        assertEquals([body.includes("billing"), body.includes(JSON.stringify(prompt))], [false, true]);
+      });
+    }
+  }
+
+  it("is no message if there is no other block", async () => {
+    await using upstream = await startUpstream(ok());
+    await using proxy = await startDialectProxy({ other: { dialect: "openai", url: upstream.url } });
+    await (await post(proxy, { ...ask, system: system.slice(0, 1) })).text();
+    assertEquals(upstream.requests[0]!.json().messages, ask.messages);
+  });
+});
+
 describe("POST /v1/messages/count_tokens", () => {
   it("counts by our own estimate, without a call, and needs no max_tokens", async () => {
     await using upstream = await startUpstream(ok());

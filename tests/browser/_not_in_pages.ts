@@ -205,6 +205,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/service_account_test.ts`]: environment,
   [`${b}/storage_test.ts`]: files,
   [`${b}/tls_failures_test.ts`]: tls,
+  [`${b}/user_agent_test.ts`]: "a page cannot set User-Agent",
   [`${b}/tokens_test.ts`]: {
     "a token endpoint that fails > to the end, by any means, is the provider's failure: the next model is asked, and the reason is recorded":
       redirected,

@@ -14,6 +14,7 @@ import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { loadedProviders } from "../support/connectors.ts";
 import { json, type Script, startUpstream, whole } from "../support/upstream.ts";
 import { failureOf } from "./_provider_calls.ts";
+import { version } from "../../src/version.ts";
 
 const bytes = new TextEncoder().encode("a sound");
 const files = [{ field: "file", name: "a.mp3", type: "audio/mpeg", bytes }];
@@ -61,7 +62,7 @@ describe("Sound by vendors with words of their own", () => {
       const { content } = await vendor.ask("speech", { input, voice: "de-DE-KatjaNeural", ...body });
       await new Response(content!.bytes as BodyInit).arrayBuffer();
       const { headers, body: sent } = vendor.sent(vendor.requests().length - 1);
-      assertEquals([headers["content-type"], headers["user-agent"]], ["application/ssml+xml", "modelmesh"]);
+      assertEquals([headers["content-type"], headers["user-agent"]], ["application/ssml+xml", `modelmesh/${version}`]);
       assertEquals(headers["ocp-apim-subscription-key"], "key-of-the-vendor");
       return [headers["x-microsoft-outputformat"], sent];
     };

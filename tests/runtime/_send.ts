@@ -8,6 +8,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { NetworkError } from "../../src/errors.ts";
+import { version } from "../../src/version.ts";
 import { happens, standsStill, until } from "../support/patience.ts";
 import {
   type Behaviour,
@@ -90,6 +91,15 @@ export function describeSend(
       assert(reported >= 1, `told ${reported} times`);
       const request = upstream.requests[0]!;
       assertEquals([request.method, request.headers["x-api-key"], request.body], ["POST", secret, '{"model":"m"}']);
+    });
+
+    it("names this software, unless the request names another", async () => {
+      await using upstream = await startUpstream(ok());
+      await call(upstream.url).then(({ body }) => body?.cancel());
+      const named = { "user-agent": "coding-agent/7" };
+      await send({ url: upstream.url, headers: named, body: "{}" }).then(({ body }) => body?.cancel());
+      const agents = upstream.requests.map(({ headers }) => headers["user-agent"]);
+      assertEquals(agents, [`modelmesh/${version}`, "coding-agent/7"]);
     });
 
     it("sends a body as it comes, no faster than it is taken", async () => {

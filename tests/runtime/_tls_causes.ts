@@ -1,5 +1,5 @@
 /**
- * Why a TLS connection to a provider fails, which every upstream client has to tell apart.
+ * Why a TLS connection to a provider fails, which every upstream client distinguishes.
  * @module
  */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";

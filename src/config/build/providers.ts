@@ -54,6 +54,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     silenceMs: execution?.timeout ?? defaultTimeouts.silence,
     connectTimeoutMs: execution?.connect_timeout ?? defaultTimeouts.connect,
     ...(execution?.ca === undefined ? {} : { authoritiesFile: execution.ca }),
+    ...(execution?.user_agent === "client" ? { forwardsUserAgent: true } : {}),
     retryBudget: {
       ratio: retry?.budget?.ratio ?? defaultRetryBudget.ratio,
       min: retry?.budget?.min ?? defaultRetryBudget.min,

@@ -49,6 +49,7 @@ export interface ProviderValues {
     readonly connect_timeout?: number;
     readonly max_retries?: number;
     readonly ca?: string;
+    readonly user_agent?: "modelmesh" | "client";
   };
   readonly error?: CodeValues;
   readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
@@ -141,6 +142,11 @@ const execution = () =>
      * endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`.
      */
     ca: text(),
+    /**
+     * Value of `User-Agent` in requests to the provider: `modelmesh/<version>`, or, with `client`, that of the request
+     * that is served, if it has one. Web pages cannot set it.
+     */
+    user_agent: oneOf(["modelmesh", "client"], "modelmesh"),
   });
 
 const retry = () =>

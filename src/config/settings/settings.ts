@@ -79,6 +79,8 @@ export interface ProviderEntry {
   readonly authoritiesFile?: string;
   /** The content of that file; undefined before the start. */
   readonly authorities?: Authorities;
+  /** Whether the provider receives the `User-Agent` of the client. */
+  readonly forwardsUserAgent?: boolean;
   readonly retryBudget: RetryBudgetSettings;
   readonly budget?: BudgetSettings;
   /** Whether its models are listed at startup; undefined: if it has neither a catalogue nor configured models. */

@@ -85,9 +85,13 @@ function joinTurns(turns: readonly unknown[]): readonly Turn[] {
   return joined;
 }
 
+/** A block for the API's own accounting, which coding agents put before their prompts. */
+const billingHeader = /^x-anthropic-billing-header:[^\n]*\n{0,2}/m;
+
 /** One system message for all blocks, with the last cache breakpoint. */
 function systemMessages(content: unknown, where: string, nativeOnly: NativeOnly): ChatMessage[] {
-  const text = content === undefined || content === null ? "" : textOf(content, where, nativeOnly);
+  const all = content === undefined || content === null ? "" : textOf(content, where, nativeOnly);
+  const text = all.replace(billingHeader, "");
   if (text === "") return [];
   const marked = Array.isArray(content) ? content.findLast((block) => isObject(block.cache_control)) : undefined;
   return [{ role: "system", content: plainOf([{ type: "text", text, ...markOf(marked) }]) }];

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
+import { userAgent } from "../_user_agent.ts";
 import { isIncoming } from "../../util/chunks.ts";
 import type { OutputBuffer } from "./output_buffer.ts";
 
@@ -107,6 +108,7 @@ export function requestHead({ method = "POST", headers, body }: UpstreamRequest,
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
   let hasHost = false;
   let hasEncoding = false;
+  let hasAgent = false;
   const all = target.headers === undefined ? headers : { ...headers, ...target.headers };
   for (const name in all) {
     const value = all[name];
@@ -114,11 +116,13 @@ export function requestHead({ method = "POST", headers, body }: UpstreamRequest,
     if (value === undefined || own.has(key)) continue;
     hasHost ||= key === "host";
     hasEncoding ||= key === "accept-encoding";
+    hasAgent ||= key === "user-agent";
     if (!isToken(name) || key === "transfer-encoding") throw new TypeError("Invalid header name");
     if (!latinValue.test(value)) throw new TypeError("Invalid header value");
     head += `${name}: ${value}\r\n`;
   }
   if (!hasHost) head += `host: ${target.host}\r\n`;
+  if (!hasAgent) head += `user-agent: ${userAgent}\r\n`;
   if (!hasEncoding) head += "accept-encoding: identity\r\n";
   return isIncoming(body) ? `${head}transfer-encoding: chunked\r\n` : head;
 }
