@@ -1,6 +1,6 @@
 /**
- * Generates `api.md`, the options in `docs/cli.md`, and tables of other pages from the source: capabilities and error codes in
- * `README.md`, records, events and reasons in `docs/observability.md`. A test fails while they are stale.
+ * Generates `docs/api.md`, the options in `docs/cli.md`, and tables of other pages from the source: capabilities and
+ * error codes in `README.md`, records, events and reasons in `docs/observability.md`. A test fails while they are stale.
  * @module
  */
 import { apiPage } from "./reference/api.ts";
@@ -58,7 +58,7 @@ if (import.meta.main) {
     const url = new URL(`../${page}`, import.meta.url);
     await Deno.writeTextFile(url, await withReference(page, await Deno.readTextFile(url)));
   }
-  await Deno.writeTextFile(new URL("../api.md", import.meta.url), await apiPage());
+  await Deno.writeTextFile(new URL("../docs/api.md", import.meta.url), await apiPage());
   const commandLine = new URL("../docs/cli.md", import.meta.url);
   await Deno.writeTextFile(commandLine, await withCommands(await Deno.readTextFile(commandLine)));
 }

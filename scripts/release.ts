@@ -45,7 +45,15 @@ interface Packed {
 }
 
 /** Files that the package must contain. */
-const needed = ["README.md", "LICENSE", "schema.json", "api.md", "docs/README.md", "dist/mod.js", "types/mod.d.ts"];
+const needed = [
+  "README.md",
+  "LICENSE",
+  "docs/schema.json",
+  "docs/api.md",
+  "docs/README.md",
+  "dist/mod.js",
+  "types/mod.d.ts",
+];
 
 async function checkJsr(): Promise<void> {
   const folder = new URL("jsr/", root);

@@ -1,5 +1,5 @@
 /**
- * Generates what describes the configuration elsewhere: `schema.json` for editors, the tables of
+ * Generates what describes the configuration elsewhere: `docs/schema.json` for editors, the tables of
  * `docs/configuration.md`, and the types of a configuration and its names. The source is `src/config/schema` and the
  * connectors. A test fails while the files are stale.
  * @module
@@ -24,7 +24,7 @@ export async function writtenFiles(): Promise<readonly WrittenFile[]> {
   const keys = readKeys();
   const path = "docs/configuration.md";
   return [
-    { path: "schema.json", text: `${JSON.stringify(jsonSchema(keys), null, 2)}\n` },
+    { path: "docs/schema.json", text: `${JSON.stringify(jsonSchema(keys), null, 2)}\n` },
     { path, text: withTables(await Deno.readTextFile(new URL(path, root)), keys) },
     { path: "src/contracts/config_document.ts", text: await formatted(documentTypes(keys)) },
     { path: "src/contracts/names.ts", text: await formatted(nameTypes()) },

@@ -10,13 +10,11 @@ export const root: URL = new URL("../../", import.meta.url);
 /** What packages contain as it is, files and folders: documentation is complete with its link targets. */
 export const copied: readonly string[] = [
   "LICENSE",
-  "schema.json",
   "README.md",
   "CHANGELOG.md",
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  "api.md",
   "docs",
 ];
 

@@ -108,7 +108,7 @@ function packageJson({ name, version, license, description, exports }: Manifest)
     type: "module",
     exports: {
       ...Object.fromEntries(Object.entries(exports).map(([key, file]) => [key, entryOf(file)])),
-      "./schema.json": "./schema.json",
+      "./schema.json": "./docs/schema.json",
       "./package.json": "./package.json",
     },
     bin: { modelmesh: "modelmesh.cjs" },

@@ -1,5 +1,5 @@
 /**
- * Generates `api.md` from the source: the exports of each entry of the package, with signatures.
+ * Generates `docs/api.md` from the source: the exports of each entry of the package, with signatures.
  * @module
  */
 import { type DocEntry, docOf, type DocSymbol, firstSentence, isInternal } from "./api/doc.ts";
@@ -16,7 +16,7 @@ interface Manifest {
 const intro = `# API reference
 
 The exports of each entry point of the package, with their signatures. This page is generated from the source (\`deno task
-reference\`); editors show the complete comments. [docs/library.md](docs/library.md) introduces the most important symbols.
+reference\`); editors show the complete comments. [library.md](library.md) introduces the most important symbols.
 `;
 
 /** Headings by what is declared, in the page's order. */

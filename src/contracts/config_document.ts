@@ -457,7 +457,7 @@ export interface ConfigDocument {
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Location of the JSON Schema (`schema.json` of the package), for editors. ModelMesh ignores it. */
+  /** Location of the JSON Schema (`docs/schema.json` of the package), for editors. ModelMesh ignores it. */
   readonly "$schema"?: string;
   /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
   readonly [dotted: `${string}.${string}`]: unknown;

@@ -17,7 +17,7 @@ type Document = Record<string, unknown>;
 
 const ajv = new Ajv.default({ allErrors: true, strict: true, allowUnionTypes: true, allowMatchingProperties: true });
 ajv.addVocabulary(["patternErrorMessage"]); // a word of editors
-const check = ajv.compile(JSON.parse(await Deno.readTextFile("schema.json")));
+const check = ajv.compile(JSON.parse(await Deno.readTextFile("docs/schema.json")));
 
 /** What the schema has against a document. */
 function complaints(document: unknown): string[] {
@@ -37,13 +37,13 @@ async function shown(): Promise<Document[]> {
   return blocks.map((block) => parse(block, { schema: "core" }) as Document);
 }
 
-Deno.test("schema.json and docs/configuration.md say what the schema says", async () => {
+Deno.test("docs/schema.json and docs/configuration.md say what the schema says", async () => {
   for (const { path, text } of await writtenFiles()) {
     assert(await Deno.readTextFile(path) === text, `${path} is stale: run "deno task schema"`);
   }
 });
 
-Deno.test("schema.json accepts the documents that are shown, and the one that uses everything", async () => {
+Deno.test("docs/schema.json accepts the documents that are shown, and the one that uses everything", async () => {
   const documents = [...await shown(), await whole(), dotted(await whole())];
   assert(documents.length >= 5);
   for (const document of documents) assertEquals(complaints(document), []);
@@ -74,7 +74,7 @@ function* misspelt(value: unknown, path: readonly string[] = []): Generator<[pat
   }
 }
 
-Deno.test("schema.json and validate() refuse a key that is misspelt, wherever it stands", async () => {
+Deno.test("docs/schema.json and validate() refuse a key that is misspelt, wherever it stands", async () => {
   let refused = 0;
   for (const [path, document] of misspelt(await whole())) {
     const isRefused = complaints(document).length > 0;
@@ -85,7 +85,7 @@ Deno.test("schema.json and validate() refuse a key that is misspelt, wherever it
   assert(refused > 200, `${refused} refused`);
 });
 
-Deno.test("schema.json accepts whatever is read without a problem", () => {
+Deno.test("docs/schema.json accepts whatever is read without a problem", () => {
   let accepted = 0;
   let refused = 0;
   for (const put of placesOf(schema())) {

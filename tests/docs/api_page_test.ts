@@ -1,4 +1,4 @@
-/** How `api.md` writes what `deno doc` reads. */
+/** How `docs/api.md` writes what `deno doc` reads. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { docOf, firstSentence } from "../../scripts/reference/api/doc.ts";
 import { symbolLines } from "../../scripts/reference/api/symbols.ts";

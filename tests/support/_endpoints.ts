@@ -2,7 +2,7 @@
  * Expected messages about `proxy.endpoints`.
  * @module
  */
-import schema from "../../schema.json" with { type: "json" };
+import schema from "../../docs/schema.json" with { type: "json" };
 
 /** The endpoints, as a message lists them. */
 export const allowedEndpoints: string = `(allowed: ${

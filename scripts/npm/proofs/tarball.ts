@@ -8,8 +8,8 @@ import { must, type Project, type Proof } from "../workshop.ts";
 
 /** Patterns of allowed files. */
 const allowed = [
-  /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|schema\.json|modelmesh\.cjs)$/,
-  /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY|api)\.md|docs\/[\w/-]+\.(?:md|svg))$/,
+  /^(?:LICENSE|THIRD_PARTY_LICENSES|package\.json|modelmesh\.cjs)$/,
+  /^(?:(?:README|CHANGELOG|ARCHITECTURE|CONTRIBUTING|SECURITY)\.md|docs\/(?:[\w/-]+\.(?:md|svg)|schema\.json))$/,
   /^dist\/(?:(?:browser|chunks|cli)\/)?[\w-]+\.js(?:\.map)?$/,
   new RegExp(`^types/(?:${entries.join("|")}|(?:src|connectors|browser)/[\\w/]+)\\.d\\.ts$`),
 ];

@@ -1,5 +1,5 @@
 /**
- * What `deno doc --json` prints, as far as `api.md` needs it.
+ * What `deno doc --json` prints, as far as `docs/api.md` needs it.
  * @module
  */
 

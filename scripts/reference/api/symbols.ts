@@ -1,5 +1,5 @@
 /**
- * Formats symbols for `api.md`.
+ * Formats symbols for `docs/api.md`.
  * @module
  */
 import {

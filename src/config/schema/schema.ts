@@ -176,7 +176,7 @@ function makeSchema(): Field<DocumentValues> {
     }),
     /** The HTTP proxy. */
     proxy: proxy(),
-    /** Location of the JSON Schema (`schema.json` of the package), for editors. ModelMesh ignores it. */
+    /** Location of the JSON Schema (`docs/schema.json` of the package), for editors. ModelMesh ignores it. */
     $schema: text(),
   }, {
     spellings: {
