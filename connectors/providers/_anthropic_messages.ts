@@ -4,7 +4,7 @@
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
  */
-import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
@@ -89,32 +89,47 @@ function toolResult(message: ChatMessage, where: string): Block {
   if (typeof tool_call_id !== "string" || tool_call_id === "") {
     throw requestFault(`Cannot translate ${where}: a tool message needs a tool_call_id`, `${where}.tool_call_id`);
   }
-  const content = contentBlocks(message.content, `${where}.content`);
-  return {
+  const blocks = contentBlocks(message.content, `${where}.content`);
+  const content = blocks.map(({ cache_control: _, ...block }) => block as Block);
+  const result = {
     type: "tool_result",
     tool_use_id: toolId(tool_call_id),
     ...(content.length === 0 ? {} : { content }),
   };
+  // only the result itself may have a cache breakpoint
+  return withCacheControl([result], blocks.findLast((block) => block.cache_control !== undefined)?.cache_control)[0]!;
 }
 
 function assistantBlocks(message: ChatMessage, where: string): Block[] {
   const calls = callsOf(message);
   const uses = calls.map((call, index) => toolUse(call, `${where}.tool_calls[${index}]`));
   const { content } = message;
-  if (typeof content === "string") return interleave(content, calls, uses);
+  const [part, another] = typeof content === "string"
+    ? [{ type: "text", text: content }]
+    : Array.isArray(content)
+    ? content
+    : [];
+  if (part?.type === "text" && another === undefined) {
+    return interleave({ ...part, text: String(part.text ?? "") }, calls, uses);
+  }
   const thoughts = calls.flatMap((call) => thoughtsOf(call).map(({ block }) => block));
   return [...thoughts, ...contentBlocks(content, `${where}.content`), ...uses];
 }
 
 /** Restores the order in which text, thinking and tool calls were generated: signatures cover the preceding blocks. */
-function interleave(text: string, calls: readonly ToolCall[], uses: readonly Block[]): Block[] {
+function interleave(
+  { text, cache_control }: ContentPart & { text: string },
+  calls: readonly ToolCall[],
+  uses: readonly Block[],
+): Block[] {
   const blocks: Block[] = [];
   const thoughts = calls.map(thoughtsOf);
   const ends = nextPositions(thoughts, text.length);
   let sent = 0;
   const addTextUpTo = (end: number) => {
     const upTo = Math.max(sent, Math.min(end, text.length));
-    blocks.push(...textBlock(text.slice(sent, upTo)));
+    const added = textBlock(text.slice(sent, upTo));
+    blocks.push(...upTo === text.length ? withCacheControl(added, cache_control) : added);
     sent = upTo;
   };
   uses.forEach((use, index) => {
@@ -147,12 +162,13 @@ function toolUse(call: ToolCall, where: string): Block {
   if (typeof id !== "string" || typeof fn?.name !== "string") {
     throw requestFault(`Cannot translate ${where}: it needs an id and a function with a name`, where);
   }
-  return {
+  const use = {
     type: "tool_use",
     id: toolId(id),
     name: fn.name,
     input: parseArguments(fn.arguments, `${where}.function.arguments`),
   };
+  return withCacheControl([use], call.cache_control)[0]!;
 }
 
 /** Other vendors' ids may contain characters that the Messages API rejects (`functions.search:0`, `call_1|fc_2`). */

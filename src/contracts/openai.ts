@@ -38,6 +38,8 @@ export interface ToolCall {
   function: { name: string; arguments: string };
   /** Vendor-specific state to send back with the call, keyed by vendor. */
   extra_content?: JsonObject;
+  /** A cache breakpoint after the call, for models that support them. */
+  cache_control?: unknown;
 }
 
 /** The role of a message's author; `function` is OpenAI's older form of `tool`. */

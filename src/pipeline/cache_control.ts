@@ -1,14 +1,40 @@
 /**
- * Removes cache markers for models that reject requests with them.
+ * Cache markers: placed where models expect them, or removed for models that reject requests with them.
  *
  * Source: Anthropic's Messages API, prompt caching. Other APIs cache automatically.
  * @module
  */
-import type { ChatCompletionRequest, JsonObject } from "../contracts/openai.ts";
+import type { ChatCompletionRequest, ChatMessage, JsonObject } from "../contracts/openai.ts";
 import { isObject } from "../util/is_object.ts";
 
 /**
- * Removes the cache markers of a request, its messages, parts and tools.
+ * Moves the cache marker of a message to its last content part, or to its last tool call if it has no content: models
+ * expect it there.
+ *
+ * @param messages The conversation.
+ * @returns The same list if no message has one.
+ */
+export function withPlacedMarks(messages: ChatMessage[]): ChatMessage[] {
+  return messages.some(isMarkedItself)
+    ? messages.map((one) => isMarkedItself(one) ? withPlacedMark(one) : one)
+    : messages;
+}
+
+function isMarkedItself(message: unknown): boolean {
+  return isObject(message) && "cache_control" in message;
+}
+
+function withPlacedMark({ cache_control, ...message }: ChatMessage): ChatMessage {
+  const { content, tool_calls: calls } = message;
+  const parts = typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : content;
+  if (cache_control === null) return message;
+  const [name, list] = Array.isArray(parts) && parts.length > 0 ? ["content", parts] : ["tool_calls", calls];
+  if (!Array.isArray(list) || !isObject(list.at(-1))) return message;
+  return { ...message, [name]: [...list.slice(0, -1), { ...list.at(-1), cache_control }] };
+}
+
+/**
+ * Removes the cache markers of a request, its messages, parts, tool calls and tools.
  *
  * @param body The client's request.
  * @returns The members that differ; undefined for a removed member.
@@ -22,15 +48,32 @@ export function withoutCacheControl(body: ChatCompletionRequest): JsonObject {
   return edits;
 }
 
+/** Members of messages and tools that may be marked themselves. */
+const markable: readonly string[] = ["content", "tool_calls", "function"];
+
 function isMarked(value: unknown): value is JsonObject {
-  return isObject(value) && ("cache_control" in value || Array.isArray(value.content) && value.content.some(isMarked));
+  if (!isObject(value)) return false;
+  const isMarkedAt = (name: string) => Array.isArray(value[name]) ? value[name].some(isMarked) : isMarked(value[name]);
+  return "cache_control" in value || markable.some(isMarkedAt);
 }
 
-/** Content that consists of one text part, only to carry a marker, becomes a string: not every API accepts parts. */
 function unmarked(value: unknown): unknown {
   if (!isMarked(value)) return value;
   const { cache_control: _, ...rest } = value;
-  if (!Array.isArray(rest.content)) return rest;
-  const content = rest.content.map(unmarked) as JsonObject[];
-  return { ...rest, content: content.length === 1 && content[0]!.text || content };
+  for (const name of markable) {
+    const member = rest[name];
+    if (Array.isArray(member)) rest[name] = member.map(unmarked);
+    else if (isMarked(member)) rest[name] = unmarked(member);
+  }
+  return Array.isArray(rest.content) ? { ...rest, content: plainOf(rest.content, rest.role) || rest.content } : rest;
+}
+
+/**
+ * Content that consists of one text part, only to carry a marker, becomes a string: not every API accepts parts. Those
+ * of instructions are joined.
+ */
+function plainOf(parts: readonly unknown[], role: unknown): string | undefined {
+  const isJoined = role === "system" || role === "developer";
+  const texts = parts.flatMap((part) => isObject(part) && typeof part.text === "string" ? part.text : []);
+  return texts.length === parts.length && (isJoined || texts.length === 1) ? texts.join("\n\n") : undefined;
 }

@@ -190,6 +190,27 @@ Deno.test("marks of prompt caches become cache points, where the model knows the
   const toNova = await ask(call({ model: nova, body }));
   assertEquals(toNova.sent.json().system, [{ text: "Long" }, cached]);
   assertEquals(toNova.sent.json().toolConfig.tools.length, 1);
+  const asked = { id: "t1", type: "function" as const, function: { name: "weather", arguments: "{}" } };
+  const results = await ask(call({
+    body: {
+      messages: [
+        ...["One", "Two", "Three"].map((text) => ({
+          role: "system" as const,
+          content: [{ type: "text", text, cache_control: { type: "ephemeral" } }],
+        })),
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Well", tool_calls: [{ ...asked, cache_control: mark }] },
+        { role: "tool", tool_call_id: "t1", content: [{ type: "text", text: "Fine", cache_control: mark }] },
+      ],
+      tools: [weather],
+    },
+  }));
+  const { system, messages } = results.sent.json();
+  assertEquals(system, ["One", "Two", "Three"].flatMap((text) => [{ text }, short]));
+  assertEquals(messages.slice(1).map(({ content }: { content: unknown[] }) => content), [
+    [{ text: "Well" }, { toolUse: { toolUseId: "t1", name: "weather", input: {} } }, cached],
+    [{ toolResult: { toolUseId: "t1", content: [{ text: "Fine" }] } }, cached],
+  ]);
   const toLlama = await ask(call({ model: "meta.llama3-3-70b-instruct-v1:0", body }));
   assert(!toLlama.sent.body.includes("cachePoint"));
   assertEquals(toLlama.dropped, ["cache_control"]);

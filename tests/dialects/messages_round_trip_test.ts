@@ -23,10 +23,11 @@ function userBlock(dice: Dice): JsonObject {
 }
 
 function toolUses(dice: Dice, turn: number): JsonObject[] {
-  return dice.times(3, (index) => ({
-    ...{ type: "tool_use", id: `call_${turn}_${index}`, name: `tool_${dice.roll(3)}` },
-    input: dice.object(),
-  }));
+  return dice.times(3, (index) =>
+    marked({
+      ...{ type: "tool_use", id: `call_${turn}_${index}`, name: `tool_${dice.roll(3)}` },
+      input: dice.object(),
+    }, dice));
 }
 
 /** Turns that alternate; every call has its result in the turn after it. */
@@ -34,13 +35,12 @@ function conversation(dice: Dice): JsonObject[] {
   const turns: JsonObject[] = [{ role: "user", content: [text("Hi"), ...dice.times(2, () => userBlock(dice))] }];
   for (let turn = 0; turn < dice.roll(4); turn++) {
     const uses = toolUses(dice, turn);
-    const says = uses.length === 0 || dice.roll(2) === 0 ? [text(dice.word())] : [];
+    const says = uses.length === 0 || dice.roll(2) === 0 ? [marked(text(dice.word()), dice)] : [];
     const results = uses.map(({ id }) =>
       marked({ type: "tool_result", tool_use_id: id, content: [text(dice.word())] }, dice)
     );
     const more = dice.times(2, () => userBlock(dice));
-    const said = [...says, ...uses];
-    turns.push({ role: "assistant", content: [...said.slice(0, -1), marked(said.at(-1)!, dice)] });
+    turns.push({ role: "assistant", content: [...says, ...uses] });
     turns.push({ role: "user", content: [...results, ...(results.length + more.length === 0 ? [text("Go")] : more)] });
   }
   return turns;
@@ -64,7 +64,10 @@ Deno.test("a request of Messages goes through chat and comes back as it was", ()
     ][dice.roll(4)]!;
     const asked = {
       ...{ model, max_tokens: 1 + dice.roll(999), stop_sequences: ["END"], temperature: 0.5 },
-      system: [marked(text(dice.word()), dice)],
+      system: [
+        ...dice.times(2, () => ({ ...text(dice.word()), cache_control: { type: "ephemeral" } })),
+        marked(text(dice.word()), dice),
+      ],
       messages: conversation(dice),
       ...{ tools, tool_choice: choice, metadata: { user_id: "u" } },
     };

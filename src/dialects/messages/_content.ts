@@ -7,6 +7,9 @@ import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { NativeOnly } from "../native_only.ts";
 
+/** Separates joined texts. */
+const separator = "\n\n";
+
 /**
  * Validates content blocks.
  *
@@ -57,12 +60,28 @@ export function partsOf(block: JsonObject, where: string, nativeOnly: NativeOnly
  * @param nativeOnly Collects all other blocks.
  */
 export function textOf(content: unknown, where: string, nativeOnly: NativeOnly): string {
-  return blocksOf(content, where).flatMap((block, index) => {
+  return textParts(content, where, nativeOnly).map(({ text }) => text).join(separator);
+}
+
+/**
+ * Content that must be text, as one part, or as one part for each cache breakpoint.
+ *
+ * @param content A string, or text blocks.
+ * @param where Path in the request.
+ * @param nativeOnly Collects all other blocks.
+ */
+export function textParts(content: unknown, where: string, nativeOnly: NativeOnly): ContentPart[] {
+  const parts: ContentPart[] = [];
+  blocksOf(content, where).forEach((block, index) => {
     const at = `${where}[${index}]`;
-    if (block.type === "text") return stringAt(block, "text", at);
-    unknownParts(block, at, { nativeOnly, known: "text" });
-    return [];
-  }).join("\n\n");
+    if (block.type !== "text") return unknownParts(block, at, { nativeOnly, known: "text" });
+    const text = stringAt(block, "text", at);
+    if (text === "") return;
+    const last = parts.at(-1);
+    if (last === undefined || "cache_control" in last) parts.push({ type: "text", text, ...markOf(block) });
+    else Object.assign(last, { text: `${last.text}${separator}${text}` }, markOf(block));
+  });
+  return parts;
 }
 
 /** The cache breakpoint of a block, which chat messages, parts and tools support as well. */

@@ -9,7 +9,7 @@ import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { NativeOnly } from "../native_only.ts";
 import { carriedBy } from "./_carried.ts";
-import { blocksOf, markOf, partsOf, stringAt, textOf, unknownParts } from "./_content.ts";
+import { blocksOf, markOf, partsOf, stringAt, textParts, unknownParts } from "./_content.ts";
 
 /** A block, and its path in the request. */
 interface Entry {
@@ -88,13 +88,12 @@ function joinTurns(turns: readonly unknown[]): readonly Turn[] {
 /** A block for the API's own accounting, which coding agents put before their prompts. */
 const billingHeader = /^x-anthropic-billing-header:[^\n]*\n{0,2}/m;
 
-/** One system message for all blocks, with the last cache breakpoint. */
+/** One system message for all blocks. */
 function systemMessages(content: unknown, where: string, nativeOnly: NativeOnly): ChatMessage[] {
-  const all = content === undefined || content === null ? "" : textOf(content, where, nativeOnly);
-  const text = all.replace(billingHeader, "");
-  if (text === "") return [];
-  const marked = Array.isArray(content) ? content.findLast((block) => isObject(block.cache_control)) : undefined;
-  return [{ role: "system", content: plainOf([{ type: "text", text, ...markOf(marked) }]) }];
+  const all = content === undefined || content === null ? [] : textParts(content, where, nativeOnly);
+  const parts = all.map((part) => ({ ...part, text: part.text!.replace(billingHeader, "") }))
+    .filter(({ text }) => text !== "");
+  return parts.length === 0 ? [] : [{ role: "system", content: plainOf(parts) }];
 }
 
 function addRole(role: unknown, where: string, nativeOnly: NativeOnly): void {
@@ -155,14 +154,17 @@ function toolResult(
   const files = parts.filter(({ type }) => type !== "text");
   if (block.is_error === true) strings.unshift("The tool failed:");
   if (files.length > 0) strings.push(`(${files.length} more in the next message)`);
+  const mark = { ...markOf(content.findLast(({ cache_control }) => isObject(cache_control))), ...markOf(block) };
+  const text = plainOf([{ type: "text", text: strings.join("\n"), ...mark }]);
   return {
-    message: { role: "tool", tool_call_id: id, content: strings.join("\n"), ...markOf(block) },
+    message: { role: "tool", tool_call_id: id, content: text },
     files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
   };
 }
 
 function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): ChatMessage {
   let text = "";
+  let mark = {};
   const thoughts: string[] = [];
   const calls: ToolCall[] = [];
   let state: JsonObject | undefined;
@@ -171,6 +173,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
     switch (block.type) {
       case "text":
         text += stringAt(block, "text", at);
+        mark = { ...mark, ...markOf(block) };
         break;
       case "thinking":
         thoughts.push(stringAt(block, "thinking", at));
@@ -190,12 +193,12 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
     }
   }
   const reasoning = thoughts.filter((thought) => thought !== "").join("\n\n");
+  const isSilent = text === "" && unknown.length === 0 && calls.length > 0;
   return {
     role: "assistant",
-    content: unknown.length > 0 ? [{ type: "text", text }, ...unknown] : text === "" && calls.length > 0 ? null : text,
+    content: isSilent ? null : plainOf([{ type: "text", text, ...text === "" ? {} : mark }, ...unknown]),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...markOf(entries.at(-1)?.block),
   };
 }
 
@@ -207,6 +210,7 @@ function toolCall(block: JsonObject, where: string, state: JsonObject | undefine
     type: "function",
     function: { name: stringAt(block, "name", where), arguments: JSON.stringify(input) },
     ...(state === undefined ? {} : { extra_content: state }),
+    ...markOf(block),
   };
 }
 

@@ -8,7 +8,7 @@ import type { ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
-import { withoutCacheControl } from "../cache_control.ts";
+import { withoutCacheControl, withPlacedMarks } from "../cache_control.ts";
 import { withOwnState } from "../own_state.ts";
 import { lowerToBounds } from "./_chat_bounds.ts";
 import { withInstructions } from "./_chat_instructions.ts";
@@ -32,7 +32,10 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   const dropped = [...Object.keys(bounded), ...left];
   const messages = adaptMessages(body.messages, rules, instance);
   if (messages !== body.messages) edits.messages = messages;
-  if (rules?.cache_control !== false) return { edits, dropped, added };
+  if (rules?.cache_control !== false) {
+    const placed = withPlacedMarks(messages);
+    return { edits: placed === body.messages ? edits : { ...edits, messages: placed }, dropped, added };
+  }
   const unmarked = withoutCacheControl({ ...body, messages });
   Object.assign(edits, unmarked);
   return { edits, added, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
