@@ -59,7 +59,7 @@ export function partsOf(block: JsonObject, where: string, nativeOnly: NativeOnly
  * @param where Path in the request.
  * @param nativeOnly Collects all other blocks.
  */
-export function textOf(content: unknown, where: string, nativeOnly: NativeOnly): string {
+function textOf(content: unknown, where: string, nativeOnly: NativeOnly): string {
   return textParts(content, where, nativeOnly).map(({ text }) => text).join(separator);
 }
 
