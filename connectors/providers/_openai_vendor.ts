@@ -103,6 +103,8 @@ export interface OpenAiCompatible {
    * `config.<dialect>` enables them. An omitted dialect is not supported anywhere.
    */
   readonly dialects?: { readonly responses?: boolean; readonly completions?: boolean };
+  /** The members of earlier responses that it accepts, of those in `ProviderDeclaration.ownState`; none by default. */
+  readonly ownState?: readonly string[];
   /** Whether it supports `stream_options.include_usage`; true by default. */
   readonly streamUsage?: boolean;
   /** Parses its errors, if they deviate from OpenAI's. */
@@ -150,6 +152,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
       ...(vendor.local ? onlyFirst : {}),
       ...vendor.parameters,
     },
+    ownState: [vendor.vendor, ...vendor.ownState ?? []],
     ...(vendor.findRules === undefined ? {} : { findRules: vendor.findRules }),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),

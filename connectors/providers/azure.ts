@@ -30,6 +30,7 @@ export const azure: OpenAiCompatible = {
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
   parameters: familyRules,
+  ownState: ["annotations"],
   // a deployment that is named after no model counts as one of the newest
   findRules: findFamilyRules,
   // learn.microsoft.com/azure/ai-services/openai/how-to/batch (price), /azure/ai-foundry/openai/quotas-limits (sizes)

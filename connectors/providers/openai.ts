@@ -28,6 +28,7 @@ export const openai: OpenAiCompatible = {
   baseUrl: "https://api.openai.com/v1",
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: familyRules,
+  ownState: ["annotations"],
   findRules: findFamilyRules,
   models: () =>
     knownModels([...entries, ...others], {

@@ -22,6 +22,7 @@ export const openaiCompatible: OpenAiCompatible = {
   vendor: "openai-compatible",
   keyless: true,
   parameters: onlyFirst,
+  ownState: ["reasoning_details", "images", "annotations"],
   dialects: { responses: false, completions: false },
   infrastructure: {}, // OpenAI's paths, if the configuration declares that the server supports them
   operations: {

@@ -26,6 +26,7 @@ export const openrouter: OpenAiCompatible = {
   },
   models: () => knownModels(entries),
   dialects: { responses: false, completions: false },
+  ownState: ["reasoning_details", "images", "annotations"],
   operations: { embeddings: openAiEmbeddings },
   describe: toModelInfo,
   quota: { path: "key", read: quotaOf },

@@ -28,7 +28,7 @@ export const vertex: ProviderDeclaration = {
   id: "google.vertex.v1",
   vendor: "vertex",
   telemetryName: "gcp.vertex_ai",
-  ownState: ["google", "anthropic"],
+  ownState: ["google", "anthropic", "images"],
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
   get models() {
     return models();

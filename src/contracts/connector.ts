@@ -191,7 +191,11 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly needsBaseUrl?: boolean;
   /** Whether it works without an API key. */
   readonly keyless?: boolean;
-  /** Keys of `extra_content` whose state its models accept from earlier responses. @default its vendor alone */
+  /**
+   * What its models accept from earlier responses: keys of `extra_content`, and the members `reasoning_details`, `images`
+   * and `annotations` of assistant messages.
+   * @default the key of its vendor, and all of these members
+   */
   readonly ownState?: readonly string[];
   /** The OAuth scope of its access tokens, unless `auth.scope` overrides it. */
   readonly tokenScope?: string;

@@ -146,6 +146,28 @@ export interface CompletionUsage {
   [key: string]: unknown;
 }
 
+/** A source that a part of the text is based on. */
+export interface Annotation {
+  /** Always `url_citation`. */
+  type: "url_citation";
+  /** The source, and the part of the text: UTF-16 code units, both 0 if it is unknown. */
+  url_citation: { start_index: number; end_index: number; url: string; title: string };
+  /** Vendor-specific form of the citation, keyed by vendor. */
+  extra_content?: JsonObject;
+}
+
+/** An image that a model has generated in a chat. */
+export interface OutputImage {
+  /** Always `image_url`. */
+  type: "image_url";
+  /** The image, a `data:` URL. */
+  image_url: { url: string };
+  /** Index of the image in the message, from 0. */
+  index?: number;
+  /** Vendor-specific state to send back with the image, keyed by vendor. */
+  extra_content?: JsonObject;
+}
+
 /** The message of a complete response. */
 export interface AssistantMessage {
   /** Always `assistant`. */
@@ -158,6 +180,12 @@ export interface AssistantMessage {
   tool_calls?: ToolCall[];
   /** The model's reasoning, if the vendor exposes it. */
   reasoning_content?: string | null;
+  /** Reasoning state to send back with the message, in OpenRouter's form. */
+  reasoning_details?: JsonObject[];
+  /** Images that the model has generated, in OpenRouter's form. */
+  images?: OutputImage[];
+  /** Sources of the text. */
+  annotations?: Annotation[];
   /** Vendor extensions. */
   [key: string]: unknown;
 }
@@ -220,6 +248,12 @@ export interface Delta {
   tool_calls?: ToolCallDelta[];
   /** Reasoning text to append. */
   reasoning_content?: string | null;
+  /** Reasoning state to append, in OpenRouter's form. */
+  reasoning_details?: JsonObject[];
+  /** Images that the model has generated, in OpenRouter's form. */
+  images?: OutputImage[];
+  /** Sources of the text. */
+  annotations?: Annotation[];
   /** Vendor extensions. */
   [key: string]: unknown;
 }

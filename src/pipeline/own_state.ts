@@ -8,11 +8,14 @@ import type { ParameterRules } from "../contracts/provider.ts";
 
 /** The state of earlier responses that a model accepts. */
 interface OwnState {
-  /** Names in `extra_content`. */
+  /** Names in `extra_content`, and members of assistant messages. */
   readonly names: readonly string[];
   /** How it accepts reasoning; unchanged by default. */
   readonly thoughts?: ParameterRules["thoughts"];
 }
+
+/** Members of responses, in the form of one vendor or another, that some vendors reject in later requests. */
+export const stateMembers: readonly string[] = ["reasoning_details", "images", "annotations"];
 
 /** Members in which vendors return reasoning, and some accept it. */
 const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "reasoning_details"];
@@ -25,16 +28,22 @@ const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "re
  * @returns The same list if there is nothing to remove.
  */
 export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessage[] {
-  const hasForeign = (message: ChatMessage) => hasForeignCall(message, own) || hasForeignThoughts(message, own);
+  const foreign = stateMembers.filter((name) => !own.names.includes(name));
+  const hasState = (message: ChatMessage) => message?.role === "assistant" && foreign.some((name) => name in message);
+  const hasForeign = (message: ChatMessage) =>
+    hasForeignCall(message, own) || hasForeignThoughts(message, own) || hasState(message);
   if (!messages.some(hasForeign)) return messages;
   return messages.map((message) => {
-    const withThoughts = hasForeignThoughts(message, own) ? renamed(message, own) : message;
-    return hasForeignCall(message, own)
-      ? {
-        ...withThoughts,
-        tool_calls: message.tool_calls!.map((call) => isForeign(call, own) ? ownOf(call, own) : call),
-      }
-      : withThoughts;
+    let adapted = hasForeignThoughts(message, own) ? renamed(message, own) : message;
+    if (hasState(adapted)) {
+      adapted = { ...adapted };
+      for (const name of foreign) delete adapted[name];
+    }
+    if (!hasForeignCall(message, own)) return adapted;
+    return {
+      ...adapted,
+      tool_calls: message.tool_calls!.map((call) => isForeign(call, own) ? ownOf(call, own) : call),
+    };
   });
 }
 

@@ -44,6 +44,14 @@ export class Dice {
   }
 }
 
+/** Details of reasoning, as a gateway to many vendors returns them. */
+function detailsOf(dice: Dice): JsonObject[] {
+  return [
+    { type: "reasoning.text", format: "acme-v1", index: 0, text: dice.word(), signature: "c2VhbA==" },
+    ...dice.times(2, (at) => ({ type: "reasoning.encrypted", data: dice.word(), id: `rs_${at}`, index: 1 })),
+  ];
+}
+
 /** What a model says, and why it ends. */
 export function answerOf(model: string, dice: Dice): ChatCompletion {
   const calls = dice.times(3, (index) => ({
@@ -55,6 +63,7 @@ export function answerOf(model: string, dice: Dice): ChatCompletion {
   const message: AssistantMessage = {
     ...{ role: "assistant", content: says, refusal: says === null || dice.roll(4) > 0 ? null : dice.word() },
     ...(dice.roll(2) === 0 ? { reasoning_content: dice.word() } : {}),
+    ...(dice.roll(2) === 0 ? { reasoning_details: detailsOf(dice) } : {}),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
   const reason: FinishReason = calls.length > 0
@@ -86,10 +95,18 @@ export function chunksOf({ choices, usage, id, created, model }: ChatCompletion,
     const rest = cut(asked.arguments).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] }));
     return [chunk({ tool_calls: [{ index, ...call, function: { name: asked.name, arguments: "" } }] }), ...rest];
   });
+  const [thought, ...sealed] = message.reasoning_details ?? [];
+  const { text, signature, ...named } = thought ?? {};
+  const detailed = thought === undefined ? [] : [
+    ...cut(text as string).map((part) => chunk({ reasoning_details: [{ ...named, text: part }] })),
+    chunk({ reasoning_details: [{ ...named, signature }] }),
+    ...sealed.map((detail) => chunk({ reasoning_details: [detail] })),
+  ];
   const areMixed = dice.roll(3) === 0;
   return [
     chunk({ role: "assistant", content: "" }),
     ...cut(message.reasoning_content).map((part) => chunk({ reasoning_content: part })),
+    ...detailed,
     ...cut(message.content).map((part) => chunk({ content: part })),
     ...cut(message.refusal).map((part) => chunk({ refusal: part })),
     ...(areMixed ? [0, 1, 2].flatMap((step) => calls.flatMap((call) => call[step]!)) : calls.flat()),

@@ -87,6 +87,8 @@ export const chatRequests: Readonly<Record<string, (size: number) => ChatComplet
   }).map(([what, body]) => [what, (size) => ({ model: "m", ...body(size) }) as unknown as ChatCompletionRequest]),
 );
 
+const detail = (index: number) => ({ type: "reasoning.text", text: "Hm", index });
+
 /** A chat completion with much of everything. */
 export function completion(size: number): ChatCompletion {
   return {
@@ -96,7 +98,10 @@ export function completion(size: number): ChatCompletion {
     model: "m",
     choices: [{
       index: 0,
-      message: { role: "assistant", content: "Hi", refusal: null, tool_calls: times(size, (at) => call(at)) },
+      message: {
+        ...{ role: "assistant", content: "Hi", refusal: null, tool_calls: times(size, (at) => call(at)) },
+        reasoning_details: times(size, detail),
+      },
       finish_reason: "tool_calls",
       logprobs: { content: times(size, () => ({ token: "a", logprob: 0, bytes: [], top_logprobs: [] })) },
     }],
@@ -124,6 +129,11 @@ export const chatStreams: Readonly<Record<string, (size: number) => ChatCompleti
     times(size, (at) => chunk(at % 2 === 0 ? { content: "Hi" } : { reasoning_content: "Hm" })),
   "text and refusals in turn": (size) =>
     times(size, (at) => chunk(at % 2 === 0 ? { content: "Hi" } : { refusal: "No" })),
+  "reasoning details, and fragments of one": (size) => [
+    ...times(size, (at) => chunk({ reasoning_details: [detail(at)] })),
+    ...times(size, () => chunk({ reasoning_details: [detail(size - 1)] })),
+    chunk({}, "stop"),
+  ],
   "fragments of a call": (size) => [begin(0), ...times(size, () => fragment(0, '{"a":'))],
   "fragments of a call while another one waits": (
     size,

@@ -11,7 +11,7 @@ import type {
 } from "../../contracts/openai.ts";
 import { parseBoundedJson } from "../../util/bounded_json.ts";
 import { isObject } from "../../util/is_object.ts";
-import { signatureOf } from "./_carried.ts";
+import { signed } from "./_carried.ts";
 
 /** What is known of a candidate in addition to its choice. */
 interface CandidateEnd {
@@ -63,16 +63,23 @@ export function candidateOf(
   };
 }
 
-/** The part of a function call; undefined if its arguments are not a JSON object. */
-export function callPart(call: Pick<ToolCall, "id" | "function" | "extra_content">): JsonObject | undefined {
-  const { id, function: { name, arguments: text } } = call;
-  const args = argumentsOf(text);
-  if (args === undefined) return undefined;
-  const signature = signatureOf(call);
-  return {
-    functionCall: { ...(id === "" ? {} : { id }), name, args },
-    ...(signature === undefined ? {} : { thoughtSignature: signature }),
-  };
+/**
+ * The last parts: function calls, and what carries the remaining state. A call whose arguments are not a JSON object is
+ * undefined.
+ *
+ * @param calls The calls.
+ * @param details Reasoning details that no other part carries; they are removed from the list.
+ */
+export function lastParts(
+  calls: readonly Pick<ToolCall, "id" | "function" | "extra_content">[],
+  details: JsonObject[],
+): (JsonObject | undefined)[] {
+  const parts = calls.map(({ id, function: { name, arguments: text }, extra_content }) => {
+    const args = argumentsOf(text);
+    if (args === undefined) return undefined;
+    return { functionCall: { ...(id === "" ? {} : { id }), name, args }, ...signed(extra_content, details) };
+  });
+  return details.length === 0 ? parts : [...parts, { text: "", ...signed({}, details) }];
 }
 
 /** Converts token counts; thoughts are counted separately from the output. */
@@ -103,12 +110,13 @@ export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject 
 function messageParts(message: AssistantMessage, includesThoughts: boolean): (JsonObject | undefined)[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
   const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "");
+  const details = Array.isArray(message.reasoning_details) ? [...message.reasoning_details] : [];
   return [
     ...(includesThoughts && typeof reasoning === "string" && reasoning !== ""
       ? [{ text: reasoning, thought: true }]
       : []),
-    ...strings.map((text) => ({ text })),
-    ...tool_calls.map(callPart),
+    ...strings.map((text) => ({ text, ...signed({}, details) })),
+    ...lastParts(tool_calls, details),
   ];
 }
 

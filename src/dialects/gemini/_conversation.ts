@@ -6,6 +6,7 @@
 import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { checkCount, invalid, missing } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import { stateIn } from "./_carried.ts";
 import { OpenCalls } from "./_open_calls.ts";
 import { partsOf, textOf, userPart } from "./_parts.ts";
@@ -15,6 +16,7 @@ import type { Position } from "./_position.ts";
 interface ModelTurn {
   text: string;
   thoughts: string;
+  readonly details: JsonObject[];
   readonly calls: ToolCall[];
 }
 
@@ -66,7 +68,7 @@ class Conversation {
 
   addModel(content: JsonObject, position: Position): void {
     this.#endUser(position);
-    this.#turn ??= { text: "", thoughts: "", calls: [] };
+    this.#turn ??= { text: "", thoughts: "", details: [], calls: [] };
     for (const { fields, position: at } of partsOf(content, position)) this.#addPart(this.#turn, fields, at);
   }
 
@@ -96,7 +98,7 @@ class Conversation {
 
   #endModel(): void {
     if (this.#turn === undefined) return;
-    const { text, thoughts, calls } = this.#turn;
+    const { text, thoughts, details, calls } = this.#turn;
     this.#turn = undefined;
     if (text === "" && thoughts === "" && calls.length === 0) return;
     this.#open = new OpenCalls(calls.map(({ id, function: { name } }) => ({ id, name })));
@@ -104,6 +106,7 @@ class Conversation {
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,
       ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     });
   }
@@ -123,8 +126,10 @@ class Conversation {
   }
 
   #addPart(turn: ModelTurn, fields: JsonObject, position: Position): void {
+    const { details, ...state } = stateIn(position.member("thoughtSignature").text(fields.thoughtSignature));
+    addDetails(turn.details, details);
     if (fields.functionCall !== undefined) {
-      turn.calls.push(this.#call(fields, position, turn.calls.length));
+      turn.calls.push({ ...this.#call(fields, position, turn.calls.length), ...state });
       return;
     }
     const text = position.member("text").text(fields.text);
@@ -137,16 +142,13 @@ class Conversation {
     else turn.text += text;
   }
 
-  #call({ functionCall, thoughtSignature }: JsonObject, position: Position, index: number): ToolCall {
+  #call({ functionCall }: JsonObject, position: Position, index: number): ToolCall {
     const at = position.member("functionCall");
     const { id, name, args = {} } = at.fields(functionCall);
-    const signature = position.member("thoughtSignature").text(thoughtSignature);
-    const state = signature === undefined ? undefined : stateIn(signature);
     return {
       id: at.member("id").text(id) ?? `call_${this.#messages.length}_${index}`,
       type: "function",
       function: { name: at.member("name").required(name), arguments: JSON.stringify(at.member("args").object(args)) },
-      ...(state === undefined ? {} : { extra_content: state }),
     };
   }
 

@@ -4,8 +4,10 @@
  */
 import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
-import { callPart, candidateOf, logprobsOf, usageOf } from "./_answer.ts";
+import { candidateOf, lastParts, logprobsOf, usageOf } from "./_answer.ts";
+import { signed } from "./_carried.ts";
 import { errorBodyOf } from "./_errors.ts";
 
 /** Format of a stream. */
@@ -26,6 +28,8 @@ interface OpenCall {
 /** State of one candidate. */
 interface Candidate {
   readonly calls: Map<number, OpenCall>;
+  /** Reasoning details that no part carries yet. */
+  readonly details: JsonObject[];
   reason: string | null;
   hasRefused: boolean;
 }
@@ -68,9 +72,9 @@ export class ContentEvents implements EventTranslator {
   }
 
   end(): string {
-    const candidates = [...this.#candidates].map(([index, { calls, reason, hasRefused }]) => {
+    const candidates = [...this.#candidates].map(([index, { calls, details, reason, hasRefused }]) => {
       const inOrder = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
-      return candidateOf(inOrder.map(callPart), { index, reason, hasRefused });
+      return candidateOf(lastParts(inOrder, details), { index, reason, hasRefused });
     });
     return this.#write({ candidates, usageMetadata: usageOf(this.#usage), ...this.#head }) + this.#last();
   }
@@ -82,7 +86,7 @@ export class ContentEvents implements EventTranslator {
   #candidateAt(index: number): Candidate {
     let candidate = this.#candidates.get(index);
     if (candidate === undefined) {
-      candidate = { calls: new Map(), reason: null, hasRefused: false };
+      candidate = { calls: new Map(), details: [], reason: null, hasRefused: false };
       this.#candidates.set(index, candidate);
     }
     return candidate;
@@ -92,13 +96,16 @@ export class ContentEvents implements EventTranslator {
     const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
     for (const call of tool_calls ?? []) addTo(candidate.calls, call);
     const parts: JsonObject[] = [];
+    addDetails(candidate.details, delta.reasoning_details);
     if (this.#form.includesThoughts && typeof reasoning === "string" && reasoning !== "") {
       parts.push({ text: reasoning, thought: true });
     }
-    if (typeof content === "string" && content !== "") parts.push({ text: content });
+    if (typeof content === "string" && content !== "") {
+      parts.push({ text: content, ...signed({}, candidate.details) });
+    }
     if (typeof refusal === "string" && refusal !== "") {
       candidate.hasRefused = true;
-      parts.push({ text: refusal });
+      parts.push({ text: refusal, ...signed({}, candidate.details) });
     }
     return parts;
   }

@@ -18,7 +18,7 @@ import { isForeign } from "./_carried.ts";
  */
 export function nativeOf(body: JsonObject, nativeOnly: UnsupportedRequestError | undefined): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
-  const own = contents.some(hasForeign) ? { contents: contents.map(withoutForeign) } : {};
+  const own = contents.some(hasForeign) ? { contents: contents.flatMap(withoutForeign) } : {};
   const config = body.generationConfig ?? body.generation_config;
   return {
     edits: (_model, inChat) => ({
@@ -60,12 +60,13 @@ function isForeignPart(part: unknown): boolean {
   return isObject(part) && isForeign(part.thoughtSignature ?? part.thought_signature);
 }
 
-function withoutForeign(content: JsonObject): JsonObject {
-  if (!hasForeign(content)) return content;
-  const parts = (content.parts as JsonObject[]).map((part) => {
-    if (!isForeignPart(part)) return part;
+/** Nothing is left of a part that only carries state; the API rejects empty text. */
+function withoutForeign(content: JsonObject): JsonObject[] {
+  if (!hasForeign(content)) return [content];
+  const parts = (content.parts as JsonObject[]).flatMap((part) => {
+    if (!isForeignPart(part)) return [part];
     const { thoughtSignature: _, thought_signature: __, ...own } = part;
-    return own;
+    return own.text === "" ? [] : [own];
   });
-  return { ...content, parts };
+  return parts.length === 0 ? [] : [{ ...content, parts }];
 }

@@ -91,11 +91,13 @@ function inputOf(text: string): JsonObject {
 
 function blocksOf(message: AssistantMessage): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
+  const { reasoning_details } = message;
   const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "");
   return [
     ...(typeof reasoning === "string" && reasoning !== ""
       ? [{ type: "thinking", thinking: reasoning, signature: "" }]
       : []),
+    ...(Array.isArray(reasoning_details) && reasoning_details.length > 0 ? [carrierOf({ reasoning_details })] : []),
     ...strings.map((text) => ({ type: "text", text })),
     ...tool_calls.flatMap(callBlocks),
   ];

@@ -1,6 +1,7 @@
 /**
- * Carries vendor-specific state of tool calls, `extra_content` in chat. Messages has no member for it, but clients
- * return `redacted_thinking` blocks unchanged and in place: the state is encoded in such a block before its call.
+ * Carries vendor-specific state: `extra_content` of tool calls and `reasoning_details` of messages in chat. Messages has
+ * no members for it, but clients return `redacted_thinking` blocks unchanged and in place: the state is encoded in such
+ * a block, before its call or before the text.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -9,7 +10,7 @@ import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
 /** Prefix that distinguishes these blocks from those of a model. */
 const prefix = "mesh:";
 
-/** The block that carries a call's state. */
+/** The block that carries the state of a call, or as `{ reasoning_details }` that of the message. */
 export function carrierOf(state: JsonObject): JsonObject {
   return { type: "redacted_thinking", data: prefix + toBase64Json(state) };
 }

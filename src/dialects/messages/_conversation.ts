@@ -7,6 +7,7 @@ import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contr
 import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import type { NativeOnly } from "../native_only.ts";
 import { carriedBy } from "./_carried.ts";
 import { blocksOf, markOf, partsOf, stringAt, textParts, unknownParts } from "./_content.ts";
@@ -168,6 +169,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
   const thoughts: string[] = [];
   const calls: ToolCall[] = [];
   let state: JsonObject | undefined;
+  const details: JsonObject[] = [];
   const unknown: ContentPart[] = [];
   for (const { block, at } of entries) {
     switch (block.type) {
@@ -180,6 +182,9 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
         break;
       case "redacted_thinking":
         state = carriedBy(block) ?? state;
+        if (state === undefined || !Array.isArray(state.reasoning_details)) break;
+        addDetails(details, state.reasoning_details);
+        state = undefined;
         break;
       case "tool_use":
         calls.push(toolCall(block, at, state));
@@ -198,6 +203,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
     role: "assistant",
     content: isSilent ? null : plainOf([{ type: "text", text, ...text === "" ? {} : mark }, ...unknown]),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }

@@ -8,6 +8,7 @@ import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallD
 import { isObject } from "../../util/is_object.ts";
 import { JsonProgress } from "../../util/json_progress.ts";
 import { Queue } from "../../util/queue.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { endOf, usageOf } from "./_answer.ts";
 import { carrierOf } from "./_carried.ts";
@@ -46,6 +47,8 @@ export class MessageEvents implements EventTranslator {
   #waiting = new Queue<OpenCall | WaitingText>();
   /** All calls, by their index in chat. */
   readonly #calls = new Map<number, OpenCall>();
+  /** Reasoning details since the last block that carries some. */
+  #details: JsonObject[] = [];
   #hasRefused = false;
   #usage: CompletionUsage | undefined;
   #end: { finish_reason: string | null; stop_reason?: unknown } = { finish_reason: null };
@@ -70,7 +73,7 @@ export class MessageEvents implements EventTranslator {
     let events = "";
     for (const block of this.#waiting) events += this.#begin(block);
     this.#waiting = new Queue();
-    events += this.#close();
+    events += this.#close() + this.#carry();
     const delta = endOf(this.#end, { stops: this.#stops, hasRefused: this.#hasRefused });
     events += eventOf({ type: "message_delta", delta, usage: usageOf(this.#usage) });
     return events + eventOf({ type: "message_stop" });
@@ -90,6 +93,7 @@ export class MessageEvents implements EventTranslator {
   #continue(delta: Delta): string {
     const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
     let events = "";
+    addDetails(this.#details, delta.reasoning_details);
     if (typeof reasoning === "string") events += this.#write("thinking", reasoning);
     if (typeof content === "string") events += this.#write("text", content);
     if (typeof refusal === "string" && refusal !== "") {
@@ -153,18 +157,25 @@ export class MessageEvents implements EventTranslator {
     const delta = kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
     if (this.#open === kind) return this.#delta(delta);
     const block = kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" };
-    const events = this.#close() + this.#startBlock(block);
+    const events = this.#close() + (kind === "text" ? this.#carry() : "") + this.#startBlock(block);
     this.#open = kind;
     return events + this.#delta(delta);
   }
 
   #beginCall(call: OpenCall): string {
     const { id, name, state, text } = call;
-    let events = this.#close();
+    let events = this.#close() + this.#carry();
     if (state !== undefined) events += this.#startBlock(carrierOf(state)) + this.#stop();
     events += this.#startBlock({ type: "tool_use", id, name, input: {} });
     this.#open = call;
     return text === "" ? events : events + this.#delta({ type: "input_json_delta", partial_json: text });
+  }
+
+  /** Writes a block that carries the reasoning details so far. */
+  #carry(): string {
+    const { length } = this.#details;
+    const reasoning_details = this.#details.splice(0);
+    return length === 0 ? "" : this.#startBlock(carrierOf({ reasoning_details })) + this.#stop();
   }
 
   #startBlock(block: JsonObject): string {

@@ -1,9 +1,9 @@
 /**
- * Carries vendor-specific state of tool calls, `extra_content` in chat. Clients return `reasoning` items unchanged: the
- * state is encoded in such an item, with the id of its call.
+ * Carries vendor-specific state: `extra_content` of tool calls and `reasoning_details` of messages in chat. Clients return
+ * `reasoning` items unchanged: the state is encoded in such an item, that of a call with its id.
  * @module
  */
-import type { JsonObject, ToolCall } from "../../contracts/openai.ts";
+import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
 
@@ -23,9 +23,17 @@ export function ownId(kind: string, name: string): string {
   return `${kind}_${mark}${name}`;
 }
 
-/** The `encrypted_content` that carries a call's state. */
-export function contentFor(call: string, state: NonNullable<ToolCall["extra_content"]>): string {
+/** Name of the state of a message, which is a list; that of a call is an object, under its id. */
+const ofMessage = "reasoning_details";
+
+/** The `encrypted_content` that carries the state of a message, or of a call with this id. */
+export function contentFor(state: JsonObject | JsonObject[], call: string = ofMessage): string {
   return prefix + toBase64Json({ [call]: state });
+}
+
+/** The reasoning details that an item carries. */
+export function detailsIn({ encrypted_content: content }: JsonObject): unknown {
+  return isCarried(content) ? fromBase64Json(content.slice(prefix.length))?.[ofMessage] : undefined;
 }
 
 /** The state that the items of a conversation carry, by call id. */

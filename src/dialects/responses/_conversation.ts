@@ -8,8 +8,9 @@ import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_bo
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { Queue } from "../../util/queue.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
-import { statesIn } from "./_carried.ts";
+import { detailsIn, statesIn } from "./_carried.ts";
 import { type AssistantContent, assistantContent, inputParts, quoted, stringAt, textOf } from "./_content.ts";
 
 const itemKinds = "message, reasoning, function_call or function_call_output";
@@ -53,6 +54,7 @@ function itemsOf(input: unknown, nativeOnly: ResponsesNativeOnly): readonly Json
 /** The output of a model in one turn, so far. */
 interface Turn extends AssistantContent {
   readonly thoughts: string[];
+  readonly details: JsonObject[];
   readonly calls: ToolCall[];
 }
 
@@ -160,7 +162,10 @@ class Conversation {
     );
   }
 
-  #addThoughts({ summary, content }: JsonObject, where: string): void {
+  #addThoughts(item: JsonObject, where: string): void {
+    const { summary, content } = item;
+    const details = detailsIn(item);
+    if (Array.isArray(details)) addDetails(this.#open().details, details);
     for (const [name, parts] of Object.entries({ summary, content })) {
       if (parts === undefined || parts === null) continue;
       if (!Array.isArray(parts)) throw wrongType(`${where}.${name}`, "an array", parts);
@@ -184,12 +189,12 @@ class Conversation {
 
   #open(): Turn {
     if (this.#turn === undefined) this.#addFiles([]);
-    return this.#turn ??= { text: "", refusal: "", thoughts: [], calls: [] };
+    return this.#turn ??= { text: "", refusal: "", thoughts: [], details: [], calls: [] };
   }
 
   #endTurn(): void {
     if (this.#turn === undefined) return;
-    const { text, refusal, thoughts, calls } = this.#turn;
+    const { text, refusal, thoughts, details, calls } = this.#turn;
     this.#turn = undefined;
     if (text === "" && refusal === "" && calls.length === 0) return; // reasoning without output
     this.#messages.push({
@@ -197,6 +202,7 @@ class Conversation {
       content: text === "" && (calls.length > 0 || refusal !== "") ? null : text,
       ...(refusal === "" ? {} : { refusal }),
       ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join("\n\n") }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     });
     const results = calls.flatMap(({ id }) => this.#takeResult(id));

@@ -7,6 +7,7 @@
 import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import { type AnswerHead, nameOf, responseOf, statusOf, usageOf } from "./_answer.ts";
 import { contentFor, ownId } from "./_carried.ts";
 
@@ -80,6 +81,8 @@ export class Output {
   #text: OpenText | undefined;
   /** Function call items, by their index in chat. */
   readonly #calls = new Map<number, OpenItem>();
+  /** Reasoning details since the last item that carries some. */
+  #details: JsonObject[] = [];
   #usage: CompletionUsage | undefined;
   #reason: string | null = null;
   #hasRefused = false;
@@ -126,6 +129,7 @@ export class Output {
     const end = statusOf({ reason: this.#reason, hasRefused: this.#hasRefused });
     const status = end.status as string;
     this.#closeText(status);
+    this.#carryDetails();
     for (const call of this.#calls.values()) this.#closeCall(call, status);
     const response = { ...this.#response, ...end, output: this.#items, ...usageOf(this.#usage) };
     this.#emit(`response.${status}`, { response });
@@ -143,6 +147,7 @@ export class Output {
 
   #continue(delta: Delta, logprobs: readonly JsonObject[]): void {
     const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
+    addDetails(this.#details, delta.reasoning_details);
     if (typeof reasoning === "string") this.#write(kinds.thoughts, reasoning);
     if (typeof content === "string") this.#write(kinds.text, content, logprobs);
     if (typeof refusal === "string" && refusal !== "") {
@@ -172,6 +177,7 @@ export class Output {
     if (this.#text?.kind.itemType === kind.itemType) this.#closePart();
     else {
       this.#closeText("completed");
+      if (kind.itemType === "message") this.#carryDetails();
       const id = this.#newId(kind.itemType === "message" ? "msg" : "rs");
       item = this.#addItem(
         kind.itemType === "message"
@@ -214,15 +220,23 @@ export class Output {
 
   #openCall(number: number, { id, name, state }: { id?: string; name?: string; state?: JsonObject }): OpenItem {
     this.#closeText("completed");
+    this.#carryDetails();
     const call = id || `call_${this.#name}_${number}`;
-    if (isObject(state)) {
-      const carrier = { id: this.#newId("rs"), type: "reasoning", status: "in_progress", summary: [] };
-      this.#closeItem(this.#addItem({ ...carrier, encrypted_content: contentFor(call, state) }), "completed");
-    }
+    if (isObject(state)) this.#carry(contentFor(state, call));
     const fresh = { id: this.#newId("fc"), type: "function_call", status: "in_progress" };
     const open = this.#addItem({ ...fresh, arguments: "", call_id: call, name: name ?? "" });
     this.#calls.set(number, open);
     return open;
+  }
+
+  #carryDetails(): void {
+    if (this.#details.length > 0) this.#carry(contentFor(this.#details.splice(0)));
+  }
+
+  /** Adds an item that carries state. */
+  #carry(encrypted_content: string): void {
+    const carrier = { id: this.#newId("rs"), type: "reasoning", status: "in_progress", summary: [] };
+    this.#closeItem(this.#addItem({ ...carrier, encrypted_content }), "completed");
   }
 
   #closeCall(open: OpenItem, status: string): void {

@@ -9,7 +9,7 @@ import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
 import { withoutCacheControl, withPlacedMarks } from "../cache_control.ts";
-import { withOwnState } from "../own_state.ts";
+import { stateMembers, withOwnState } from "../own_state.ts";
 import { lowerToBounds } from "./_chat_bounds.ts";
 import { withInstructions } from "./_chat_instructions.ts";
 
@@ -53,7 +53,8 @@ function adaptMessages(
   rules: ParameterRules = {},
   { vendor, connector }: ModelEntry["instance"],
 ): ChatMessage[] {
-  const own = withOwnState(messages, { names: connector?.ownState ?? [vendor], thoughts: rules.thoughts });
+  const names = connector?.ownState ?? [vendor, ...stateMembers];
+  const own = withOwnState(messages, { names, thoughts: rules.thoughts });
   return withInstructions(own, rules);
 }
 
