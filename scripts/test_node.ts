@@ -8,6 +8,7 @@
  */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin, stop } from "./npm/esbuild.ts";
+import { findNode } from "./npm/node.ts";
 import { optionalPackages } from "./npm/optional_packages.ts";
 import { buildPackage } from "./npm/package.ts";
 import { linked } from "./npm/std.ts";
@@ -189,13 +190,6 @@ function failuresIn(tap: string): string {
   );
 }
 
-/** Returns the path of a Node version: the installed one if it has this version, else one from npm. */
-async function nodeOf(version: string): Promise<string> {
-  const here = (await mustRun("node", ["--version"])).trim();
-  if (here.startsWith(`v${version}.`)) return "node";
-  return (await mustRun("npx", ["--yes", "-p", `node@${version}`, "node", "-p", "process.execPath"])).trim();
-}
-
 async function filesIn(path: string): Promise<string[]> {
   if (path.endsWith(".ts")) return [path];
   const files: string[] = [];
@@ -205,7 +199,7 @@ async function filesIn(path: string): Promise<string[]> {
 
 /** Adds the counts of runs side by side; with one run at a time, each has all cores. */
 async function testAll(versions: readonly string[], files: readonly string[], folder: string) {
-  const nodes = await Promise.all(versions.map(nodeOf));
+  const nodes = await Promise.all(versions.map(findNode));
   const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / nodes.length));
   const counts = await Promise.all(nodes.map((node) => test(node, { files, folder, cores })));
   return counts.reduce((sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }));

@@ -22,14 +22,15 @@ export class TokenError extends Error {
 /** The proxy returned an error. */
 export class AnswerError extends Error {
   override readonly name = "AnswerError";
+  /** HTTP status. */
+  readonly status: number;
+  /** Code of the error, if it had one. */
+  readonly code: string | undefined;
 
-  /**
-   * @param status Of HTTP.
-   * @param message What it said.
-   * @param code Of the error, where it had one.
-   */
-  constructor(readonly status: number, message: string, readonly code?: string) {
+  constructor(status: number, message: string, code?: string) {
     super(message);
+    this.status = status;
+    this.code = code;
   }
 }
 

@@ -29,9 +29,14 @@ interface Cell {
 
 /** Cells of one resolution, by step; steps are numbered since 1970. */
 class Layer {
+  readonly stepMs: number;
+  readonly cells: number;
   readonly #steps = new Map<number, Map<string, Cell>>();
 
-  constructor(readonly stepMs: number, readonly cells: number) {}
+  constructor(stepMs: number, cells: number) {
+    this.stepMs = stepMs;
+    this.cells = cells;
+  }
 
   add(at: number, labels: Labels, record: RoutingRecord): void {
     const step = Math.floor(at / this.stepMs);

@@ -12,7 +12,10 @@ import { modelOf, namesOf, poolOf } from "../support/_members.ts";
 /** A strategy that stays with a model, or with none. */
 class Staying implements SelectionStrategy {
   readonly observed: SelectionOutcome[] = [];
-  constructor(public current: string | undefined) {}
+  current: string | undefined;
+  constructor(current: string | undefined) {
+    this.current = current;
+  }
   select: SelectionStrategy["select"] = ([first]) => first;
   score = () => 0;
   observe = (outcome: SelectionOutcome) => void this.observed.push(outcome);

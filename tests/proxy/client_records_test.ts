@@ -11,9 +11,11 @@ import { MemoryShared } from "../support/memory_shared.ts";
 class Proxy {
   readonly restored: number[] = [];
   readonly records: ClientRecords;
+  readonly clock: FakeClock;
   document: ClientsDocument = { version: 1, clients: [], revoked: [] };
 
-  constructor(storage: MemoryStorage, readonly clock: FakeClock) {
+  constructor(storage: MemoryStorage, clock: FakeClock) {
+    this.clock = clock;
     this.records = new ClientRecords(storage, clock, { onRestored: (count) => void this.restored.push(count) });
   }
 

@@ -23,14 +23,16 @@ export class Instance {
   readonly state: MeshState;
   readonly store: SnapshotStore;
   readonly model: ModelState;
+  readonly clock: FakeClock;
   readonly #add: (pool: string) => ModelState;
 
   constructor(
     storage: Storage,
-    readonly clock: FakeClock,
+    clock: FakeClock,
     policy: SyncPolicy,
     isLocked: boolean = policy !== "sync-on-boundary",
   ) {
+    this.clock = clock;
     const hub = new Hub(clock);
     const trace = ({ severity, message }: TraceEntry) => void this.traces.push(`${severity} ${message}`);
     hub.add({ emit: () => {}, trace, flush: () => Promise.resolve() });

@@ -23,13 +23,15 @@ export class Process {
   readonly reported: Transition[] = [];
   readonly state: MeshState;
   readonly archive: SnapshotMapper;
+  readonly clock: FakeClock;
   readonly #models = new Map<string, ModelState>();
 
   /**
    * @param names Models that are there from the start.
    * @param clock Its clock.
    */
-  constructor(names: readonly string[], readonly clock: FakeClock = fakeClock()) {
+  constructor(names: readonly string[], clock: FakeClock = fakeClock()) {
+    this.clock = clock;
     const onTransition = (transition: Transition) => void this.reported.push(transition);
     this.state = new MeshState({ settings: {}, clock, onTransition });
     this.archive = new SnapshotMapper(this.state, clock, { hasUsage: false });

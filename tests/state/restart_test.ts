@@ -24,7 +24,13 @@ const limited = status(429, { headers: { "retry-after": "90" } });
 
 /** Two providers that outlive every client, and the clients over them. */
 class Stage implements AsyncDisposable {
-  constructor(readonly a: Upstream, readonly b: Upstream) {}
+  readonly a: Upstream;
+  readonly b: Upstream;
+
+  constructor(a: Upstream, b: Upstream) {
+    this.a = a;
+    this.b = b;
+  }
 
   /** A client of a new page. */
   open(storage: Storage, clock: FakeClock): Page {
@@ -55,7 +61,13 @@ function reported({ type, event, model, reason }: MeshEvent): string[] {
 }
 
 class Page {
-  constructor(readonly client: MeshClient, readonly events: readonly string[]) {}
+  readonly client: MeshClient;
+  readonly events: readonly string[];
+
+  constructor(client: MeshClient, events: readonly string[]) {
+    this.client = client;
+    this.events = events;
+  }
 
   /** The text of an answer. */
   async ask(): Promise<string | null | undefined> {

@@ -14,8 +14,12 @@ const state = {} as Parameters<StateStore["load"]>[0];
 class Proxy {
   readonly sums: SharedSums;
   readonly traces: string[] = [];
+  readonly storage: MemoryStorage;
+  readonly clock: FakeClock;
 
-  constructor(readonly storage: MemoryStorage, readonly clock: FakeClock) {
+  constructor(storage: MemoryStorage, clock: FakeClock) {
+    this.storage = storage;
+    this.clock = clock;
     this.sums = new SharedSums(clock);
   }
 

@@ -71,7 +71,13 @@ export interface SeenStream extends Omit<Seen, "body" | "text"> {
 
 /** The scene of one test. */
 export class Stage implements AsyncDisposable {
-  constructor(readonly proxy: TestProxy, readonly upstreams: Readonly<Record<string, Upstream>>) {}
+  readonly proxy: TestProxy;
+  readonly upstreams: Readonly<Record<string, Upstream>>;
+
+  constructor(proxy: TestProxy, upstreams: Readonly<Record<string, Upstream>>) {
+    this.proxy = proxy;
+    this.upstreams = upstreams;
+  }
 
   get clock(): FakeClock {
     return this.proxy.clock;

@@ -40,8 +40,13 @@ const email = "mesh@project.iam.gserviceaccount.example";
 const person = { client_id: "client-1", client_secret: "client-secret-1", refresh_token: "refresh-token-1" };
 
 class Refusal extends Error {
-  constructor(readonly status: number, readonly reason: string) {
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(status: number, reason: string) {
     super(reason);
+    this.status = status;
+    this.reason = reason;
   }
 }
 

@@ -33,8 +33,15 @@ const region = "eu-central-1";
 export const s3Place: { readonly bucket: string; readonly region: string } = { bucket, region };
 
 class Refusal extends Error {
-  constructor(readonly status: number, readonly code: string, readonly headers: Record<string, string> = {}) {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, code: string, headers: Record<string, string> = {}) {
     super(code);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
   }
 }
 

@@ -23,8 +23,12 @@ export function fakeDatabases(): FakeDatabases {
 export class FakeWebStorage implements WebStorage {
   readonly items: Map<string, string> = new Map();
 
-  /** @param quota Quota, UTF-16 code units. */
-  constructor(readonly quota: number = 5 * 1024 * 1024) {}
+  /** Quota, UTF-16 code units. */
+  readonly quota: number;
+
+  constructor(quota: number = 5 * 1024 * 1024) {
+    this.quota = quota;
+  }
 
   get length(): number {
     return this.items.size;

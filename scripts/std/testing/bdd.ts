@@ -44,6 +44,8 @@ interface Test {
 }
 
 class Suite {
+  readonly name: string;
+  readonly mode: Mode;
   readonly children: (Suite | Test)[] = [];
   readonly hooks: Record<
     "beforeAll" | "afterAll" | "beforeEach" | "afterEach",
@@ -55,7 +57,10 @@ class Suite {
     afterEach: [],
   };
 
-  constructor(readonly name: string, readonly mode: Mode) {}
+  constructor(name: string, mode: Mode) {
+    this.name = name;
+    this.mode = mode;
+  }
 }
 
 let current: Suite | undefined;

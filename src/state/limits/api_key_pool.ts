@@ -75,6 +75,8 @@ class KeyBreaker extends CircuitBreaker {
 
 /** One API key. Only its pool and the snapshot modify it. */
 export class ApiKey {
+  /** The key itself. */
+  readonly value: string;
   /** The breaker for all models. */
   readonly breaker: KeyBreaker;
   /** Breakers for individual models, by the provider's model id. */
@@ -85,7 +87,8 @@ export class ApiKey {
    * @param value The key itself.
    * @param owner Its provider.
    */
-  constructor(readonly value: string, { provider }: BreakerOwner) {
+  constructor(value: string, { provider }: BreakerOwner) {
+    this.value = value;
     this.#provider = provider;
     this.breaker = new KeyBreaker({ provider });
   }
