@@ -47,7 +47,7 @@ export function serve(options: ServeOptions = {}): Promise<RunningProxy> {
 }
 
 /**
- * Starts an HTTP server for a handler, as {@linkcode serve} does: `Deno.serve` on Deno, `node:http` on Node.
+ * Starts an HTTP server for a handler, the same as {@linkcode serve} starts for a proxy.
  *
  * @param handler A handler from {@linkcode createHandler}, or one that wraps it.
  * @param options The address to listen on; the host defaults to `127.0.0.1`.

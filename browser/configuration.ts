@@ -72,7 +72,7 @@ function planOf({ settings }: CheckedDocument, secrets: SecretStore | undefined)
  */
 export class ModelMesh extends ModelMeshBase {
   /**
-   * Creates a mesh; {@linkcode ModelMesh.initialize} starts it.
+   * Creates a mesh; `ModelMesh.initialize` starts it.
    *
    * @param options Replacements for the browser's HTTP client, clock and random source; the storage of its state.
    */

@@ -118,7 +118,6 @@ function fileCircles(edges: readonly Edge[]): string[] {
  * Returns the platform APIs that a file uses.
  *
  * @param path Path in this repository.
- * @param text Its text.
  * @returns A line for each.
  */
 export function checkText(path: string, text: string): string[] {

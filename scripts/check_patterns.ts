@@ -15,7 +15,6 @@ const root = decodeURIComponent(new URL("../", import.meta.url).pathname);
  * Explains what is wrong with a regular expression.
  *
  * @param source Without slashes.
- * @param flags Its flags.
  * @returns Undefined if nothing is.
  *
  * @example

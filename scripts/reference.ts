@@ -31,7 +31,6 @@ export const referencePages: readonly string[] = Object.keys(tables);
 /**
  * A page with its tables regenerated.
  *
- * @param page Its path.
  * @param text Its text, with a comment before and after each table: `<!-- errors -->` and `<!-- /errors -->`.
  */
 export async function withReference(page: string, text: string): Promise<string> {

@@ -134,7 +134,6 @@ async function testFilesIn(path: string, but: readonly string[] = []): Promise<s
 /**
  * Distributes files over modules. Neighbouring files have similar costs, so each module gets every n-th file.
  *
- * @param files The files.
  * @param count Maximum number of modules.
  */
 export function deal(files: readonly string[], count: number): string[][] {

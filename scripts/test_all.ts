@@ -40,7 +40,6 @@ export interface Counts {
 /**
  * Parses the results of a part. A part with a non-zero exit code has at least one failure.
  *
- * @param output Its output.
  * @param isGood Whether its exit code was 0.
  */
 export function countsOf(output: string, isGood: boolean): Counts {

@@ -113,7 +113,6 @@ const ofSeverity: Readonly<Record<Severity, number>> = {
  * Adds color to a line: the time is gray, the first word is colored by severity.
  *
  * @param line A line of {@linkcode textOf}, without control characters.
- * @param record Its record.
  */
 export function colored(line: string, record: MeshRecord | StatsRecord): string {
   const [, time = "", kind = ""] = /^(\S+) ([^\s:]+)/.exec(line) ?? [];

@@ -36,7 +36,6 @@ export abstract class BaseProvider implements Provider {
    * Creates a provider.
    *
    * @param id The entry id.
-   * @param models The catalogue.
    */
   constructor(id: string, models: readonly ModelInfo[]) {
     this.#id = id;

@@ -83,7 +83,6 @@ interface VendorRules {
 /**
  * The models of a vendor's catalogue.
  *
- * @param entries The catalogue.
  * @param vendor Defaults for all of them.
  *
  * @example

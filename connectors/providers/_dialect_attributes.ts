@@ -31,11 +31,7 @@ export function dialectAttributes(dialects: VendorDialects): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name in dialects));
 }
 
-/**
- * Adds these attributes to a vendor's own.
- *
- * @param vendor The vendor.
- */
+/** Adds these attributes to a vendor's own. */
 export function withDialectAttributes(vendor: OpenAiCompatible): OpenAiCompatible {
   const { dialects } = vendor;
   if (dialects === undefined) return vendor;

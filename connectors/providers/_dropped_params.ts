@@ -13,7 +13,6 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
 /**
  * The parameters that a translation drops, for `CallOptions.reportDropped`.
  *
- * @param body The request.
  * @param supported Further parameters that this translation supports, and whether it carries each.
  *
  * @example
@@ -28,7 +27,6 @@ export function droppedParams(body: ChatCompletionRequest, supported: Readonly<R
 /**
  * The parameters of a request that its translation does not know.
  *
- * @param body The request.
  * @param known Parameters that the translation or the engine handles.
  */
 export function undeclaredParams(body: RequestBody, known: ReadonlySet<string>): string[] {

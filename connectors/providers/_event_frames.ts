@@ -83,11 +83,7 @@ export async function* readEventFrames(reader: BodyReader): AsyncGenerator<Event
   }
 }
 
-/**
- * CRC-32, as in gzip.
- *
- * @param bytes The input.
- */
+/** CRC-32, as in gzip. */
 export function crc32(bytes: Uint8Array): number {
   const table = crcTable ??= makeTable();
   let sum = ~0;

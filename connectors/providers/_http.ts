@@ -29,7 +29,6 @@ export interface FaultReader {
 /**
  * Reads a complete response body.
  *
- * @param response The response.
  * @param limit Maximum size, bytes.
  * @throws {UpstreamError} `invalid_response` if it is larger.
  */
@@ -57,7 +56,6 @@ export function streamReaderOf(response: UpstreamResponse): BodyReader {
 /**
  * Parses a JSON object.
  *
- * @param text The JSON.
  * @throws {UpstreamError} `invalid_response` if it is not a JSON object. The message does not quote it.
  */
 export function parseObject(text: string): Record<string, unknown> {
@@ -166,7 +164,6 @@ export class EventTolerance {
   /**
    * Parses an event.
    *
-   * @param parse The parser.
    * @param data The event's data.
    * @returns Undefined for an event that is skipped.
    * @throws {UpstreamError} For the second unreadable event in a row, and any other error of the parser.
@@ -188,7 +185,6 @@ export class EventTolerance {
 /**
  * Parses one event in OpenAI's dialect.
  *
- * @param data Its JSON.
  * @throws {UpstreamError} If it is an error, or not a JSON object.
  */
 export function chunkOf(data: string): ChatCompletionChunk {

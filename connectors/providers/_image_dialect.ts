@@ -90,7 +90,6 @@ export function dataUrlOf({ type, bytes }: { readonly type: string; readonly byt
 /**
  * Removes members from a body, and reports those that were present.
  *
- * @param body The body.
  * @param names The members that the vendor rejects.
  */
 export function without(body: JsonObject, names: readonly string[]): WrittenImages {

@@ -5,11 +5,7 @@
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type { InfrastructureParts } from "./_openai_infrastructure.ts";
 
-/**
- * A lazy `openAiInfrastructure`.
- *
- * @param parts Its dependencies.
- */
+/** A lazy `openAiInfrastructure`. */
 export function lazyInfrastructure(parts: InfrastructureParts): Infrastructure {
   let made: Promise<Infrastructure> | undefined;
   const load = () => made ??= (async () => (await import("./_openai_infrastructure.ts")).openAiInfrastructure(parts))();

@@ -21,7 +21,6 @@ export function maxInputsOf(model: string): number {
 /**
  * The body of `predict`.
  *
- * @param inputs The inputs.
  * @param dimensions Dimensions of a vector; undefined for the model's default.
  */
 export function toPredict(inputs: readonly string[], dimensions: number | undefined): JsonObject {

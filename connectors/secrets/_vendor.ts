@@ -62,7 +62,6 @@ export class Vendor {
   /**
    * Sends a request and parses the JSON response.
    *
-   * @param call The call.
    * @throws {ConnectorError} On a timeout, an invalid response or an unexpected error status.
    */
   async call({ task, expected = [], ...request }: VendorCall): Promise<VendorResponse> {

@@ -23,7 +23,6 @@ export function nameOfKey(key: string): string {
 /**
  * Decodes a name created by {@linkcode nameOfKey}.
  *
- * @param name The name.
  * @returns Undefined if it is not such a name.
  */
 export function keyOfName(name: string): string | undefined {

@@ -11,7 +11,6 @@ export class KeyedQueue {
    * Runs an operation after all earlier ones on the same record.
    *
    * @param key Key of the record.
-   * @param work The operation.
    */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key);

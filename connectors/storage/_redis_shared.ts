@@ -99,7 +99,7 @@ end
 for i in ipairs(KEYS) do write(i, sums[i] + tonumber(value(i, 1))) end
 return reply('1')`;
 
-/** The shared facet of a {@linkcode RedisStorage}. */
+/** The shared facet of a `RedisStorage`. */
 export class RedisShared implements Shared {
   /** Identifies the leases of this process. */
   readonly #id = crypto.randomUUID();

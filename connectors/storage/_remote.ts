@@ -32,7 +32,6 @@ export interface RemoteAnswer {
  *
  * @param connector The connector id, for error messages.
  * @param runtime Clock and HTTP.
- * @param call The request.
  * @throws {ConnectorError} If the connection fails or the timeout expires.
  */
 export async function callRemote(connector: string, runtime: RemoteRuntime, call: RemoteCall): Promise<RemoteAnswer> {

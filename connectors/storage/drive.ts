@@ -39,7 +39,6 @@ export class DriveStorage implements Storage {
    * Creates a storage; sends no request yet.
    *
    * @param runtime Clock.
-   * @param folder The folder.
    * @param prefix Prefix of the file names.
    */
   constructor({ clock }: Pick<RemoteRuntime, "clock">, folder: DriveFolder, prefix: string) {

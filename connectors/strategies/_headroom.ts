@@ -6,11 +6,7 @@ import type { Headroom, ModelView } from "../../src/contracts/rotation.ts";
 
 const minuteMs = 60_000;
 
-/**
- * The remaining fraction of a model's request or token limit, whichever is less: 0 to 1. Without a known limit, 1.
- *
- * @param view The model.
- */
+/** The remaining fraction of a model's request or token limit, whichever is less: 0 to 1. Without a known limit, 1. */
 export function leftShare({ requests, tokens }: ModelView): number {
   return Math.min(shareOf(requests), shareOf(tokens));
 }
@@ -27,11 +23,7 @@ export function perMinute(headroom: Headroom | undefined): number | undefined {
   return rate >= 0 && rate < Infinity ? rate : undefined;
 }
 
-/**
- * A model's weight; 0 unless it is a positive number.
- *
- * @param view The model.
- */
+/** A model's weight; 0 unless it is a positive number. */
 export function weightOf({ weight }: ModelView): number {
   return weight > 0 && weight < Infinity ? weight : 0;
 }

@@ -24,7 +24,6 @@ export type Merit = (candidate: ModelView, context: SelectionContext, index: num
  * The candidate with the highest merit. Ties are broken by priority, then by configuration order.
  *
  * @param candidates The candidates, in configuration order.
- * @param context The priorities.
  * @param merit The merit function; a strategy reuses one function, so that selection does not allocate.
  */
 export function highestMerit(

@@ -12,9 +12,6 @@ export const belowPriority = -2;
 /**
  * The priority of a model: in (1, 2] if `model_priority` contains it, in (0, 1] if `provider_priority` contains its
  * provider, otherwise 0.
- *
- * @param view The model.
- * @param context The priorities.
  */
 export function priority(view: ModelView, context: SelectionContext): number {
   const model = context.modelPriority.indexOf(view.name);
@@ -27,7 +24,6 @@ export function priority(view: ModelView, context: SelectionContext): number {
  * The candidate with the highest priority. Ties are broken by configuration order.
  *
  * @param candidates The candidates, in configuration order.
- * @param context The priorities.
  */
 export function preferred(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
   let best: ModelView | undefined;

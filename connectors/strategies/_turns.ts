@@ -43,7 +43,6 @@ export class Turns {
   /**
    * Selects the next model and debits the turn.
    *
-   * @param candidates The candidates.
    * @param context Priorities, which break ties.
    * @param share The share of each candidate.
    */
@@ -62,8 +61,6 @@ export class Turns {
   /**
    * The balance of a candidate, with a tie-break by priority.
    *
-   * @param candidate The model.
-   * @param context The priorities.
    * @param hasShare Whether its share is greater than 0.
    */
   score(candidate: ModelView, context: SelectionContext, hasShare: boolean): number {

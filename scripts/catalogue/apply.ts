@@ -12,8 +12,6 @@ import type { VendorList } from "./vendors.ts";
  * confirm get that date; entries from other sources, such as a vendor's page, keep theirs. Models are neither added nor
  * removed.
  *
- * @param list The list.
- * @param comparison The differences.
  * @param date ISO date on which the sources were read.
  */
 export function applied(list: VendorList, comparison: Comparison, date: string): readonly CatalogueEntry[] {

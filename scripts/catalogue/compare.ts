@@ -46,7 +46,6 @@ export interface Comparison {
 /**
  * Compares a list.
  *
- * @param list The list.
  * @param found Models of the sources.
  * @param options `date`: ISO date on which the sources were read; `others`: further lists of the same provider, whose
  * models are not new.

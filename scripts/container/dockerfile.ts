@@ -20,7 +20,6 @@ export interface Image {
 /**
  * Parses a Dockerfile.
  *
- * @param text Its content.
  * @throws {Error} When a required instruction is missing, or has an unsupported form.
  */
 export function readDockerfile(text: string): Image {

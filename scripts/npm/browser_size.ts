@@ -143,11 +143,7 @@ function isOf(source: string, module: string | undefined): boolean {
   return module === source || module !== undefined && module.includes(chunk);
 }
 
-/**
- * Returns the gzipped size of a text, bytes.
- *
- * @param text The text.
- */
+/** Returns the gzipped size of a text, bytes. */
 export async function gzipSize(text: string): Promise<number> {
   const packed = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
   return (await new Response(packed).arrayBuffer()).byteLength;
@@ -164,7 +160,6 @@ const serverNames: readonly (readonly [text: RegExp, name: string])[] = [
 /**
  * Returns occurrences of server code in a bundle.
  *
- * @param text The bundle.
  * @returns Names, with the surrounding code.
  */
 export function serverTraces(text: string): string[] {

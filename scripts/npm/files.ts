@@ -18,11 +18,7 @@ export const copied: readonly string[] = [
   "docs",
 ];
 
-/**
- * Converts a `file:` URL to a path.
- *
- * @param url The URL.
- */
+/** Converts a `file:` URL to a path. */
 export function fromFileUrl(url: URL): string {
   return fileURLToPath(url);
 }

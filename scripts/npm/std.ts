@@ -11,8 +11,6 @@ export const std: Plugin = stdFor("npm");
 
 /**
  * The same for a package of either registry. Optional packages are external: by name for npm, and as written for JSR.
- *
- * @param registry The registry.
  */
 export function stdFor(registry: "npm" | "jsr"): Plugin {
   return {

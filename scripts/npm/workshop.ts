@@ -67,7 +67,6 @@ export class Project {
    * Writes a file.
    *
    * @param path Its path in the project.
-   * @param text Its text.
    */
   async write(path: string, text: string): Promise<void> {
     await Deno.writeTextFile(`${this.folder}/${path}`, text);
@@ -135,7 +134,6 @@ export class Workshop {
 /**
  * Asserts a condition.
  *
- * @param holds The condition.
  * @param message Message of the error.
  * @throws {Error} When the condition is false.
  */

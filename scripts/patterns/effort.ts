@@ -42,7 +42,6 @@ const nothing: Fragment = { first: [], last: [], isOptional: true };
  * Explains why a regular expression may take more than linear time.
  *
  * @param source Without slashes.
- * @param flags Its flags.
  * @returns Undefined if it is linear.
  *
  * @example

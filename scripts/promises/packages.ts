@@ -89,7 +89,6 @@ export const packagesFrom = "/packages/index.ts";
  * Returns the compiler's view of this machine's files with the packages among them.
  *
  * @param options Options of the compiler.
- * @param packages The packages.
  * @param texts Further files, by path.
  */
 export function createHost(

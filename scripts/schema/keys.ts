@@ -35,12 +35,7 @@ export function readKeys(): readonly Key[] {
   return keys;
 }
 
-/**
- * Returns the keys within a field.
- *
- * @param field The field.
- * @param path Its path.
- */
+/** Returns the keys within a field. */
 export function* fieldsOf({ shape }: Field, path = ""): Generator<[path: string, field: Field]> {
   for (const [key, field] of Object.entries(shape.fields ?? {})) {
     const fullPath = path === "" ? key : `${path}.${key}`;

@@ -13,7 +13,6 @@ export const beginMark = "<!-- From here on written by `deno task schema`, from 
 /**
  * Returns the page with its tables regenerated.
  *
- * @param document The page.
  * @param keys All keys.
  * @throws {Error} When the marker is missing.
  */

@@ -68,7 +68,6 @@ export class HealthMonitor {
    * Starts probing providers. A provider that fails too often enters standby.
    *
    * @param intervalMs Interval, ms.
-   * @param instances The providers.
    */
   monitor(intervalMs: number, instances: readonly ProviderInstance[]): void {
     const probeAll = async () =>

@@ -58,7 +58,6 @@ interface StorePlan {
  * Returns the store of a mesh; undefined if nothing is persisted or shared. State shared by several processes is shared
  * under every policy.
  *
- * @param mesh The mesh.
  * @param plan Its storage and shared state.
  */
 export function storeOf(mesh: ConfiguredMesh, { shared, persisted }: StorePlan): StateStore | undefined {
@@ -96,7 +95,6 @@ function storeBesideOthers(
 /**
  * Replaces the store of a state.
  *
- * @param state The state.
  * @param stores The previous store, the next one, and whether both use the same storage.
  */
 export async function handOverState(

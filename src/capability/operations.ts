@@ -57,7 +57,6 @@ const exceptions: Readonly<Partial<Record<OperationName, readonly CapabilityPath
  * Whether an operation serves a leaf, in any delivery mode. A custom leaf inherits this from its ancestors.
  *
  * @param leaf Full path of a leaf.
- * @param operation The operation.
  *
  * @example
  * ```ts ignore
@@ -73,7 +72,6 @@ export function servesOperation(leaf: CapabilityPath, operation: OperationName):
  * The leaves that an operation serves, in tree order.
  *
  * @param tree The tree of capabilities.
- * @param operation The operation.
  */
 export function operationLeaves(tree: CapabilityTree, operation: OperationName): readonly CapabilityPath[] {
   return tree.leaves().filter((leaf) => servesOperation(leaf, operation));

@@ -40,7 +40,7 @@ export type MockBody =
   | Transcription
   | Uint8Array;
 
-/** Options of {@linkcode mockClient}. */
+/** Options of `mockClient`. */
 export interface MockOptions {
   /** Responses, used in order. The last one repeats. */
   readonly responses: readonly MockResponse[];
@@ -52,7 +52,6 @@ const scripted = Symbol("scripted");
 /**
  * Middleware that takes the next scripted response at each request.
  *
- * @param options The responses.
  * @throws {TypeError} From a request whose scripted response has the wrong shape for its operation.
  */
 export function scriptOf({ responses }: MockOptions): Middleware {

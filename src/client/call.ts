@@ -33,8 +33,6 @@ interface Call<Body extends RequestBody, Response, Result> {
 /**
  * Performs a call.
  *
- * @param context The client.
- * @param called The call.
  * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */
 export async function call<Body extends RequestBody, Response, Result>(

@@ -20,8 +20,6 @@ interface WholeCall<Body extends RequestBody, Response> {
 /**
  * Performs a call and returns its whole response.
  *
- * @param context The client.
- * @param called The call.
  * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */
 export function callWhole<Body extends RequestBody, Response extends object>(

@@ -72,7 +72,6 @@ export class ClientMesh implements Mesh {
    * Registers a connector under an id. The id can be used wherever a configuration names a connector.
    *
    * @param id The connector's id.
-   * @param connector The connector.
    */
   registerConnector(id: string, connector: PluggableConnector): void {
     this.#engine.catalogue.register(id, connector);
@@ -225,7 +224,7 @@ export class ClientMesh implements Mesh {
     return await (await this.#load()).explain(request, options, this.#engine);
   }
 
-  /** Returns a snapshot of the state as plain JSON, for {@linkcode ModelMeshBase.importState}. */
+  /** Returns a snapshot of the state as plain JSON, for `ModelMeshBase.importState`. */
   exportState(): MeshSnapshot {
     return this.#loaded.exportState(this.#engine);
   }

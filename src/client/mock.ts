@@ -10,7 +10,6 @@ import { createClient, type CreateParts } from "./create.ts";
  * Creates a client whose responses are scripted.
  *
  * @param parts What the shell supplies.
- * @param options The responses.
  */
 export function createMockClient(parts: CreateParts, options: MockOptions): MeshClient {
   return createClient(parts, "chat-completion", { providers: [mockProvider], middleware: scriptOf(options) });

@@ -14,7 +14,7 @@ import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { ChatStream } from "./stream.ts";
 
-/** Options of {@linkcode create}. */
+/** Options of `create`. */
 export interface CreateOptions {
   /** The capability the client serves: a short name, a full path or an inner node of the capability tree. */
   capability?: CapabilityName;

@@ -23,7 +23,6 @@ export interface ConnectedRuntime extends RuntimeParts {
 /**
  * Returns the runtime with the given parts replaced.
  *
- * @param parts The runtime.
  * @param options Environment, `fetch`, clock and random number generator; each replaces the runtime's own when given.
  */
 export function runtimeWith(

@@ -28,7 +28,6 @@ type Step<Value> = () => Value | Promise<Value>;
  * Performs a call with middleware.
  *
  * @param context The client, with at least one.
- * @param called The call.
  * @param perform Sends a request.
  * @throws What middleware or the request throws.
  */

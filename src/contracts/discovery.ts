@@ -63,7 +63,6 @@ export interface RegistrySync {
   /**
    * Queries the providers' model lists and updates the mesh. A failed or empty list changes nothing.
    *
-   * @param host The mesh.
    * @returns One result per queried provider.
    */
   sync(host: SyncHost): Promise<readonly SyncStatus[]>;

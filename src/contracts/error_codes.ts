@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Codes that a client may receive from the proxy, and a program as `code` of a {@linkcode MeshError}. */
+/** Codes that a client may receive from the proxy, and a program as `code` of a `MeshError`. */
 export type RequestErrorCode =
   | "all_attempts_failed"
   | "budget_exceeded"

@@ -158,7 +158,6 @@ export class Engine implements Mesh {
   /**
    * Adds a sink for records.
    *
-   * @param sink The sink.
    * @param kinds Kinds of records it receives.
    * @default all
    */

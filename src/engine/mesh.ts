@@ -50,12 +50,7 @@ export interface Mesh {
   close(): Promise<void>;
 }
 
-/**
- * Attaches an engine to a facade.
- *
- * @param mesh The facade.
- * @param engine The engine.
- */
+/** Attaches an engine to a facade. */
 export function bindEngine(mesh: Mesh, engine: object): void {
   Object.defineProperty(mesh, engineKey, { value: engine });
 }

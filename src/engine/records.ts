@@ -10,20 +10,12 @@ import type { Replication } from "../state/replication/counter_replicator.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { followWork } from "../util/failure.ts";
 
-/**
- * Returns a sink that calls a function with every event and routing record.
- *
- * @param on The function.
- */
+/** Returns a sink that calls a function with every event and routing record. */
 export function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {
   return { emit: on, trace: () => {}, flush: () => Promise.resolve() };
 }
 
-/**
- * Converts a transition between active and standby to an event.
- *
- * @param transition The transition.
- */
+/** Converts a transition between active and standby to an event. */
 export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition): Parameters<Hub["event"]>[0] {
   return {
     event: to === "standby" ? "deactivation" : "recovery",

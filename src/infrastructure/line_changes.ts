@@ -34,7 +34,6 @@ export interface LineChanges {
 /**
  * Changes members of a line and of its body.
  *
- * @param text The line.
  * @param bodies The parsed body, and the new one.
  * @returns The new text, and what restores the old one.
  */

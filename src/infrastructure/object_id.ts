@@ -66,7 +66,6 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /**
  * Encodes and signs an id.
  *
- * @param ref Its content.
  * @param secret Signing secret.
  */
 export async function idOf(ref: ObjectRef, secret: string): Promise<string> {

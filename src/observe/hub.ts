@@ -226,7 +226,6 @@ export class Hub {
   /**
    * Flushes one sink.
    *
-   * @param output The sink.
    * @param flush Flushes it.
    * @returns Resolves when the flush has succeeded or failed, or after 5 s.
    */

@@ -40,10 +40,7 @@ export class SinkLosses {
   reportedAt: number = -Infinity;
   readonly #sink: Observability;
 
-  /**
-   * @param id The connector's id.
-   * @param sink The sink.
-   */
+  /** @param id The connector's id. */
   constructor(id: string, sink: Observability) {
     this.id = id;
     this.#sink = sink;

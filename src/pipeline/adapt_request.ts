@@ -31,8 +31,6 @@ const none: ReadonlySet<string> = new Set();
 /**
  * Adapts a request to a model.
  *
- * @param request The request.
- * @param model The model.
  * @param rejected Members that the model rejects: those that the client has not sent are left out.
  */
 export function adaptRequest(

@@ -29,7 +29,6 @@ export interface AdmittedModel extends Admission {
  *
  * The caller must admit the request in the same turn of the event loop, before anything changes.
  *
- * @param members The candidates.
  * @param admission The request; its context receives the denials if no member is left.
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
@@ -51,7 +50,6 @@ export function openMembers(members: readonly Member[], admission: Admission): r
  * Waits for the configured minimum spacing of requests, if the wait is within the pool's maximum delay and the
  * deadline.
  *
- * @param admission The request.
  * @returns Whether it has waited; members may then admit the request.
  * @throws The client's abort reason, or the deadline.
  */
@@ -71,11 +69,7 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
   return true;
 }
 
-/**
- * Readmits a request at a model that has already been tried. If it is admitted, the call is counted.
- *
- * @param admitted The model.
- */
+/** Readmits a request at a model that has already been tried. If it is admitted, the call is counted. */
 export async function readmit(admitted: AdmittedModel): Promise<boolean> {
   const { context: { plan, clock }, member, permit } = admitted;
   while (openMembers([member], admitted).length === 0) {

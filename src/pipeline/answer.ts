@@ -43,7 +43,6 @@ export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer | ContentA
 /**
  * Returns the routing result of a request.
  *
- * @param request The request.
  * @param routed The routed response.
  */
 export function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {

@@ -12,7 +12,6 @@ import type { AttemptScope, ServedTry } from "./try_once.ts";
 /**
  * Calls one model, and retries after a delay as the decision requires.
  *
- * @param scope The attempt.
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | FailedAttempt> {

@@ -65,7 +65,6 @@ export function checkCase(name: string, find: ReturnType<typeof memberFinder>): 
 /**
  * Validates an optional member, which may be null.
  *
- * @param body The body.
  * @param member The member and its valid values.
  * @throws {UnsupportedRequestError} `invalid_value`.
  */
@@ -81,7 +80,6 @@ export function checkOptional(
  * The delivery mode that a request asks for.
  *
  * @param operation Its operation, which may have its own way to ask for a stream.
- * @param body Its body.
  */
 export function requestedDelivery<Body extends RequestBody>(
   { isStreamed }: { isStreamed?(body: Body): boolean },
@@ -103,7 +101,6 @@ const maxIdChars = 16 * 1024;
  * Checks the length of a list.
  *
  * @param list Any value; other than lists, they are left to other checks.
- * @param param The field.
  * @param max Maximum number of items.
  * @throws {UnsupportedRequestError} `invalid_value`.
  */
@@ -115,7 +112,6 @@ export function checkCount(list: unknown, param: string, max: number = maxListed
  * Checks the length of an id.
  *
  * @param id Any value.
- * @param param The field.
  * @throws {UnsupportedRequestError} `invalid_value`.
  */
 export function checkId(id: unknown, param: string): void {
@@ -185,12 +181,7 @@ function countContainers(value: object, depth: number, before: number): number {
   return count;
 }
 
-/**
- * The error for an invalid value.
- *
- * @param message The problem.
- * @param param The field.
- */
+/** The error for an invalid value. */
 export function invalid(message: string, param?: string): UnsupportedRequestError {
   return new UnsupportedRequestError(message, { code: "invalid_value", param });
 }
@@ -198,7 +189,6 @@ export function invalid(message: string, param?: string): UnsupportedRequestErro
 /**
  * The error for a value of the wrong type.
  *
- * @param param The field.
  * @param expected Description of valid values.
  * @param value The value; the message contains only its type.
  */

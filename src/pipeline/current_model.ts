@@ -21,8 +21,6 @@ interface Choice {
 /**
  * Whether the outcome of a request does not affect other requests: it has routing constraints, or the pool's current
  * model is not eligible for it.
- *
- * @param plan The request.
  */
 export function isIsolated({ isConstrained, pool: { strategy, members }, eligible }: RequestPlan): boolean {
   if (isConstrained) return true;
@@ -34,7 +32,6 @@ export function isIsolated({ isConstrained, pool: { strategy, members }, eligibl
  * Reports a rotation: the request continues after a failed attempt, or the pool changes its model.
  *
  * @param choice The selected model.
- * @param context The request.
  */
 export function reportChoice(choice: Choice, context: RequestContext): void {
   const { member } = choice;
@@ -61,22 +58,12 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
   context.rotationsSeen = pool.rotations.count;
 }
 
-/**
- * Reports a failure of a model to the strategy. A request with routing constraints does not affect the pool.
- *
- * @param member The model.
- * @param context The request.
- */
+/** Reports a failure of a model to the strategy. A request with routing constraints does not affect the pool. */
 export function reportFailure({ model }: Member, { plan, deps }: RequestContext): void {
   if (!plan.isConstrained) report({ failed: new Set([model.name]) }, plan.pool, deps.hub);
 }
 
-/**
- * Makes the model that responded the pool's current model, and reports the failed models to the strategy.
- *
- * @param member The model.
- * @param context The request.
- */
+/** Makes the model that responded the pool's current model, and reports the failed models to the strategy. */
 export function reportServed(member: Member, { plan, chain, deps }: RequestContext): void {
   if (plan.isConstrained) return;
   const { pool } = plan;

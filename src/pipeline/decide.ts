@@ -45,7 +45,6 @@ type VendorStandby =
 /**
  * Decides by the kind of failure, the provider's hints, the configured codes, and the remaining time.
  *
- * @param failure The failure.
  * @param context Further facts.
  */
 export function decide(failure: Failure, context: RetryContext): NextStep {

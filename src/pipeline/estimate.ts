@@ -51,7 +51,6 @@ const tokensPerReference = 3000;
  * The tokens of a request, estimated high, for budgets and limits. Output is the maximum that the request allows, for
  * all its choices (`n`).
  *
- * @param body The request.
  * @param size The result of {@linkcode measureRequest}, if known.
  *
  * @example
@@ -87,7 +86,6 @@ export function minTokens({ text, schema }: RequestSize): number {
 /**
  * The token limit of one choice. The larger of two counts, since it depends on the provider which one applies.
  *
- * @param body The request.
  * @returns Undefined if there is none; `null` and numbers below 1 count as none.
  */
 export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined {
@@ -101,18 +99,13 @@ export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletio
 /**
  * The tokens of a text, estimated high by default.
  *
- * @param size Its size.
  * @param ratios Characters per token.
  */
 export function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios = high): number {
   return latin / ratios.latin + alphabetic / ratios.alphabetic + ideographic / ratios.ideographic;
 }
 
-/**
- * The minimum tokens of a text.
- *
- * @param size Its size.
- */
+/** The minimum tokens of a text. */
 export function lowTokensOf(size: TextSize): number {
   return Math.floor(tokensOf(size, low));
 }

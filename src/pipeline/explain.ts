@@ -38,7 +38,6 @@ export interface ExcludedModel {
 /**
  * Explains the routing of a request.
  *
- * @param request The request.
  * @param deps Dependencies.
  * @throws {ModelNotFoundError} If its name is unknown.
  */

@@ -14,7 +14,6 @@ import { normalizeCompletion } from "../util/normalize_completion.ts";
  * Normalizes a complete response. One with its bytes was normalized by its connector.
  *
  * @param response The provider's response.
- * @param request The request.
  * @param runtime Clock and randomness.
  * @throws {UpstreamError} `invalid_response` if it is no chat response.
  */

@@ -70,7 +70,6 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
    *
    * @param members At least one.
    * @param first The model that the pool would select if all were active.
-   * @param body The request.
    */
   interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
   /** Adapts a request to a model. */

@@ -105,7 +105,6 @@ export class OriginalRequest {
   /**
    * Returns the native request; undefined if the model's provider does not support the dialect.
    *
-   * @param model The model.
    * @param inChat Members that differ for the model in chat form.
    */
   nativeFor(model: ModelEntry, inChat: Rewording["edits"]): NativeText | undefined {

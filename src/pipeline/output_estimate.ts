@@ -13,15 +13,11 @@ interface Choice {
 
 const textFields = ["content", "refusal", "reasoning_content", "reasoning"];
 
-/** Estimates output tokens from the text of a response, high as {@linkcode estimateTokens}, for budgets and limits. */
+/** Estimates output tokens from the text of a response, high as `estimateTokens`, for budgets and limits. */
 export class OutputEstimate {
   readonly #size = emptyText();
 
-  /**
-   * Adds the text of a response, or of a stream event.
-   *
-   * @param choices Its choices.
-   */
+  /** Adds the text of a response, or of a stream event. */
   add(choices: readonly Choice[]): this {
     for (const { message, delta = message } of choices) this.#addPart(Object(delta));
     return this;

@@ -23,7 +23,6 @@ const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "re
 /**
  * Removes the state of other vendors.
  *
- * @param messages The conversation.
  * @param own The state that the model accepts.
  * @returns The same list if there is nothing to remove.
  */

@@ -40,7 +40,6 @@ function completing<Body extends RequestBody, Response>(
 /**
  * Performs a request. If no model serves it, continues with the names in its `models` list.
  *
- * @param request The request.
  * @param deps Dependencies.
  * @throws A `MeshError`, the last one about existing models; or the client's abort reason.
  */

@@ -9,7 +9,6 @@ import type { RoutedRequest } from "./request.ts";
 /**
  * Performs a request with its own name, then with those of its `models`.
  *
- * @param request The request.
  * @param performOne Performs it with one name.
  * @param now Monotonic ms.
  * @throws A `MeshError`, the last one about existing models; or the client's abort reason.

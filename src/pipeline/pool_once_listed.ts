@@ -14,7 +14,6 @@ import { poolFor } from "./select_pool.ts";
  * Returns the pool of a request. The providers are asked for their lists again; if there is no model without them, the
  * request waits for the answers.
  *
- * @param request The request.
  * @param deps Dependencies.
  * @throws {ModelNotFoundError} If there is no such pool.
  * @throws {NoActiveModelError} If the name may be a model of a provider that has not listed any.

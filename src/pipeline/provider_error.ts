@@ -24,7 +24,6 @@ export function findWords({ fault, message }: Failure): string {
 /**
  * Records that a call of a provider failed.
  *
- * @param instance The provider.
  * @param failure The failure; a fault of the request is not the provider's.
  * @param deps Clock and records.
  */

@@ -58,7 +58,6 @@ export function readUsage(usage: unknown, bound: number): TokenCounts {
  * The usage of an operation without output tokens. It is estimated if the provider does not report it.
  *
  * @param answer The provider's usage, in OpenAI's format; a bare total counts as input.
- * @param context The call.
  */
 export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {
   const { prompt_tokens, total_tokens } = Object(usage);

@@ -31,12 +31,7 @@ export class SuccessfulAttempt<T> {
   readonly #ms: number;
   #used: Usage | undefined;
 
-  /**
-   * Records the attempt. The permit stays in use.
-   *
-   * @param admitted The model.
-   * @param answered Its response.
-   */
+  /** Records the attempt. The permit stays in use. */
   constructor(admitted: AdmittedModel, answered: ServedTry<T>) {
     const { context, member, permit } = admitted;
     this.member = member;
@@ -64,12 +59,7 @@ export class SuccessfulAttempt<T> {
   }
 }
 
-/**
- * Records a failed attempt.
- *
- * @param admitted The model.
- * @param failed The failure.
- */
+/** Records a failed attempt. */
 export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): void {
   const { context, member, permit } = admitted;
   const { failure, denial } = failed;
@@ -97,9 +87,6 @@ function recordDenial(admitted: AdmittedModel, denial: AdmissionDenial): void {
 /**
  * Records that the request ended during an attempt. An expired deadline counts as a failure of a model only if it had
  * enough time and has not responded.
- *
- * @param admitted The model.
- * @param error The reason.
  */
 export function recordAbort(admitted: AdmittedModel, error: unknown): void {
   const { context, member, permit } = admitted;

@@ -24,7 +24,6 @@ interface ReportContext {
  *
  * @param member The model that responded.
  * @param answer The reported usage.
- * @param context The call.
  * @returns Plausible numbers; undefined if unknown.
  */
 export function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {

@@ -170,7 +170,6 @@ export class RequestContext {
   /**
    * Changes the outcome of a committed attempt, whose response did not reach its end.
    *
-   * @param member The model.
    * @param outcome `stream_interrupted`, or `aborted`.
    */
   endStep({ model: { name } }: Member, outcome: string): void {

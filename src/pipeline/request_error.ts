@@ -10,11 +10,7 @@ import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import { mayPass } from "../util/passing.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
-/**
- * Returns the error of a request that no model has served.
- *
- * @param context The request.
- */
+/** Returns the error of a request that no model has served. */
 export function errorOf(context: RequestContext): MeshError {
   const { plan: { eligible, pool }, failures, clock } = context;
   const now = clock.monotonic();

@@ -39,11 +39,7 @@ type Size = Writable<RequestSize>;
 const maxNodes = 200_000;
 const imageTypes: ReadonlySet<unknown> = new Set(["image_url", "input_image", "image"]);
 
-/**
- * Measures a request without serializing or copying it. Malformed members count as 0.
- *
- * @param body The request.
- */
+/** Measures a request without serializing or copying it. Malformed members count as 0. */
 export function measureRequest(body: ChatCompletionRequest): RequestSize {
   const size: Size = {
     messages: 0,
@@ -71,8 +67,6 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
  * The bytes behind a `data:` URL, without decoding it; 0 for any other URL.
  *
  * Source: RFC 2397; RFC 4648, section 4. Percent-encoded data counts as a third, which is never too much.
- *
- * @param url A URL.
  *
  * @example
  * ```ts ignore

@@ -18,7 +18,6 @@ export type Target =
  * be dated.
  *
  * @param name The request's `model`.
- * @param registry The registry.
  * @throws {ModelNotFoundError} If nothing has that name. The message contains the nearest names.
  * @throws {UnsupportedRequestError} If it is the short name of several capabilities.
  */

@@ -13,7 +13,6 @@ import { poolFor } from "./select_pool.ts";
 /**
  * Routes one request, in the order of the specification.
  *
- * @param request The request.
  * @param call Calls one model.
  * @param deps Dependencies.
  * @throws A `MeshError`, or the client's abort reason.

@@ -58,7 +58,6 @@ interface RequestEnding extends RequestFault {
 /**
  * Creates the routing record of a request. It is emitted at the end of the request.
  *
- * @param context The request.
  * @param served The model that responded; undefined if none did.
  */
 export function recordOf(context: RequestContext, served?: ServedModel): RoutingRecord {
@@ -96,7 +95,6 @@ export function recordOf(context: RequestContext, served?: ServedModel): Routing
  * Completes a record with the end of its request, and emits it.
  *
  * @param record A record, not yet emitted.
- * @param context The request.
  * @param ending The end of the request.
  */
 export function emitRecord(
@@ -146,9 +144,6 @@ function payloadsOf(
 /**
  * Returns the fault of a routed request that failed, or whose response did not reach its end. A client that disconnects
  * or aborts with its own reason is not a server error; a shutdown of the server is.
- *
- * @param error The reason.
- * @param context The request.
  */
 export function readFault(error: unknown, { plan: { request: { signal } } }: RequestContext): RequestFault {
   if (MeshError.isInstance(error)) return { status: statusFor(error), code: error.code };

@@ -7,12 +7,7 @@ import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
 import { resolveCapability, type Target } from "./resolve_capability.ts";
 
-/**
- * Returns the pool of a target: a configured one, or one created for the capability or models.
- *
- * @param target The target.
- * @param registry The registry.
- */
+/** Returns the pool of a target: a configured one, or one created for the capability or models. */
 function selectPool(target: Target, registry: Registry): Pool {
   if (target.kind === "pool") return target.pool;
   return target.kind === "capability" ? registry.poolAt(target.path) : registry.poolOf(target.name, target.models);
@@ -24,7 +19,6 @@ function selectPool(target: Target, registry: Registry): Pool {
  *
  * @param name The request's `model`, or one of its `models`.
  * @param request The request, whose client may have its own pools.
- * @param registry The registry.
  * @throws {ModelNotFoundError} If there is no such pool for the client.
  */
 export function poolFor(name: string, { client }: Pick<RoutedRequest, "client">, registry: Registry): Pool {

@@ -23,7 +23,6 @@ interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "
  * Creates a strategy's view of a request. Costs are compared by one estimate for all models, since a model with short
  * responses would otherwise seem cheap.
  *
- * @param selection The request.
  * @param runtime Monotonic clock and random numbers.
  */
 export function selectionContext(selection: Selection, runtime: Runtime): SelectionContext {

@@ -9,7 +9,6 @@ import type { RequestBody } from "../contracts/openai.ts";
  * `sessionId`, `prompt_cache_key`, `safety_identifier`, `user`.
  *
  * @param header The header's value.
- * @param body The request.
  * @param sessionId The library's option.
  */
 export function sessionOf(

@@ -14,7 +14,6 @@ import { type AttemptScope, type ServedTry, tryOnce } from "./try_once.ts";
  * not use the retry budget, has no delay, and does not count as a failure of the model. What it rejects is remembered
  * once it has served the request without it.
  *
- * @param scope The attempt.
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryAdapted<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {

@@ -45,7 +45,6 @@ export interface FailedTry {
 /**
  * Calls one model once.
  *
- * @param scope The attempt.
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryOnce<T>(

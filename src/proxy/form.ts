@@ -46,7 +46,6 @@ export interface Work extends RequestParts {
 /**
  * Reads the body of a request.
  *
- * @param exchange The request.
  * @param form Converts a form to a body; only JSON is accepted by default.
  */
 export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
@@ -73,7 +72,6 @@ export function timeoutOf(request: PlainRequest, ownMs: number): number {
  * Reads a form.
  *
  * @param type The content type of the request, which is checked before the body is read.
- * @param reading The options.
  * @throws {HttpError} 415 for another content type.
  * @throws {UnsupportedRequestError} `invalid_value` for a malformed form.
  */

@@ -33,7 +33,6 @@ interface StreamedRequest<Answer> {
 /**
  * Adds the headers of a streamed response.
  *
- * @param headers The headers.
  * @param contentType The media type.
  */
 export function addStreamHeaders(headers: Record<string, string>, contentType: string): void {
@@ -46,7 +45,6 @@ export function addStreamHeaders(headers: Record<string, string>, contentType: s
  * Performs a request for a streamed response. After ten seconds without content, the response begins with a heartbeat,
  * and a later failure is an event.
  *
- * @param exchange The request.
  * @param streamed How to perform it.
  * @throws The error of a request that fails before.
  */

@@ -28,7 +28,6 @@ interface CheckedRequest<Body extends RequestBody, Response>
 /**
  * Performs a request within its remaining time.
  *
- * @param exchange The request.
  * @param checked Its operation and validated body, with a model unless the operation has a default.
  */
 export function performRequest<Body extends RequestBody, Response>(

@@ -14,7 +14,6 @@ const maxFiles = 1_000;
  * Unpacks an archive. Validates the declared entries before unpacking anything, and each unpacked file against its
  * declaration.
  *
- * @param bytes The archive.
  * @param name Name of the package, for error messages.
  * @returns Files by path; directories are omitted.
  * @throws {ConnectorError} When it is not a ZIP archive, exceeds a limit, contains a path outside it, or does not match

@@ -35,7 +35,6 @@ const fromPackages = new WeakSet<PluggableConnector>();
 /**
  * Loads packages, and registers their connectors.
  *
- * @param entries The packages.
  * @param parts The catalogue, and the runtime port.
  * @throws {ConnectorError} When a package cannot be read, is invalid, or has a connector whose id is taken.
  */

@@ -104,7 +104,6 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
 /**
  * Returns the ids of providers with at least one active model, in order.
  *
- * @param registry The registry.
  * @param now Monotonic ms.
  */
 export function activeProviders(registry: Registry, now: number): string[] {

@@ -32,7 +32,6 @@ const readLists = new WeakMap<readonly string[], ReadonlySet<string>>();
  *
  * @param candidates At least one.
  * @param lists The priority lists.
- * @param pool The strategies.
  */
 export function findLeadingTier<View extends ModelView>(
   candidates: readonly View[],

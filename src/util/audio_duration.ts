@@ -28,7 +28,6 @@ const formats: readonly ((view: DataView) => number | undefined)[] = [ofWave, of
 /**
  * Returns the duration of an audio file.
  *
- * @param bytes The file.
  * @returns Seconds; an estimate from the file size if the headers have no duration.
  *
  * @example

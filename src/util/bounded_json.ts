@@ -33,7 +33,6 @@ const minMemberChars = 5;
  * Determines how JSON exceeds bounds.
  *
  * @param text Any text; invalid JSON is left to the parser.
- * @param bounds The bounds.
  * @returns Such as `over 200000 objects and arrays`; undefined if it does not exceed them.
  */
 export function findJsonExcess(text: string, bounds: JsonBounds): string | undefined {

@@ -20,7 +20,6 @@ export interface CompletionDefaults {
 /**
  * Returns what fills in the responses to a request.
  *
- * @param request The request.
  * @param runtime Clock and randomness.
  */
 export function createDefaults(

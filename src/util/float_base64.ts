@@ -3,11 +3,7 @@
  * @module
  */
 
-/**
- * Encodes a vector.
- *
- * @param vector The components.
- */
+/** Encodes a vector. */
 export function base64OfFloats(vector: readonly number[]): string {
   const view = new DataView(new ArrayBuffer(vector.length * 4));
   vector.forEach((value, index) => view.setFloat32(index * 4, value, true));

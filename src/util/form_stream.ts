@@ -24,7 +24,6 @@ export class FormError extends Error {
  * Reads a form part by part. Requesting the next part skips the remainder of the current one.
  *
  * @param source The request body.
- * @param boundary The boundary.
  * @throws {FormError} When the form is malformed; also from the parts' content.
  */
 export async function* readFormStream(

@@ -6,7 +6,6 @@
 /**
  * Groups items by a key, in order. (`Map.groupBy` is missing in Node 20.)
  *
- * @param items The items.
  * @param keyOf Returns the key of an item.
  */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {

@@ -8,7 +8,6 @@ const datePattern = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 /**
  * Splits a dated id (`model-20251001`, `model-2025-10-01`), a release of the undated model.
  *
- * @param id The id.
  * @returns The undated id, and the date with its hyphen; an empty date if it has none.
  */
 export function splitDate(id: string): { readonly undated: string; readonly date: string } {
@@ -19,8 +18,6 @@ export function splitDate(id: string): { readonly undated: string; readonly date
 /**
  * Returns other ids of the model that an id means, for a server that does not list the id itself: the undated id, and
  * for local servers the one with, or without, the tag `latest`.
- *
- * @param id The id.
  */
 export function equivalentIds(id: string): readonly string[] {
   const { undated, date } = splitDate(id);

@@ -51,7 +51,6 @@ export function newBoundary({ random }: { readonly random: () => number }): stri
  * Parses a form.
  *
  * @param bytes The whole body.
- * @param boundary The boundary.
  * @returns Undefined when it is malformed: a wrong boundary, a part without a name, or no end.
  */
 export function readForm(bytes: Uint8Array, boundary: string): Form | undefined {

@@ -76,7 +76,6 @@ function joinText(parts: readonly unknown[], kind: string): string {
 /**
  * Converts the finish reason of a choice. A choice with tool calls never ends with `stop`.
  *
- * @param choice The choice.
  * @param calls Whether it has tool calls, and whether the client expects the older `function_call`.
  * @throws {UpstreamError} If the server did not complete the generation.
  */

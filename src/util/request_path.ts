@@ -43,7 +43,6 @@ export function readPath(url: string): string {
  * control character; or the URL contains such a character as it is.
  *
  * @param url The URL of the request, as received.
- * @param path Its path.
  */
 export function isAmbiguous(url: string, path: string): boolean {
   return invalidCharacter.test(url) || /[.%]/.test(path) && (encodedCharacter.test(path) || dotSegment.test(path));

@@ -18,9 +18,6 @@ interface RunningTimerOptions {
 /**
  * Calls a task after a delay during which the process was able to run. The delay passes in steps, and the time for which
  * a process was suspended or blocked counts as one step. So what was received meanwhile is processed before the timeout.
- *
- * @param clock Its timers.
- * @param task The task.
  */
 export function afterRunning(
   clock: Pick<Clock, "after">,

@@ -88,7 +88,6 @@ export class SlidingWindow {
    * Returns the time at which the sum falls to a threshold if nothing is added.
    *
    * @param now Monotonic ms.
-   * @param most The threshold.
    * @returns Monotonic ms; `now` when the sum is already that low, Infinity when it never falls that low.
    */
   fallsTo(now: number, most: number): number {

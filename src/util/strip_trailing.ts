@@ -7,7 +7,6 @@
  * Removes all occurrences of a character from the end of a text. A regular expression such as `/\/+$/` would take
  * quadratic time for a text that contains many of them elsewhere.
  *
- * @param text The text.
  * @param character One character.
  *
  * @example

@@ -63,7 +63,6 @@ export class TestPage implements AsyncDisposable {
   /**
    * Opens one.
    *
-   * @param browser The browser.
    * @param port The site's.
    * @param options Which page.
    */

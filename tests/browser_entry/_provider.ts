@@ -31,7 +31,6 @@ export function providerAt(baseUrl: string, options: Partial<BrowserProviderOpti
 /**
  * A vendor with two models, `one` and `two`; `one` is its default.
  *
- * @param vendor Its name.
  * @param options Its address and key.
  */
 export function vendorAt(vendor: string, { baseUrl, ...options }: VendorOptions): GivenProvider {

@@ -21,11 +21,7 @@ export const known: KnownConnectors = {
 
 const named = ["providers", "models", "pools", "aliases"];
 
-/**
- * The same document, every nested key spelled in one with what it is in, as far as names allow it.
- *
- * @param document A document.
- */
+/** The same document, every nested key spelled in one with what it is in, as far as names allow it. */
 export function dotted(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(document).flatMap(([section, value]): [string, unknown][] => {

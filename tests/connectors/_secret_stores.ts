@@ -31,7 +31,6 @@ export function secretStore(id: string): Connector<"secretStore"> {
 /**
  * A runtime with a real network and a clock that stands still.
  *
- * @param env Its environment.
  * @param files Path to text.
  */
 export function loopbackRuntime(

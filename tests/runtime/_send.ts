@@ -68,7 +68,6 @@ const insideBody: [name: string, behaviour: Behaviour][] = [
  * Describes an upstream client.
  *
  * @param name Whose it is.
- * @param send The client.
  * @param facts What is called at the end, and whether it reads of a body before there is a connection.
  */
 export function describeSend(

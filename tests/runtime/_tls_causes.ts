@@ -74,7 +74,6 @@ async function withServer(server: Server, use: (port: number) => Promise<void>):
  * Describes the causes for an upstream client.
  *
  * @param name Whose it is.
- * @param send The client.
  * @param isOwn Whether its connections are our own: `fetch` keeps a client open for each authority, and does not say
  *   what is no HTTP.
  */

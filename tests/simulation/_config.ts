@@ -10,12 +10,7 @@ import type { Vendors } from "./vendors.ts";
 /** Time between two looks at the lists, ms. */
 export const syncMs: number = 7 * minute;
 
-/**
- * The document.
- *
- * @param scenario The world.
- * @param vendors Its providers.
- */
+/** The document. */
 export function configOf(scenario: Scenario, vendors: Vendors): Record<string, unknown> {
   const { providers, models, pools, dailyUsd } = scenario;
   const configured = models.filter(({ absences }) => absences === undefined);

@@ -26,10 +26,7 @@ export class Process {
   readonly clock: FakeClock;
   readonly #models = new Map<string, ModelState>();
 
-  /**
-   * @param names Models that are there from the start.
-   * @param clock Its clock.
-   */
+  /** @param names Models that are there from the start. */
   constructor(names: readonly string[], clock: FakeClock = fakeClock()) {
     this.clock = clock;
     const onTransition = (transition: Transition) => void this.reported.push(transition);

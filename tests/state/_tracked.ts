@@ -20,7 +20,6 @@ const info = { id: "a", pricing: [{ input: 1, output: 1 }] } as unknown as Model
 /**
  * Makes one.
  *
- * @param clock Its clock.
  * @param onTransition Gets every change.
  */
 export function addMetered(

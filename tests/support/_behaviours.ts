@@ -148,7 +148,6 @@ export function hangAfterHeaders(contentType = "application/json"): Behaviour {
 /**
  * Truncates another behaviour.
  *
- * @param behaviour The behaviour.
  * @param at Number of bytes sent, including headers; `headers` sends the headers only.
  * @param ending How the connection ends. @default {"reset"}
  */

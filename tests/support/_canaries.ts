@@ -23,11 +23,7 @@ const spellings = Object.entries(canaries).flatMap(([name, value]) =>
   spellingsOf(value).map((text) => ({ name, text }))
 );
 
-/**
- * Returns the encodings of a secret.
- *
- * @param value The secret.
- */
+/** Returns the encodings of a secret. */
 export function spellingsOf(value: string): string[] {
   const unpadded = (text: string) => btoa(text).replace(/=+$/, "");
   return [
@@ -128,7 +124,6 @@ export function canaryConfig(url: string): Record<string, unknown> {
 /**
  * Starts a proxy and collects its records and traces.
  *
- * @param config Its configuration.
  * @param Kind Class of its engine.
  */
 export async function startSite(config: ConfigSource, Kind: typeof ModelMesh = ModelMesh): Promise<Site> {

@@ -72,7 +72,6 @@ export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures:
 /**
  * Creates the official client, without retries by default.
  *
- * @param proxy The proxy.
  * @param options Additional client options.
  */
 export function sdkOf({ url }: { readonly url: string }, options: ClientOptions = {}): OpenAI {

@@ -147,7 +147,6 @@ export class Stage implements AsyncDisposable {
 /**
  * Starts providers and a proxy over them.
  *
- * @param cast The providers.
  * @param options Settings; or what makes them of the providers' addresses.
  */
 export async function stage(
@@ -201,7 +200,6 @@ export function eveningClock(): FakeClock {
 /**
  * Returns a behaviour that starts once a gate opens.
  *
- * @param gate The gate.
  * @param behaviour The behaviour from then on.
  */
 export function behind(gate: Gate, behaviour: Behaviour): Behaviour {
@@ -216,7 +214,6 @@ export function behind(gate: Gate, behaviour: Behaviour): Behaviour {
 /**
  * Lets time pass, then what it sets off over real sockets: until a promise is settled.
  *
- * @param clock The clock.
  * @param ms How much.
  * @param result What it is to set off.
  */

@@ -16,7 +16,6 @@ export interface HalfClosedClient {
 /**
  * Sends a request, and closes the sending side.
  *
- * @param socket A connection.
  * @param request The bytes of the request.
  * @param until Text of the response to wait for before closing.
  */

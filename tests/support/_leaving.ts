@@ -23,7 +23,6 @@ export async function assertCloses(request: ReceivedRequest, leave: () => unknow
 /**
  * Resolves with the n-th request of a provider.
  *
- * @param upstream The provider.
  * @param number Number of the request, starting at 1.
  */
 export function arrival(upstream: Upstream, number = 1): Promise<ReceivedRequest> {

@@ -29,7 +29,6 @@ export type ReplyBody =
 /**
  * Asks a scripted provider once, and returns what it says.
  *
- * @param behaviour The provider.
  * @param path Path of the request.
  * @param body Body of the request.
  */
@@ -173,7 +172,6 @@ const oddHeaders: readonly Readonly<Record<string, string>>[] = [
 /**
  * Returns a reply with mutations: of its values, of the order of its events, of its bytes, sometimes of status and headers.
  *
- * @param body The reply.
  * @param random Random number generator.
  */
 export function mutatedReply(body: ReplyBody, random: Random): WireReply {

@@ -72,7 +72,6 @@ async function startStage(cases: readonly MutatedCase[]): Promise<MutationStage>
 /**
  * Sends a request, and returns what is wrong with the answer; undefined if nothing is.
  *
- * @param proxy The proxy.
  * @param request A request; `POST` by default.
  */
 export async function faultOf(

@@ -138,7 +138,6 @@ const junkTexts = [
 /**
  * Returns a changed copy of a text: cut, with something inserted or left out, or with a part of it twice.
  *
- * @param text The text.
  * @param random Random number generator.
  */
 export function mutatedText(text: string, random: Random): string {

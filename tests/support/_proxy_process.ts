@@ -17,7 +17,6 @@ export interface ProxyProcess extends AsyncDisposable {
 /**
  * Starts a proxy in a child process.
  *
- * @param config Its configuration.
  * @param heapMb Maximum heap size, MB; by default, that of the runtime.
  */
 export async function spawnProxy(config: Readonly<Record<string, unknown>>, heapMb?: number): Promise<ProxyProcess> {

@@ -66,8 +66,6 @@ export const rawHead: string =
 /**
  * Advances the clock in small steps, with socket activity in between, until a promise settles.
  *
- * @param clock The clock.
- * @param result The promise.
  * @param maxMs Maximum time, ms.
  * @returns The elapsed time, ms; more than `maxMs` if it has not settled.
  */

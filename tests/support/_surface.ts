@@ -161,7 +161,6 @@ export async function assertRefused(
 /**
  * Checks an error response whose body has been read.
  *
- * @param answer The response.
  * @param refused The expected error.
  * @param about Description for the error message.
  */

@@ -41,7 +41,6 @@ export interface Scenery {
  * Starts providers with two pools, `chat` with settings and `other` without. The state of a model shows in one of them,
  * that of a provider in both.
  *
- * @param cast The providers.
  * @param scenery Settings.
  */
 export function scenery(cast: Cast, scenery: Scenery = {}): Promise<Stage> {
@@ -139,7 +138,6 @@ export function healthEvent(from: string, to: string, reason: string): unknown {
 /**
  * Asserts that a model is in standby from now on, and until when.
  *
- * @param scene The stage.
  * @param reason Reason.
  * @param seconds Duration; undefined if indefinite.
  * @param where Name and pool of the model; `a` in `chat` by default.
@@ -177,7 +175,6 @@ class ProbeClock extends FakeClock {
 /**
  * Advances to the next probe of the provider `a`, and waits for the end of all probes.
  *
- * @param scene The stage.
  * @param ms Time until the probe; not shorter, else time passes while it is in flight.
  */
 export async function probeAfter({ clock, upstreams }: Stage, ms: number): Promise<void> {

@@ -37,11 +37,7 @@ export function tuned(
   };
 }
 
-/**
- * Counts equal values, such as `{ a: 10, b: 40 }` for ten `a` and forty `b`.
- *
- * @param values The values.
- */
+/** Counts equal values, such as `{ a: 10, b: 40 }` for ten `a` and forty `b`. */
 export function tally(values: readonly (string | number | null | undefined)[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;

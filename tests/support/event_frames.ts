@@ -47,7 +47,6 @@ export function event(type: string, body: unknown): Uint8Array {
  * Encodes an exception message.
  *
  * @param type Exception type, such as `throttlingException`.
- * @param message Its message.
  */
 export function exception(type: string, message: string): Uint8Array {
   return eventFrame({

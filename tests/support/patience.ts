@@ -13,7 +13,6 @@ export const patienceMs = 60_000;
  * Awaits an event.
  *
  * @param what Description for the error message; a function is called at that time.
- * @param event The event.
  */
 export async function happens<Result>(what: string | (() => string), event: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,7 +32,6 @@ export async function happens<Result>(what: string | (() => string), event: Prom
 /**
  * Polls until a condition is true, where no event reports the change.
  *
- * @param holds The condition.
  * @param what Description for the error message; by default, the source of the condition.
  */
 export async function until(

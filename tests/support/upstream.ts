@@ -1,6 +1,6 @@
 /**
  * A scripted provider on loopback, with OpenAI's dialect by default. It behaves or misbehaves as scripted, records
- * requests, and never waits for time: a slow response waits at a {@linkcode Gate}.
+ * requests, and never waits for time: a slow response waits at a `Gate`.
  * @module
  */
 import type { Behaviour } from "./_behaviours.ts";
@@ -40,11 +40,7 @@ export interface Upstream {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/**
- * Starts a provider.
- *
- * @param script Its behaviour.
- */
+/** Starts a provider. */
 export async function startUpstream(script: Script): Promise<Upstream> {
   const requests: ReceivedRequest[] = [];
   const waiting: { number: number; resolve: (request: ReceivedRequest) => void }[] = [];

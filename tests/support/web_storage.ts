@@ -76,8 +76,6 @@ export function failingWebStorage(name: string): WebStorage {
  * Replaces a global of the browser while a test runs.
  *
  * @param name Name of the global.
- * @param descriptor Its replacement.
- * @param run The test.
  */
 export async function withGlobal(
   name: string,
@@ -94,11 +92,7 @@ export async function withGlobal(
   }
 }
 
-/**
- * Returns the error of a call. Fails when it contains `the-value` or `the-secret`.
- *
- * @param call The call.
- */
+/** Returns the error of a call. Fails when it contains `the-value` or `the-secret`. */
 export async function refusalOf(call: Promise<unknown>): Promise<ConnectorError> {
   const error = await assertRejects(() => call, ConnectorError);
   assertNotMatch(error.message, /the-value|the-secret/);

@@ -261,9 +261,6 @@ export class Bench {
   /**
    * Measures the CPU time that a contestant uses during a task, NaN when it has no process, and its garbage
    * collections. Records CPU time of other processes on its core as well.
-   *
-   * @param side The contestant.
-   * @param run The task.
    */
   async withUsage<T>({ program, log }: Side, run: () => Promise<T>): Promise<Used<T>> {
     if (program === undefined) return { ...await run(), cpuSeconds: NaN };

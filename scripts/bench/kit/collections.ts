@@ -22,11 +22,7 @@ export const traceFlag = "--trace-gc";
 /** `[12:0x5f] 320 ms: Scavenge 9.8 (12.0) -> 8.1 (13.0) MB, pooled: 0 MB, 0.71 / 0.00 ms  (average …` */
 const line = /\bms: (Scavenge|Mark-Compact)\b.*? MB, (?:pooled: [\d.]+ MB, )?([\d.]+) \/ /g;
 
-/**
- * Counts the collections in a part of a log.
- *
- * @param log The part.
- */
+/** Counts the collections in a part of a log. */
 export function collectionsIn(log: string): Collections {
   const found = [...log.matchAll(line)];
   const msOf = (kind: string) => found.filter(([, one]) => one === kind).map(([, , ms]) => Number(ms));

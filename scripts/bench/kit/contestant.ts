@@ -55,8 +55,6 @@ const question = "Tell in a few words how a request finds its way through a rout
 /**
  * Returns the request of a client.
  *
- * @param contestant The contestant.
- * @param stage Its addresses.
  * @param isStream Whether the response is streamed.
  */
 export function targetOf(contestant: Contestant, stage: Stage, isStream: boolean): Target {

@@ -41,7 +41,6 @@ export async function hasWrk(): Promise<boolean> {
 /**
  * Sends as many requests as possible.
  *
- * @param target The request.
  * @param connections Number of concurrent connections.
  * @param seconds Duration, s.
  * @param isSecure Whether the target uses TLS.
@@ -63,7 +62,6 @@ export async function saturate(target: Target, connections: number, seconds: num
 /**
  * Runs the load generator of this repository.
  *
- * @param target The request.
  * @param mode Kind of load.
  * @param isSecure Whether the target uses TLS.
  * @returns The result of the load; for disconnects, when clients disconnected.
@@ -82,11 +80,7 @@ export interface Held {
   end(): Promise<void>;
 }
 
-/**
- * Opens streams and keeps them open.
- *
- * @param target The request.
- */
+/** Opens streams and keeps them open. */
 export async function hold(target: Target): Promise<Held> {
   const settings = JSON.stringify({ ...target, mode: "hold" });
   const program: Running = await startProgram({ command: [...await scriptCommand("load.js"), settings], core: "load" });

@@ -42,7 +42,6 @@ const switches = ["quick", "json", "help"];
 /**
  * Parses the command line.
  *
- * @param args The arguments.
  * @returns Undefined for `--help`.
  * @throws {TypeError} For an unknown option or a malformed number.
  */

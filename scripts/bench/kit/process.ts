@@ -153,8 +153,6 @@ export function freePort(): number {
 /**
  * Waits until a process listens.
  *
- * @param program The process.
- * @param port The port.
  * @param limitMs Timeout, ms.
  * @param lookMs Polling interval, ms.
  * @throws {Error} When it exits, or does not listen in time.
@@ -179,7 +177,6 @@ export async function untilListening(
 /**
  * Waits until nothing listens on a port.
  *
- * @param port The port.
  * @param limitMs Timeout, ms.
  * @throws {Error} When something still listens after the timeout.
  */

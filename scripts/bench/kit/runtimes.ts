@@ -22,7 +22,6 @@ export function programPath(name: string): string {
 /**
  * Returns the command that runs a file on Deno.
  *
- * @param path The file.
  * @param flags Additional flags of Deno.
  */
 export function denoCommand(path: string, flags: readonly string[] = []): string[] {
@@ -41,7 +40,6 @@ export function denoCommand(path: string, flags: readonly string[] = []): string
 /**
  * Returns the command that runs a file of a package on Deno, without this repository's settings.
  *
- * @param path The file.
  * @param flags Additional flags of Deno.
  */
 export function packageCommand(path: string, flags: readonly string[] = []): string[] {

@@ -50,7 +50,6 @@ export function medianOfPairs(
  * Returns the order of participants in a round. Over as many rounds as participants, each is first once, and follows
  * each other one.
  *
- * @param items The participants.
  * @param round Number of the round, starting at 0.
  */
 export function orderOf<T>(items: readonly T[], round: number): T[] {

@@ -24,11 +24,7 @@ export interface Row {
 /** Result of comparing a figure with its required value. */
 export type Verdict = "aim reached" | "reached" | "MISSED" | "not measured" | "";
 
-/**
- * Compares a figure with its required value; empty without one.
- *
- * @param row The figure.
- */
+/** Compares a figure with its required value; empty without one. */
 export function verdictOf({ measured, must, aim, better }: Row): Verdict {
   if (measured === undefined || Number.isNaN(measured)) return "not measured";
   const reaches = (target: number) => better === "more" ? measured >= target : measured <= target;
@@ -37,11 +33,7 @@ export function verdictOf({ measured, must, aim, better }: Row): Verdict {
   return reaches(must) ? "reached" : "MISSED";
 }
 
-/**
- * Formats a number with three significant digits.
- *
- * @param value The number.
- */
+/** Formats a number with three significant digits. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return "-";
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.max(Math.abs(value), 0.001))));
@@ -64,11 +56,7 @@ export function formatTable(head: readonly string[], lines: readonly (readonly s
   return [print(head), widths.map((width) => "-".repeat(width)).join("-|-"), ...lines.map(print)].join("\n");
 }
 
-/**
- * Formats the table of figures at the end of a run.
- *
- * @param rows The figures.
- */
+/** Formats the table of figures at the end of a run. */
 export function formatRows(rows: readonly Row[]): string {
   const withUnit = (value: number | undefined, unit = "") =>
     value === undefined ? "" : Number.isFinite(value) ? `${formatNumber(value)} ${unit}`.trimEnd() : "-";

@@ -43,7 +43,6 @@ export async function coreSeconds(core: number): Promise<number> {
 /**
  * Returns user, nice and system time of a core from `/proc/stat`, in ticks.
  *
- * @param text Its content.
  * @param core Number of the core.
  */
 export function coreTicksIn(text: string, core: number): number {
@@ -60,11 +59,7 @@ export async function residentKib(pid: number): Promise<number> {
   return residentKibIn(await Deno.readTextFile(`/proc/${pid}/status`));
 }
 
-/**
- * Returns `VmRSS` from `/proc/<pid>/status`, KiB.
- *
- * @param text Its content.
- */
+/** Returns `VmRSS` from `/proc/<pid>/status`, KiB. */
 export function residentKibIn(text: string): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]);
 }

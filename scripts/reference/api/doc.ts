@@ -141,7 +141,6 @@ export interface DocEntry {
 /**
  * Reads what an entry exports.
  *
- * @param entry Its file.
  * @throws {Error} When `deno doc` fails.
  */
 export async function docOf(entry: URL): Promise<DocEntry> {

@@ -13,11 +13,7 @@ import {
 } from "./doc.ts";
 import { memberLines, memberName, propertyLine, signature, typeArguments, typeParameters, writeType } from "./types.ts";
 
-/**
- * Returns a symbol: its first sentence as a comment, and its signatures.
- *
- * @param symbol The symbol.
- */
+/** Returns a symbol: its first sentence as a comment, and its signatures. */
 export function symbolLines({ name, declarations }: DocSymbol): string[] {
   return seenOverloads(declarations, ({ def }) => def, () => name).flatMap((declaration) => [
     comment(firstSentence(declaration.jsDoc)),

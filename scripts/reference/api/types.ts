@@ -124,11 +124,7 @@ export function memberLines({ properties, methods, callSignatures, indexSignatur
   ];
 }
 
-/**
- * Formats a property: `readonly id?: string`.
- *
- * @param member The property.
- */
+/** Formats a property: `readonly id?: string`. */
 export function propertyLine(member: DocMember): string {
   const { readonly, optional, tsType } = member;
   return `${readonly === true ? "readonly " : ""}${memberName(member)}${optional === true ? "?" : ""}: ${
@@ -136,11 +132,7 @@ export function propertyLine(member: DocMember): string {
   }`;
 }
 
-/**
- * Formats the name of a member, quoted or bracketed if necessary.
- *
- * @param member The member.
- */
+/** Formats the name of a member, quoted or bracketed if necessary. */
 export function memberName({ name, computed }: DocMember): string {
   if (computed === true || name.startsWith("[")) return name.startsWith("[") ? name : `[${name}]`;
   return /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);

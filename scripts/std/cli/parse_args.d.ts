@@ -29,7 +29,6 @@ export interface Args {
 /**
  * Parses the arguments of a program.
  *
- * @param args The arguments.
  * @param options Which options there are.
  */
 export function parseArgs(args: readonly string[], options?: ParseOptions): Args;

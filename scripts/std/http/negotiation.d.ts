@@ -6,7 +6,6 @@ export type RequestHeaders = Pick<Request, "headers">;
 /**
  * Selects a media type by `Accept`.
  *
- * @param request The request.
  * @param types Supported media types, in order of preference.
  * @returns undefined if the client accepts none of them.
  */
@@ -15,7 +14,6 @@ export function accepts<Type extends string>(request: RequestHeaders, ...types: 
 /**
  * Selects a content coding by `Accept-Encoding`.
  *
- * @param request The request.
  * @param encodings Supported codings, in order of preference.
  * @returns undefined if the client accepts none of them.
  */

@@ -6,7 +6,6 @@ export type SchemaType = "core" | "failsafe" | "json";
 /**
  * Parses one document.
  *
- * @param content The document.
  * @throws {SyntaxError} When it is not one document of valid YAML; the message contains the position.
  */
 export function parse(content: string, options?: { readonly schema?: SchemaType }): unknown;
@@ -14,7 +13,6 @@ export function parse(content: string, options?: { readonly schema?: SchemaType 
 /**
  * Writes a value as a document.
  *
- * @param data The value.
  * @param options `lineWidth` is the length at which lines are folded, characters (80).
  */
 export function stringify(

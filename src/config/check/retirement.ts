@@ -21,7 +21,6 @@ interface RetirementFacts {
  * Warnings about models that are retired, or will be within 30 days: configured ones, members of pools, and defaults of
  * providers.
  *
- * @param settings The settings.
  * @param facts Catalogue and current time.
  */
 export function retirementWarnings(settings: Settings, { providers, now }: RetirementFacts): ConfigProblem[] {

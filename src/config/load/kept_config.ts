@@ -16,7 +16,6 @@ const secretKeys =
  * Writes the record, unless the existing one is equivalent. A record written by `saveConfig` may contain API keys.
  *
  * @param document The validated document, with unresolved secret references.
- * @param storage The storage.
  * @param redact Replaces known secrets in a string.
  * @throws If the storage fails, or the existing record cannot be read.
  */

@@ -23,7 +23,6 @@ interface Respelled {
  * specification.
  *
  * @param key An unknown key, possibly dotted.
- * @param value Its value.
  */
 export function findSpellings(key: string, value: unknown, spellings: Spellings): readonly Respelled[] {
   return [...leafKeys(key, value)].slice(0, maxShown).flatMap((leaf) => {

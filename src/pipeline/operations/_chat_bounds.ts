@@ -16,12 +16,7 @@ export function maxOutput({ max_output_tokens, context_window }: ModelConstraint
   return Math.min(max_output_tokens ?? Infinity, context_window ?? Infinity);
 }
 
-/**
- * Returns the members of a request that exceed a bound of the model, lowered to it.
- *
- * @param body The request.
- * @param model The model.
- */
+/** Returns the members of a request that exceed a bound of the model, lowered to it. */
 export function lowerToBounds(
   body: ChatCompletionRequest,
   { constraints, parameters }: ModelInfo,

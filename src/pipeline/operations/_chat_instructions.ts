@@ -11,7 +11,6 @@ const separator = "\n\n";
 /**
  * Sends `developer` messages as `system`, and joins instructions at the start, as the model's rules require.
  *
- * @param messages The conversation.
  * @returns The same list if nothing changes.
  */
 export function withInstructions(

@@ -20,8 +20,7 @@ const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
 /**
  * Determines what a model lacks for a chat request; undefined if it is eligible.
  *
- * @param body The request.
- * @param size The result of {@linkcode measureRequest}.
+ * @param size The result of `measureRequest`.
  */
 export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["lackOf"] {
   const needs = neededFeatures(body, size);
@@ -112,12 +111,7 @@ function normalTag(tag: string): string {
   return tag.toLowerCase().replaceAll("_", "-");
 }
 
-/**
- * Whether a parameter has no effect, and therefore excludes no model.
- *
- * @param name The parameter.
- * @param value Its value.
- */
+/** Whether a parameter has no effect, and therefore excludes no model. */
 function isNeutral(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true;
   if (name === "n") return value === 1;

@@ -22,7 +22,6 @@ const effortName = "reasoning_effort";
  * Adapts a chat request.
  *
  * @param body The client's request.
- * @param model The model.
  */
 export function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
   const bounded = lowerToBounds(body, info);

@@ -45,7 +45,6 @@ const unknownArea = 1.5;
 /**
  * Validates the common members of image requests.
  *
- * @param body An object.
  * @throws {UnsupportedRequestError} With the invalid field.
  */
 export function checkImageOptions(body: RequestBody): void {
@@ -153,7 +152,6 @@ export function usageInImages({ data, usage }: ImagesResponse): AnswerUsage {
  * Returns images, and tokens if the model counts them. Tokens are estimated only if the price depends on them.
  *
  * @param answer The result of {@linkcode usageInImages}.
- * @param context The call.
  */
 export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageContext<ImageOptions>): TakenUsage {
   const { images, reported } = Object(usage);

@@ -12,7 +12,6 @@ import type { Rewording } from "../operation.ts";
  * chat.
  *
  * @param body The client's request.
- * @param model The model.
  */
 export function dropRefused(body: RequestBody, { info: { parameters } }: ModelEntry): Rewording {
   const { drop = [], refuse = [] } = parameters ?? {};

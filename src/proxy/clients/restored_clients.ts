@@ -15,7 +15,6 @@ interface KnownClients {
  * Adds what the record lacks. A client that was revoked stays revoked, whichever of both has it; of two versions of a
  * client the one with more changes counts, so that a replaced token does not come back either.
  *
- * @param stored The record.
  * @returns The same record if it lacks nothing.
  */
 export function restoreClients(stored: ClientsDocument, { known, since }: KnownClients): ClientsDocument {

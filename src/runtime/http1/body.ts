@@ -47,7 +47,7 @@ export class Body implements BodyReader {
   /**
    * Reads the next bytes. Creates few promises, since a stream calls it for each event.
    *
-   * @throws Result of `failed` for a {@linkcode MalformedMessage}, and for a {@linkcode CutMessage} when the
+   * @throws Result of `failed` for a `MalformedMessage`, and for a `CutMessage` when the
    * connection closes before the end of the body.
    */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {

@@ -37,7 +37,6 @@ export class OutputBuffer {
    * Encodes a head, the length of a body, and the body unless that is large.
    *
    * @param head Its lines; ISO-8859-1, without the empty line.
-   * @param body The body.
    * @returns What to send, in order.
    */
   message(head: string, body: Uint8Array | string): readonly Uint8Array[] {

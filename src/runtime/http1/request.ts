@@ -130,7 +130,6 @@ export function requestHead({ method = "POST", headers, body }: UpstreamRequest,
 /**
  * Encodes a request, without a body that is streamed.
  *
- * @param head Its head.
  * @param output Encodes it.
  * @returns Chunks in the order of sending. The first one includes the body unless that is large or in several chunks.
  */

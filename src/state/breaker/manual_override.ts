@@ -30,7 +30,6 @@ export class ManualOverrides {
    * Returns an override.
    *
    * @param owner A model in a pool, a model across all pools, or a provider.
-   * @param cause The opener.
    */
   get(owner: BreakerOwner, cause: OverrideCause): CircuitBreaker {
     const known = this.find(owner, cause);
@@ -52,7 +51,6 @@ export class ManualOverrides {
    * Returns an override if it has been created.
    *
    * @param owner As for {@linkcode get}.
-   * @param cause The opener.
    */
   find({ pool, model, provider }: BreakerOwner, cause: OverrideCause): CircuitBreaker | undefined {
     return this.#all.get(recordKey({ pool, model, provider, cause }));

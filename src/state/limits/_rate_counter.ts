@@ -153,7 +153,6 @@ export class RateCounter {
    * Applies a reading. A reading from an older request than the current one is ignored.
    *
    * @param allowance The vendor's reported allowance.
-   * @param source Its response.
    */
   observe(now: number, allowance: Allowance, { mark, newest, isDate = false }: ReadingSource): void {
     const sequence = mark?.sequence ?? newest;

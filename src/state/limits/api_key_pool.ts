@@ -83,10 +83,7 @@ export class ApiKey {
   readonly modelBreakers: Map<string, KeyBreaker> = new Map();
   readonly #provider: string;
 
-  /**
-   * @param value The key itself.
-   * @param owner Its provider.
-   */
+  /** @param value The key itself. */
   constructor(value: string, { provider }: BreakerOwner) {
     this.value = value;
     this.#provider = provider;
@@ -178,7 +175,6 @@ export class ApiKeyPool {
    *
    * @param key The key. It may have been replaced in the meantime.
    * @param model The provider's id of the model called.
-   * @param call The rejection.
    * @param at Monotonic ms, and standby durations for rejections without a hint.
    * @returns Undefined for a failure that does not concern the key.
    */

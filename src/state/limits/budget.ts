@@ -78,8 +78,9 @@ export interface BudgetWindow {
  * @example
  * ```ts ignore
  * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
- * if (!budget.fits(2_000_000, clock.now())) return tryNextModel();
- * const reservation = budget.reserve(2_000_000, clock.now());
+ * const now = clock.now();
+ * if (budget.resetsAt(now, 2_000_000) !== undefined) return tryNextModel();
+ * const reservation = budget.reserve(2_000_000, now);
  * budget.settle(reservation, 1_250_000);
  * ```
  */

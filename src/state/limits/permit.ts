@@ -63,7 +63,6 @@ export class Permit {
   #isOver = false;
 
   /**
-   * @param state The model.
    * @param load Estimated usage of the request.
    * @param now Monotonic ms.
    */

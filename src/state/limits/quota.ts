@@ -78,11 +78,7 @@ export class Quota implements CounterGroup {
   /** Number of standbys that have ended in this process. */
   #recoveries = 0;
 
-  /**
-   * @param settings The limits.
-   * @param wallTimeMs Wall clock, ms. Windows are UTC calendar windows.
-   * @param options The options.
-   */
+  /** @param wallTimeMs Wall clock, ms. Windows are UTC calendar windows. */
   constructor(settings: DeactivationSettings, wallTimeMs: () => number, options: QuotaOptions = {}) {
     const { name = "", before, cooldownMs } = options;
     const { requestLimit, tokenLimit, budgetLimitNanoUsd, quotaWindow } = settings;

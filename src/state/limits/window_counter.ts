@@ -36,7 +36,7 @@ export class WindowSums implements Window {
   othersTaken = 0;
   /** Highest known total of all processes. */
   reached = 0;
-  /** The highest fraction of the limit that was checked for {@linkcode Budget}'s `alert_at` steps. */
+  /** The highest fraction of the limit that was checked for `Budget`'s `alert_at` steps. */
   alertedShare = 0;
 
   constructor({ start, end }: Window) {

@@ -105,7 +105,6 @@ export interface TimePair {
 /**
  * Converts a breaker to its saved form.
  *
- * @param breaker The breaker.
  * @param now The current time.
  * @returns Undefined when the breaker is in its initial state.
  */

@@ -77,7 +77,6 @@ export class SnapshotStore implements StateStore {
    * Restores the persisted state, and persists it from now on. An unreadable record is traced and copied, and its
    * backup is restored instead, if there is one.
    *
-   * @param state The state.
    * @throws {ConnectorError} When the storage cannot be used, or the record is encrypted with another key.
    */
   async load(state: MeshState): Promise<void> {
@@ -95,7 +94,6 @@ export class SnapshotStore implements StateStore {
   /**
    * Persists a state that continues from another store of this process.
    *
-   * @param state The state.
    * @param known The record as the other store knows it.
    * @throws {ConnectorError} When the storage cannot be used.
    */

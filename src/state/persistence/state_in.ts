@@ -13,7 +13,6 @@ export type { StateInOptions };
  * after each change and at the end. Processes on a storage with the facet `Shared`, such as `redisStorage()`, also
  * share budgets, limits, rates, and standbys.
  *
- * @param storage The storage.
  * @param options The behavior while it is unavailable.
  *
  * @example

@@ -27,11 +27,7 @@ interface StoreOptions extends Required<StateInOptions> {
   readonly hub: Tracer;
 }
 
-/**
- * Persists a state in a storage, and shares it if the storage supports that.
- *
- * @param storage The storage.
- */
+/** Persists a state in a storage, and shares it if the storage supports that. */
 export function storeIn(storage: Storage, options: StoreOptions): StateStore {
   const { clock, hub } = options;
   const title = "The storage of stateIn()";

@@ -16,7 +16,6 @@ interface UnsentReservation {
  * Reserves again for a call that was not sent yet, if the lease under which it has reserved was lost.
  *
  * @param leaseNumber Number of that lease.
- * @param unsent Its reservations.
  * @returns The reason of the denial; undefined when the call may be sent.
  */
 export async function reserveAgain(
