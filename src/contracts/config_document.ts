@@ -792,7 +792,7 @@ export interface ModelDocument {
 export interface PoolDocument {
   /** Node of the capability tree that the pool serves. Defaults to the pool's name unless `models` is set. */
   readonly capability?: CapabilityName;
-  /** Models that belong to the pool regardless of their capabilities, by name. */
+  /** Models that belong to the pool regardless of their capabilities, by any name that a request may use: the model's, the vendor's id, also dated or with its tag, or an alias of a model. */
   readonly models?: readonly string[];
   /** Only models of these providers belong to the pool. */
   readonly providers?: readonly string[];

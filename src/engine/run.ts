@@ -20,6 +20,7 @@ import type { ReportedMesh, StatisticsReports } from "../observe/statistics_repo
 import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
+import { findModels } from "../registry/named_models.ts";
 import type { Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
@@ -181,10 +182,11 @@ function withProvidersOf(before: Assembly, made: Assembly): Assembly {
   return made;
 }
 
-/** Warns of pools and endpoints without a model. Imported only when there may be one. */
+/** Warns of pools and endpoints without a model, and of names without one. Imported only when there may be one. */
 async function unservedLines(registry: Registry, settings: Settings): Promise<string[]> {
   const mayBeUnserved = registry.pools.some(({ members }) => members.length === 0) ||
-    settings.proxy?.endpoints !== undefined;
+    settings.proxy?.endpoints !== undefined ||
+    [...settings.pools.values()].some(({ models }) => models.some((name) => findModels(name, registry) === undefined));
   if (!mayBeUnserved) return [];
   const { unservedWarnings } = await import("../registry/unserved.ts");
   return warningsOf({ warnings: unservedWarnings(registry, settings) });

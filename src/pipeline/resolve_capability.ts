@@ -3,15 +3,15 @@
  * @module
  */
 import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { findModels, type NamedModels } from "../registry/named_models.ts";
 import { nearestNames } from "../registry/nearest_names.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
-import { equivalentIds } from "../util/model_ids.ts";
 
 /** The target of a name: a pool, a node of the capability tree, or certain models. */
 export type Target =
   | { readonly kind: "pool"; readonly pool: Pool }
   | { readonly kind: "capability"; readonly path: string }
-  | { readonly kind: "models"; readonly name: string; readonly models: readonly ModelEntry[] };
+  | { readonly kind: "models" } & NamedModels<ModelEntry>;
 
 /**
  * Resolves a name. The first match applies: pool, alias, capability, model, `<vendor>/<id>` or upstream id, which may
@@ -37,14 +37,8 @@ function find(name: string, registry: Registry): Target | undefined {
   if (pool !== undefined) return { kind: "pool", pool };
   const paths = registry.tree.matches(name);
   if (paths.length === 1) return { kind: "capability", path: paths[0]! };
-  const model = registry.model(name);
-  if (model !== undefined) return { kind: "models", name, models: [model] };
-  const models = registry.modelsByUpstreamId(name);
-  if (models.length > 0) return { kind: "models", name, models };
-  for (const id of equivalentIds(name)) {
-    const same = registry.modelsByUpstreamId(id);
-    if (same.length > 0) return { kind: "models", name: id, models: same };
-  }
+  const named = findModels(name, registry);
+  if (named !== undefined) return { kind: "models", ...named };
   if (paths.length === 0) return undefined;
   throw new UnsupportedRequestError(`The capability ${quoted(name)} is ambiguous: use ${paths.join(" or ")}`, {
     code: "invalid_value",

@@ -10,7 +10,7 @@ import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { groupBy } from "../util/group_by.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
-import { addDistinct, catalogueModels, leavesOf, withConnectorFacts } from "./offered.ts";
+import { addDistinct, catalogueModels, findConfiguredModels, leavesOf, withConnectorFacts } from "./offered.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, PoolStrategy, ProviderInstance, Registry } from "./registry.ts";
@@ -30,7 +30,7 @@ export interface FillParts {
  * @throws {ConfigError} When a pool's strategy does not exist.
  */
 export function fillAsConfigured(registry: Registry, parts: FillParts): void {
-  const { models, pools } = parts.settings;
+  const { models, pools, aliases } = parts.settings;
   const configured = groupBy(models.values(), ({ provider }) => provider);
   // configured models first: they keep their names, and catalogue models get others
   for (const instance of registry.instances) {
@@ -44,6 +44,7 @@ export function fillAsConfigured(registry: Registry, parts: FillParts): void {
       if (!taken.has(model.info.id)) addDistinct(model, registry);
     }
   }
+  for (const target of aliases.values()) findConfiguredModels(target, registry);
   for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
 }
 
@@ -76,7 +77,7 @@ function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
   const { tree } = registry;
   const { name, routing, budget } = settings;
   const path = settings.capability === undefined ? null : tree.resolve(settings.capability) ?? null;
-  const listed = settings.models.flatMap((name) => registry.model(name) ?? []);
+  const listed = settings.models.flatMap((name) => findConfiguredModels(name, registry));
   const union = new Set(path === null ? listed : [...listed, ...registry.pooledAt(path)]);
   const models = [...union].filter(({ instance }) => {
     const names = [instance.entry.id, instance.vendor];

@@ -4,6 +4,7 @@
  */
 import { MeshState } from "../state/mesh_state.ts";
 import { type BuildParts, buildRegistry } from "./build.ts";
+import { resolvePriority } from "./named_models.ts";
 import { addDistinct } from "./offered.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./registry.ts";
 
@@ -73,6 +74,9 @@ export function extendBy(
       growing<Member>(pool.members).push({ model, state: state.add(facts) });
     }
     pool.membersByDelivery.clear();
+    const { routing = settings.defaultRouting } = settings.pools.get(pool.name) ?? {};
+    const { modelPriority } = resolvePriority(routing, registry);
+    Object.assign(pool, { routing: { ...pool.routing, modelPriority } });
   }
   registry.onMembersChanged();
   return own.filter(({ info }) => !known.has(info.id));

@@ -8,6 +8,8 @@ import { findCatalogued, poolFilter } from "../config/settings/offers.ts";
 import type { ProviderEntry } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo, ModelListing, ParameterRules } from "../contracts/provider.ts";
+import { splitDate } from "../util/model_ids.ts";
+import { findModels } from "./named_models.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
@@ -62,6 +64,28 @@ export function addDistinct(model: ModelEntry, registry: Registry): void {
   const other = registry.model(model.name);
   const isTaken = other !== undefined && other.instance !== instance;
   registry.addModel(isTaken ? { ...model, name: `${instance.entry.id}.${info.id}` } : model);
+}
+
+/**
+ * Finds the models that a name in the configuration means. A dated id of a known model becomes a model of its own, with
+ * the facts of the known one, so that the id is sent as it is configured.
+ *
+ * @param name A name in the list of a pool, or the target of an alias.
+ * @param registry Receives the dated model.
+ */
+export function findConfiguredModels(name: string, registry: Registry): readonly ModelEntry[] {
+  const named = findModels(name, registry);
+  if (named === undefined) return [];
+  const { date } = splitDate(name);
+  if (date === "" || named.name === name) return named.models;
+  return named.models.map((model) => addRelease(model, date, registry));
+}
+
+function addRelease(model: ModelEntry, date: string, registry: Registry): ModelEntry {
+  const { info, instance } = model;
+  const id = `${info.id}${date}`;
+  addDistinct({ ...model, name: `${instance.vendor}.${id}`, info: { ...info, id }, pooled: false }, registry);
+  return registry.modelsByUpstreamId(id).find((release) => release.instance === instance) ?? model;
 }
 
 /**

@@ -14,6 +14,7 @@ import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, FailureKind, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
+import { findModels, resolvePriority } from "./named_models.ts";
 import type { ModelAnswers } from "./provider_answers.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 import type { ModelState } from "../state/model_state.ts";
@@ -194,10 +195,12 @@ export class Registry {
 
   addPool(plan: PoolPlan): Pool {
     const { makeStrategy, state } = this.#parts;
-    const { name, routing, budget } = plan;
+    const { name, budget } = plan;
+    const routing = resolvePriority(plan.routing, this);
     const chosen = makeStrategy(routing);
     const pool: Pool = {
       ...plan,
+      routing,
       members: plan.models.map((model) => ({
         model,
         state: state.add({
@@ -278,7 +281,8 @@ export class Registry {
   /** Returns the models of a capability pool, in the order of the `models` option, else of the providers. */
   pooledAt(path: string): ModelEntry[] {
     const { only } = this.#parts.settings;
-    const models = only?.flatMap((name) => this.model(name) ?? []) ?? this.models.filter(({ pooled }) => pooled);
+    const models = only?.flatMap((name) => findModels(name, this)?.models ?? []) ??
+      this.models.filter(({ pooled }) => pooled);
     return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
   }
 

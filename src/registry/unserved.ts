@@ -1,12 +1,14 @@
 /**
- * Warnings about pools without models and exposed endpoints without a model, once providers have listed theirs.
+ * Warnings about pools without models, names that mean no model, and exposed endpoints without a model, once providers
+ * have listed their models.
  * @module
  */
 import { servesOperation } from "../capability/operations.ts";
 import { emptyPoolMessage, endpointOperations, unservedMessage } from "../config/check/members.ts";
-import { under } from "../config/schema/report.ts";
+import { show, under } from "../config/schema/report.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
+import { findModels } from "./named_models.ts";
 import type { Registry } from "./registry.ts";
 
 /**
@@ -26,5 +28,18 @@ export function unservedWarnings(registry: Registry, settings: Settings): Config
     const isServed = operations?.some((operation) => [...leaves].some((leaf) => servesOperation(leaf, operation)));
     return isServed === false ? [{ path: `proxy.endpoints[${index}]`, message: unservedMessage(endpoint) }] : [];
   });
-  return [...empty, ...unserved].filter(({ path }) => !reported.has(path));
+  const isEmpty = new Set(empty.map(({ path }) => path));
+  const unknown = [...settings.pools.values()].flatMap(({ name, models }) => {
+    const path = under("pools", name);
+    if (isEmpty.has(path)) return [];
+    return models.flatMap((model, index) => {
+      const isKnown = findModels(model, registry) !== undefined;
+      return isKnown ? [] : [{ path: `${path}.models[${index}]`, message: unlistedMessage(model) }];
+    });
+  });
+  return [...empty, ...unknown, ...unserved].filter(({ path }) => !reported.has(path));
+}
+
+function unlistedMessage(model: string): string {
+  return `no provider has listed the model ${show(model)}`;
 }

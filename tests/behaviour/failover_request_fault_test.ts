@@ -96,7 +96,7 @@ describe("a fault of the request", () => {
         const seen = await scene.ask();
         assertEquals([seen.status, seen.error?.code, seen.error?.type], [502, "all_attempts_failed", "server_error"]);
         assertEquals(seen.headers.get("x-should-retry"), name === "429" ? null : "false");
-        assertMatch(seen.error!.message, /\ba \(request, 400\)/);
+        assertMatch(seen.error!.message, /\ba \(request, 400, 127\.0\.0\.1:\d+\)/);
         assertNotMatch(seen.error!.message, /Scripted/);
         assertEquals([scene.calls.a, scene.calls.b], [1, calls]);
       }

@@ -125,6 +125,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
       refused,
   },
   [`${b}/kept_config_test.ts`]: files,
+  [`${b}/listed_names_test.ts`]: vendor,
   [`${b}/literal_tokens_test.ts`]: vendor,
   [`${b}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,

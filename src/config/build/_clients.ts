@@ -12,6 +12,8 @@ import type { ClientSettings, PoolSettings } from "../settings/settings.ts";
 
 export interface ClientParts {
   readonly pools: ReadonlyMap<string, PoolSettings>;
+  /** Names that stand for pools. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** The tree whose nodes can become pools on demand. */
   readonly tree: CapabilityTree;
   readonly report: Report;
@@ -54,9 +56,11 @@ export function warnOfToken(token: string, path: string, report: Report): void {
 }
 
 /** Resolves a configured pool, or the on-demand pool of a capability node. */
-function poolNamed(name: string, path: string, { pools, tree, report }: ClientParts): string[] {
+function poolNamed(name: string, path: string, { pools, aliases, tree, report }: ClientParts): string[] {
   if (pools.has(name)) return [name];
-  const node = tree.resolve(name);
+  const target = aliases.get(name) ?? name;
+  if (pools.has(target)) return [target];
+  const node = tree.resolve(target);
   if (node !== undefined) return [tree.shortName(node)];
   report.problem(path, `no pool ${show(name)}${suggest(name, [...pools.keys()])}`);
   return [];

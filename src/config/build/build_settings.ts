@@ -55,7 +55,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     sync: domain.sync,
     aliases: values.aliases ?? new Map(),
     capabilities: values.capabilities ?? [],
-    proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, tree, report }),
+    proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, aliases: values.aliases ?? new Map(), tree, report }),
     deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
     observability: buildObservability(values.observability ?? {}, {
       known: options.known,
@@ -80,7 +80,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     return entry.instance === undefined ? connectors.get(entry.connector) : undefined;
   }
   const models = buildModels(values.models ?? new Map(), { entries, connectorOf, tree, report });
-  const names = new ModelNames(entries, connectorOf, models);
+  const names = new ModelNames({ entries, connectorOf, configured: models, aliases: values.aliases ?? new Map() });
   const discovery = buildDiscovery(values.discovery ?? {}, { entries, connectorOf, known, report });
   const { health } = discovery;
   const routed = buildPools(values.pools ?? new Map(), {
@@ -93,7 +93,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     hasHealthProbes: health.intervalMs !== undefined && health.enabled,
     report,
   });
-  const members = new Members({ entries, connectorOf, models, tree });
+  const members = new Members({ entries, connectorOf, models, names, tree });
   checkBudgets(values, { members, pools: routed.pools, report });
   if (report.problems.length === 0) {
     const parts = { entries, connectorOf, members, pools: routed.pools, report };
@@ -145,7 +145,7 @@ function checkAliases(
     const path = under("aliases", alias);
     if (pools.has(alias)) report.warn(path, "has no effect: a pool has this name");
     if (alias === target) report.problem(path, "points at itself");
-    else if (pools.has(target) || names.answersTo(target) || tree.resolve(target) !== undefined) continue;
+    else if (pools.has(target) || names.has(target) || tree.resolve(target) !== undefined) continue;
     else if (aliases.has(target)) report.problem(path, `points at the alias ${show(target)}: aliases do not chain`);
     else report.problem(path, `no pool or model ${show(target)}${suggest(target, [...pools.keys(), ...names.all()])}`);
   }

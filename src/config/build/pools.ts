@@ -9,7 +9,6 @@ import type { CapabilityTree } from "../../capability/tree.ts";
 import { mergeRouting, type RoutingParts } from "./routing.ts";
 import { unknownCapability } from "../check/capability_names.ts";
 import { checkContradictions, type RoutingFacts } from "../check/routing.ts";
-import type { ModelNames } from "../check/model_names.ts";
 import { budgetOf } from "../schema/money.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { resolveStrategy, shortNameOf } from "../settings/known.ts";
@@ -17,7 +16,6 @@ import type { PoolValues } from "../schema/pools.ts";
 import type { BudgetSettings, PoolSettings, RoutingSettings } from "../settings/settings.ts";
 
 interface PoolParts extends RoutingParts, RoutingFacts {
-  readonly models: ModelNames;
   readonly tree: CapabilityTree;
 }
 
@@ -59,7 +57,7 @@ function buildPool(name: string, value: PoolValues, common: PoolValues, parts: P
   return {
     name,
     capability: value.capability ?? (value.models === undefined ? name : undefined),
-    models: value.models ?? [],
+    models: value.models?.map((model) => parts.models.toTarget(model)) ?? [],
     providers,
     excludedProviders,
     routing: mergeRouting([value, common], parts),
@@ -77,8 +75,11 @@ function checkTarget(name: string, value: PoolValues, path: string, { tree, repo
 
 function checkModels(names: readonly string[] = [], path: string, { models, report }: PoolParts): void {
   names.forEach((name, index) => {
-    if (models.has(name)) return;
-    report.problem(`${path}[${index}]`, `no model ${show(name)}${suggest(name, models.all())}`);
+    const at = `${path}[${index}]`;
+    const target = models.toTarget(name);
+    if (models.has(target)) return;
+    if (target === name) return report.problem(at, `no model ${show(name)}${suggest(name, models.all())}`);
+    report.problem(at, `is an alias of ${show(target)}, which is no model`);
   });
 }
 

@@ -2,6 +2,7 @@
  * Merges the routing settings of a pool: its own, those of `*`, the retry lists of a provider, the defaults.
  * @module
  */
+import type { ModelNames } from "../check/model_names.ts";
 import { type First, firstOf } from "../schema/pools.ts";
 import { expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { parseCron } from "../../util/cron.ts";
@@ -29,6 +30,7 @@ export interface RoutingParts extends ProviderParts {
   /** Parsed provider entries, which may have retry settings of their own. */
   readonly providerValues: ReadonlyMap<string, ProviderValues>;
   readonly strategies: readonly string[];
+  readonly models: ModelNames;
 }
 
 /**
@@ -44,7 +46,7 @@ export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts)
   return Object.freeze({
     strategy: typeof strategy === "string" ? resolveStrategy(strategy, parts.strategies) ?? strategy : strategy,
     fallbackStrategy: fallback === undefined ? undefined : resolveStrategy(fallback, parts.strategies),
-    modelPriority: deepFreeze(first((layer) => layer.model_priority) ?? []),
+    modelPriority: deepFreeze(first((layer) => layer.model_priority)?.map((name) => parts.models.toTarget(name)) ?? []),
     providerPriority: deepFreeze(expandProviders(first((layer) => layer.provider_priority), parts)),
     retry: deepFreeze(retryOf(layers, first)),
     providerRetry: deepFreeze(new Map(withOwnRetry.map(([id, value]) => [id, retryOf(layers, first, value)]))),

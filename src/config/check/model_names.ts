@@ -1,59 +1,129 @@
 /**
- * Determines which models will exist, as far as possible before any provider is queried.
+ * Determines which models will exist, and which of them a name means, as far as possible before any provider is queried.
+ * Follows the same rules as the registry.
  * @module
  */
 import type { KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
+import { equivalentIds } from "../../util/model_ids.ts";
+import { nearest } from "../../util/nearest.ts";
+
+/** A model that will exist. */
+export interface NamedModel {
+  readonly name: string;
+  /** Id of its provider in the configuration. */
+  readonly provider: string;
+  /** Upstream id. */
+  readonly id: string;
+}
+
+interface NamesParts {
+  readonly entries: ReadonlyMap<string, ProviderEntry>;
+  /** The connector of an entry; undefined if unknown. */
+  readonly connectorOf: (entry: ProviderEntry) => KnownProvider | undefined;
+  readonly configured: ReadonlyMap<string, ConfiguredModel>;
+  readonly aliases: ReadonlyMap<string, string>;
+}
 
 /** The names by which requests and settings may refer to models. */
 export class ModelNames {
-  readonly #names = new Set<string>();
-  readonly #upstream = new Set<string>();
-  readonly #open: string[] = [];
+  readonly #aliases: ReadonlyMap<string, string>;
+  readonly #configured: readonly string[];
+  readonly #byName = new Map<string, NamedModel>();
+  readonly #byCatalogueName = new Map<string, NamedModel>();
+  readonly #byUpstreamId = new Map<string, NamedModel[]>();
+  /** Prefixes of the names of each provider, by its id in the configuration. */
+  readonly #prefixes = new Map<string, readonly string[]>();
+  /** Providers that list their models at startup, and local servers, whose models may be named although they do not. */
+  readonly #open = new Set<string>();
+  readonly #listing = new Set<string>();
   #isPartial = false;
 
-  /** @param connectorOf The connector of an entry; undefined if unknown. */
-  constructor(
-    entries: ReadonlyMap<string, ProviderEntry>,
-    connectorOf: (entry: ProviderEntry) => KnownProvider | undefined,
-    configured: ReadonlyMap<string, ConfiguredModel>,
-  ) {
-    for (const { name, id = name } of configured.values()) this.#add(name, [id]);
+  /** @param parts What the document defines. */
+  constructor({ entries, connectorOf, configured, aliases }: NamesParts) {
+    this.#aliases = aliases;
+    this.#configured = [...configured.keys()];
+    const vendorOf = (provider: string) => {
+      const entry = entries.get(provider);
+      return entry && connectorOf(entry)?.vendor || provider;
+    };
+    for (const { name, id = name, provider } of configured.values()) {
+      this.#add({ name, provider, id }, vendorOf(provider));
+    }
     const configuredFor = new Set([...configured.values()].map(({ provider }) => provider));
     for (const entry of entries.values()) {
       const connector = connectorOf(entry);
       const vendor = connector?.vendor ?? entry.id;
+      this.#prefixes.set(entry.id, [`${vendor}.`, `${vendor}/`, `${entry.id}.`]);
       const offer = offerOf(entry, connector, configuredFor.has(entry.id));
-      // Listed models are known only after the query. A connector that is not registered is already reported.
-      if (entry.instance !== undefined || connector?.local || offer === "list") {
-        this.#open.push(`${vendor}.`, `${vendor}/`);
-      } else if (connector === undefined) this.#isPartial = true;
-      for (const { id } of offer === "none" ? [] : connector?.models ?? []) {
-        const name = `${vendor}.${id}`;
-        this.#add(this.#names.has(name) ? `${entry.id}.${id}` : name, [id, `${vendor}/${id}`]);
-      }
+      // a connector that is not registered is already reported
+      if (offer === "list" && entry.enabled) this.#listing.add(entry.id);
+      if (entry.instance !== undefined || connector?.local || offer === "list") this.#open.add(entry.id);
+      else if (connector === undefined) this.#isPartial = true;
+      for (const { id } of offer === "none" ? [] : connector?.models ?? []) this.#offer(entry.id, vendor, id);
     }
   }
 
-  /** Whether a model with this name exists, or may exist. */
-  has(name: string): boolean {
-    return this.#names.has(name) || this.#open.some((prefix) => name.startsWith(prefix)) ||
-      this.#isPartial && /[./]/.test(name);
+  /** Finds the models that a name means: by name, by `<vendor>/<id>`, or by upstream id, which may be dated. */
+  find(name: string): readonly NamedModel[] | undefined {
+    const model = this.#byName.get(name) ?? this.#byCatalogueName.get(name);
+    if (model !== undefined) return [model];
+    for (const id of [name, ...equivalentIds(name)]) {
+      const models = this.#byUpstreamId.get(id);
+      if (models !== undefined) return models;
+    }
+    return undefined;
   }
 
-  /** Whether a request may refer to a model in this way: by name, by `<vendor>/<id>` or by upstream id. */
-  answersTo(name: string): boolean {
-    return this.has(name) || this.#upstream.has(name);
+  /** Whether models of this name exist, or may exist. */
+  has(name: string): boolean {
+    return this.find(name) !== undefined || this.#isPartial && /[./]/.test(name) || this.mayBeListedBy(name).length > 0;
+  }
+
+  /**
+   * The providers that may list a model of an unknown name: those of its prefix; without one, all that list models,
+   * unless the name is that of a configured model, misspelt.
+   */
+  mayBeListedBy(name: string): readonly string[] {
+    const named = [...this.#prefixes].filter(([, prefixes]) => prefixes.some((prefix) => name.startsWith(prefix)));
+    if (named.length > 0) return named.flatMap(([id]) => this.#open.has(id) ? id : []);
+    return this.#isMisspelt(name) ? [] : [...this.#listing];
+  }
+
+  /** Returns the target of an alias in place of a name that means no model itself. */
+  toTarget(name: string): string {
+    return this.find(name) === undefined ? this.#aliases.get(name) ?? name : name;
   }
 
   /** All names, those of the document first. */
   all(): readonly string[] {
-    return [...this.#names];
+    return [...this.#byName.keys()];
   }
 
-  #add(name: string, upstream: readonly string[]): void {
-    this.#names.add(name);
-    for (const id of upstream) this.#upstream.add(id);
+  /** Ids that differ in digits are versions, and no misspellings. */
+  #isMisspelt(name: string): boolean {
+    if (this.#listing.size === 0) return false;
+    const digits = name.replace(/\D/g, "");
+    return nearest(name, this.#configured).some((near) => near.replace(/\D/g, "") === digits);
+  }
+
+  #offer(provider: string, vendor: string, id: string): void {
+    const isConfigured = this.#byUpstreamId.get(id)?.some((model) => model.provider === provider);
+    if (isConfigured) return;
+    const name = `${vendor}.${id}`;
+    this.#add({ name: this.#byName.has(name) ? `${provider}.${id}` : name, provider, id }, vendor);
+  }
+
+  #add(model: NamedModel, vendor: string): void {
+    const { name, id } = model;
+    this.#byName.set(name, model);
+    const catalogueName = `${vendor}.${id}`;
+    if (!this.#byCatalogueName.has(catalogueName)) this.#byCatalogueName.set(catalogueName, model);
+    for (const form of [id, `${vendor}/${id}`]) {
+      const known = this.#byUpstreamId.get(form);
+      if (known === undefined) this.#byUpstreamId.set(form, [model]);
+      else known.push(model);
+    }
   }
 }

@@ -3,6 +3,7 @@
  * as the registry.
  * @module
  */
+import type { ModelNames, NamedModel } from "./model_names.ts";
 import type { ProviderParts } from "./provider_names.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
@@ -13,6 +14,7 @@ import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/s
 
 interface MemberParts extends ProviderParts {
   readonly models: ReadonlyMap<string, ConfiguredModel>;
+  readonly names: ModelNames;
   readonly tree: CapabilityTree;
 }
 
@@ -39,10 +41,9 @@ export class Members {
   configuredIn(pool: PoolSettings): readonly ConfiguredModel[] {
     const known = this.#configuredIn.get(pool);
     if (known !== undefined) return known;
-    const listed = new Set(pool.models);
+    const listed = this.#listedIn(pool);
     const models = this.usable.filter((model) => {
-      const isListed = listed.has(model.name) || listed.has(`${this.#vendorOf(model.provider)}.${model.id}`);
-      return this.#admits(pool, model.provider) && (isListed || this.#isAt(pool, this.leavesOf(model)));
+      return this.#admits(pool, model.provider) && (listed.has(model.name) || this.#isAt(pool, this.leavesOf(model)));
     });
     this.#configuredIn.set(pool, models);
     return models;
@@ -50,18 +51,22 @@ export class Members {
 
   /** Whether a pool has, or may get, a model of this name. */
   mayHave(pool: PoolSettings, name: string): boolean {
-    if (this.#parts.models.has(name)) return this.configuredIn(pool).some((model) => model.name === name);
-    const entries = this.#entriesOf(name).filter(({ id }) => this.#admits(pool, id));
-    if (pool.models.includes(name)) return entries.length > 0;
-    return entries.some((entry) => this.#offers(entry, pool, (id) => name.endsWith(`.${id}`)));
+    const { names, entries } = this.#parts;
+    const known = names.find(names.toTarget(name));
+    if (known !== undefined) return known.some((model) => this.#isIn(pool, model));
+    const isOpen = pool.models.some((listed) => names.find(listed) === undefined);
+    return names.mayBeListedBy(name).some((id) => {
+      return this.#admits(pool, id) && (isOpen || this.#offers(entries.get(id)!, pool, () => true));
+    });
   }
 
   /** Whether a pool has, or may get, a model of this provider. */
   mayList(pool: PoolSettings, provider: string): boolean {
     const entry = this.#parts.entries.get(provider);
     if (!entry?.enabled || !this.#admits(pool, provider)) return false;
+    const { names } = this.#parts;
     const isNamed = pool.models.some((name) => {
-      return !this.#parts.models.has(name) && this.#entriesOf(name).includes(entry);
+      return (names.find(name)?.map((model) => model.provider) ?? names.mayBeListedBy(name)).includes(provider);
     });
     return isNamed || this.configuredIn(pool).some((model) => model.provider === provider) ||
       this.#offers(entry, pool, () => true);
@@ -83,7 +88,8 @@ export class Members {
 
   /** Whether a pool may get more than one model. */
   mayHaveSeveral(pool: PoolSettings): boolean {
-    const names = new Set([...this.configuredIn(pool).map(({ name }) => name), ...pool.models]);
+    const unknown = pool.models.filter((name) => this.#parts.names.find(name) === undefined);
+    const names = new Set([...this.configuredIn(pool).map(({ name }) => name), ...this.#listedIn(pool), ...unknown]);
     return names.size > 1 || [...this.#parts.entries.keys()].some((id) => {
       return this.#admits(pool, id) && this.#offers(this.#parts.entries.get(id)!, pool, () => true);
     });
@@ -148,14 +154,16 @@ export class Members {
     return (providers.length === 0 || providers.includes(id)) && !excludedProviders.includes(id);
   }
 
-  #entriesOf(name: string): ProviderEntry[] {
-    return [...this.#parts.entries.values()].filter(({ id, enabled }) => {
-      return enabled && [this.#vendorOf(id), id].some((prefix) => name.startsWith(`${prefix}.`));
-    });
+  /** The names of the models in a pool's list. */
+  #listedIn(pool: PoolSettings): ReadonlySet<string> {
+    return new Set(pool.models.flatMap((name) => this.#parts.names.find(name)?.map((model) => model.name) ?? []));
   }
 
-  #vendorOf(provider: string): string {
-    return this.#connectorOf(provider)?.vendor ?? provider;
+  #isIn(pool: PoolSettings, { name, provider, id }: NamedModel): boolean {
+    if (this.#parts.models.has(name)) return this.configuredIn(pool).some((model) => model.name === name);
+    const entry = this.#parts.entries.get(provider);
+    if (!entry?.enabled || !this.#admits(pool, provider)) return false;
+    return this.#listedIn(pool).has(name) || this.#offers(entry, pool, (own) => own === id);
   }
 
   #connectorOf(provider: string): KnownProvider | undefined {

@@ -4,6 +4,7 @@
  */
 import type { ModelInfo } from "../../contracts/provider.ts";
 import type { ConfigProblem } from "../../errors.ts";
+import { splitDate } from "../../util/model_ids.ts";
 import { show, under } from "../schema/report.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import { offerOf } from "../settings/offers.ts";
@@ -25,7 +26,9 @@ interface RetirementFacts {
  */
 export function retirementWarnings(settings: Settings, { providers, now }: RetirementFacts): ConfigProblem[] {
   const configured = [...settings.models.values()];
-  const named = new Set([...settings.pools.values()].flatMap(({ models }) => models));
+  const named = new Set([...settings.pools.values()].flatMap(({ models }) => {
+    return models.flatMap((name) => [name, splitDate(name).undated]);
+  }));
   const warnings: ConfigProblem[] = [];
   for (const entry of settings.providers.values()) {
     const connector = connectorOf(entry, providers);
@@ -38,7 +41,8 @@ export function retirementWarnings(settings: Settings, { providers, now }: Retir
       const models = own.filter((model) => model.id === id);
       warnings.push(...models.map(({ name }) => ({ path: under("models", name), message })));
       const name = `${connector.vendor}.${id}`;
-      const isPooled = isOffering && models.length === 0 && (defaultFor.length > 0 || named.has(name));
+      const isNamed = [name, `${connector.vendor}/${id}`, id].some((form) => named.has(form));
+      const isPooled = isOffering && models.length === 0 && (defaultFor.length > 0 || isNamed);
       if (isPooled) {
         warnings.push({ path: under("providers", entry.id), message: `its model ${show(name)} ${message}` });
       }

@@ -3,6 +3,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../contracts/connector.ts";
+import { splitDate } from "../../util/model_ids.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 
 /**
@@ -31,7 +32,7 @@ interface ChosenModel {
 /**
  * The models that a name refers to: known ones, otherwise the id after a provider's name.
  *
- * @param name `<vendor>.<id>`, `<vendor>/<id>` or the upstream model id.
+ * @param name `<vendor>.<id>`, `<vendor>/<id>` or the upstream model id, which may be dated.
  * @param report Collects a problem for each unknown name.
  */
 export function findModels(
@@ -43,8 +44,16 @@ export function findModels(
   const catalogue = owners.flatMap(({ connector: { vendor, models }, entry }) => {
     return models.map(({ id }) => ({ name: `${vendor}.${id}`, provider: entry.id, id, path: `${vendor}/${id}` }));
   });
-  const listed = catalogue.filter((model) => model.name === name || model.path === name || model.id === name);
+  const isListed = (form: string) => (model: typeof catalogue[number]) => {
+    return model.name === form || model.path === form || model.id === form;
+  };
+  const listed = catalogue.filter(isListed(name));
   if (listed.length > 0) return listed;
+  const { undated, date } = splitDate(name);
+  const releases = date === "" ? [] : catalogue.filter(isListed(undated));
+  if (releases.length > 0) {
+    return releases.map((model) => ({ ...model, name: `${model.name}${date}`, id: `${model.id}${date}` }));
+  }
   const unlisted = owners.flatMap(({ connector: { vendor }, entry }) => {
     const id = name.slice(vendor.length + 1);
     const isVendors = id !== "" && (name.startsWith(`${vendor}.`) || name.startsWith(`${vendor}/`));

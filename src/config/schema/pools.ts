@@ -156,7 +156,10 @@ const pool = () =>
   object<PoolValues>({
     /** Node of the capability tree that the pool serves. Defaults to the pool's name unless `models` is set. */
     capability: text({ isLiteral: true }),
-    /** Models that belong to the pool regardless of their capabilities, by name. */
+    /**
+     * Models that belong to the pool regardless of their capabilities, by any name that a request may use: the model's,
+     * the vendor's id, also dated or with its tag, or an alias of a model.
+     */
     models: names(),
     /** Only models of these providers belong to the pool. */
     providers: names(),

@@ -88,7 +88,9 @@ function poolNamed(
   { mesh: { registry }, report }: { readonly mesh: Engine; readonly report: Report },
 ): string[] {
   if (registry.pool(name) !== undefined) return [name];
-  const node = registry.tree.resolve(name);
+  const target = registry.aliases.get(name) ?? name;
+  if (registry.pool(target) !== undefined) return [target];
+  const node = registry.tree.resolve(target);
   if (node !== undefined) return [registry.tree.shortName(node)];
   report.problem(path, `no pool ${show(name)}${suggest(name, registry.pools.map((pool) => pool.name))}`);
   return [];
