@@ -4,8 +4,9 @@
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
  */
-import type { AssistantMessage, ChatCompletion, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import type { Annotation, AssistantMessage, ChatCompletion, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
 import { toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
@@ -73,12 +74,16 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
   let text = "";
   const reasoning: string[] = [];
   const calls: ToolCall[] = [];
+  const annotations: Annotation[] = [];
   let thoughts: Thought[] = [];
   for (const block of blocks) {
     const thought = thoughtBlock(block);
     if (thought !== undefined) thoughts.push({ block: thought, textBefore: text.length });
-    if (block?.type === "text") text += block.text ?? "";
-    else if (block?.type === "thinking" && block.thinking) reasoning.push(String(block.thinking));
+    if (block?.type === "text") {
+      const start = text.length;
+      text += block.text ?? "";
+      annotations.push(...toAnnotations(block.citations, { start, end: text.length }));
+    } else if (block?.type === "thinking" && block.thinking) reasoning.push(String(block.thinking));
     else if (isCall(Object(block), facts)) {
       calls.push(toToolCall(block, thoughts));
       thoughts = [];
@@ -88,6 +93,7 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
     role: "assistant",
     content: text === "" ? null : text,
     refusal: null,
+    ...(annotations.length === 0 ? {} : { annotations }),
     ...(reasoning.length === 0 ? {} : { reasoning_content: reasoning.join("\n\n") }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };

@@ -5,6 +5,7 @@
  * @module
  */
 import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
+import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { isCall, type ResponseFacts } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
@@ -22,6 +23,9 @@ interface OpenBlock {
   isSent: boolean;
   /** The thinking block so far. */
   thought: JsonObject;
+  /** Where it begins in the text, and its citations so far. */
+  readonly start: number;
+  readonly citations: unknown[];
 }
 
 /** Translates one streaming response, event by event. */
@@ -105,7 +109,9 @@ export class MessageStream {
   #open(index: unknown, block: JsonObject): ChatCompletionChunk[] {
     const { type } = block;
     const call = isCall(block, this.#facts) ? this.#calls++ : -1;
-    this.#blocks.set(index, { type, call, input: asObject(block.input), isSent: false, thought: block });
+    const citations = Array.isArray(block.citations) ? [...block.citations] : [];
+    const position = { start: this.#textLength, citations };
+    this.#blocks.set(index, { type, call, input: asObject(block.input), isSent: false, thought: block, ...position });
     if (type === "text") return this.#text(block.text);
     if (type === "thinking") {
       this.#gap = this.#reasoned ? "\n\n" : "";
@@ -133,6 +139,9 @@ export class MessageStream {
       case "signature_delta":
         if (block !== undefined) block.thought = appended(block.thought, "signature", delta.signature);
         return [];
+      case "citations_delta":
+        block?.citations.push(delta.citation);
+        return [];
       case "input_json_delta":
         if (block === undefined || block.call < 0 || !delta.partial_json) return [];
         block.isSent = true;
@@ -148,6 +157,8 @@ export class MessageStream {
     if (block === undefined) return [];
     const thought = thoughtBlock(block.thought);
     if (thought !== undefined) this.#thoughts.push({ block: thought, textBefore: this.#textLength });
+    const annotations = toAnnotations(block.citations, { start: block.start, end: this.#textLength });
+    if (annotations.length > 0) return [this.#chunk({ annotations })];
     if (block.call < 0 || block.isSent) return [];
     return [this.#callChunk({ index: block.call, function: { arguments: JSON.stringify(block.input) } })];
   }

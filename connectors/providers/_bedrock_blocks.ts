@@ -49,8 +49,13 @@ export function cachePointOf(mark: unknown): JsonObject[] {
  * @param signs Whether the model signs its thinking blocks and needs them back.
  */
 export function fromConverseBlock(block: JsonObject, signs: boolean): Block[] {
-  const { text, toolUse, reasoningContent } = block;
+  const { text, toolUse, reasoningContent, citationsContent: cited } = block;
   if (typeof text === "string") return [{ type: "text", text }];
+  if (isObject(cited)) {
+    const [texts, citations] = [cited.content, cited.citations].map((list) => Array.isArray(list) ? list : []);
+    const joined = texts!.map((one) => isObject(one) ? String(one.text ?? "") : "").join("");
+    return [{ type: "text", text: joined, citations: citations!.map(fromConverseCitation) }];
+  }
   if (isObject(toolUse)) {
     return [{ type: "tool_use", id: toolUse.toolUseId, name: toolUse.name, input: toolUse.input }];
   }
@@ -61,6 +66,38 @@ export function fromConverseBlock(block: JsonObject, signs: boolean): Block[] {
     return [{ type: "thinking", thinking, ...(signs && signature !== undefined ? { signature } : {}) }];
   }
   return signs && typeof redactedContent === "string" ? [{ type: "redacted_thinking", data: redactedContent }] : [];
+}
+
+/** Names of a location in Converse, and in the Messages API its type and the unit of its positions. */
+const locations: readonly (readonly [name: string, type: string, unit: string])[] = [
+  ["documentChar", "char_location", "char_index"],
+  ["documentPage", "page_location", "page_number"],
+  ["documentChunk", "content_block_location", "block_index"],
+];
+
+/**
+ * Translates a citation.
+ *
+ * @param citation A citation of a response block, or of a stream.
+ */
+export function fromConverseCitation(citation: unknown): JsonObject {
+  const { title, sourceContent, location: given } = isObject(citation) ? citation : {};
+  const texts = Array.isArray(sourceContent) ? sourceContent : [];
+  const cited_text = texts.map((one) => isObject(one) ? String(one.text ?? "") : "").join("");
+  const location = isObject(given) ? given : {};
+  if (isObject(location.web)) return { type: "web_search_result_location", cited_text, title, url: location.web.url };
+  for (const [name, type, unit] of locations) {
+    const range = location[name];
+    if (!isObject(range)) continue;
+    const { documentIndex: document_index, start, end } = range;
+    return { type, cited_text, document_index, document_title: title, [`start_${unit}`]: start, [`end_${unit}`]: end };
+  }
+  return {
+    type: "search_result_location",
+    cited_text,
+    title,
+    source: isObject(citation) ? citation.source : undefined,
+  };
 }
 
 function toConverseBlock(block: Block, rules: BlockRules): JsonObject[] {

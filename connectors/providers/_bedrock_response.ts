@@ -12,7 +12,7 @@ import { appendAll } from "../../src/util/append_all.ts";
 import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
-import { fromConverseBlock } from "./_bedrock_blocks.ts";
+import { fromConverseBlock, fromConverseCitation } from "./_bedrock_blocks.ts";
 import { exceptionFault } from "./_bedrock_fault.ts";
 import type { EventFrame } from "./_event_frames.ts";
 import { parseObject } from "./_http.ts";
@@ -60,7 +60,7 @@ export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatComp
 export class ConverseStream {
   readonly #facts: ConverseFacts;
   readonly #messages: MessageStream;
-  /** Thinking and tool blocks that have started; only tool blocks have a start event. */
+  /** Blocks that have started; only tool blocks have a start event. */
   readonly #open = new Set<unknown>();
   #stopped = false;
 
@@ -135,15 +135,23 @@ export class ConverseStream {
   }
 
   #continue({ contentBlockIndex: index, delta }: JsonObject): ChatCompletionChunk[] {
-    const { text, toolUse, reasoningContent } = asObject(delta);
+    const { text, toolUse, reasoningContent, citation } = asObject(delta);
     const push = (more: JsonObject) => this.#messages.take({ type: "content_block_delta", index, delta: more });
+    if (text !== undefined || citation !== undefined) this.#beginText(index);
     if (text !== undefined) return push({ type: "text_delta", text });
+    if (citation !== undefined) return push({ type: "citations_delta", citation: fromConverseCitation(citation) });
     if (toolUse !== undefined) return push({ type: "input_json_delta", partial_json: asObject(toolUse).input });
     const { text: thinking, signature, redactedContent } = asObject(reasoningContent);
     const chunks = this.#beginThought(index, redactedContent);
     if (thinking !== undefined) appendAll(chunks, push({ type: "thinking_delta", thinking }));
     if (signature !== undefined && this.#facts.signs) push({ type: "signature_delta", signature });
     return chunks;
+  }
+
+  #beginText(index: unknown): void {
+    if (this.#open.has(index)) return;
+    this.#open.add(index);
+    this.#begin(index, { type: "text" });
   }
 
   #beginThought(index: unknown, redacted: unknown): ChatCompletionChunk[] {

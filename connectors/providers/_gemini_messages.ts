@@ -8,7 +8,7 @@ import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/open
 import { appendAll } from "../../src/util/append_all.ts";
 import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { requestFault } from "./_gemini_fault.ts";
-import { partsOf, textOf } from "./_gemini_parts.ts";
+import { generatedImages, partsOf, textOf } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
 
 /** The documented placeholder for the signature of a call that another model made, or that is synthetic. */
@@ -53,7 +53,11 @@ export function conversationOf(messages: readonly ChatMessage[], signed: boolean
         turns.add("user", atLeastNothing(partsOf(message.content, `${param}.content`)));
         break;
       case "assistant":
-        turns.add("model", [...textPartsOf(message, param), ...turns.calls(message, signed, param)]);
+        turns.add("model", [
+          ...textPartsOf(message, param),
+          ...generatedImages(message.images, `${param}.images`),
+          ...turns.calls(message, signed, param),
+        ]);
         break;
       case "tool":
         turns.add("user", [turns.result(message, param)]);

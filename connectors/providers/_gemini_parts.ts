@@ -8,7 +8,7 @@
 import type { ChatMessage, ContentPart } from "../../src/contracts/openai.ts";
 import { parseDataUrl } from "../../src/util/data_url.ts";
 import { requestFault } from "./_gemini_fault.ts";
-import { asObject, asText, type Part } from "./_gemini_wire.ts";
+import { asObject, asObjects, asText, type Part } from "./_gemini_wire.ts";
 
 /** Media types of images that the API fetches by URL, by file extension. */
 const fetchedImages: Readonly<Record<string, string>> = {
@@ -85,6 +85,20 @@ function partOf(part: ContentPart, param: string): Part[] {
         param,
       );
   }
+}
+
+/**
+ * Converts the images that a model has generated in an earlier response.
+ *
+ * @param images The member of the message, as it came.
+ * @param param The request parameter, for error messages.
+ */
+export function generatedImages(images: unknown, param: string): Part[] {
+  return asObjects(images).map(({ image_url, extra_content: state }) => {
+    const signature = asText(asObject(asObject(state)?.google)?.thought_signature);
+    const part = imagePart(asText(asObject(image_url)?.url) ?? "", param);
+    return signature === undefined ? part : { ...part, thoughtSignature: signature };
+  });
 }
 
 function imagePart(url: string, param: string): Part {

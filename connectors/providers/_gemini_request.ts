@@ -50,6 +50,8 @@ export function droppedParamsOf(body: ChatCompletionRequest, content: GenerateCo
     top_p: config.topP !== undefined,
     top_k: config.topK !== undefined,
     seed: config.seed !== undefined,
+    modalities: true,
+    image_config: config.imageConfig !== undefined,
     presence_penalty: true,
     frequency_penalty: true,
     reasoning_effort: body.reasoning_effort === "none" || config.thinkingConfig !== undefined,
@@ -68,8 +70,22 @@ function generationConfigOf(model: string, body: ChatCompletionRequest): Generat
     frequencyPenalty: body.frequency_penalty,
     ...(takesSampling(model) ? { temperature: body.temperature, topP: body.top_p, topK: body.top_k } : {}),
     ...responseFormatOf(body.response_format),
+    responseModalities: modalitiesOf(body.modalities),
+    imageConfig: imageConfigOf(body.image_config),
     thinkingConfig: typeof effort === "string" ? thinkingOf(model, effort) : undefined,
   }) as GenerationConfig;
+}
+
+/** Only images have to be requested. */
+function modalitiesOf(modalities: unknown): string[] | undefined {
+  if (!Array.isArray(modalities) || !modalities.includes("image")) return undefined;
+  return modalities.map((name) => String(name).toUpperCase());
+}
+
+function imageConfigOf(config: unknown): GenerationConfig["imageConfig"] {
+  const { aspect_ratio, image_size } = asObject(config) ?? {};
+  const members = given({ aspectRatio: aspect_ratio, imageSize: image_size });
+  return Object.keys(members).length === 0 ? undefined : members;
 }
 
 function responseFormatOf(

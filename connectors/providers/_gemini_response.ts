@@ -11,10 +11,12 @@ import type {
   CompletionUsage,
   FinishReason,
   JsonObject,
+  OutputImage,
   ToolCall,
 } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { countOf } from "./_count.ts";
+import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
 /** Values to fill in if a response lacks them. */
@@ -180,17 +182,26 @@ export class CallCounter {
 
 function choiceOf(candidate: JsonObject, index: number, calls: CallCounter): Choice {
   const parts = asObjects(asObject(candidate.content)?.parts);
-  const joinedText = (thought: boolean) =>
-    parts.filter((part) => (part.thought === true) === thought).map(({ text }) => asText(text) ?? "").join("");
+  const texts = { thoughts: "", text: "" };
+  const starts: number[] = [];
+  const images: OutputImage[] = [];
+  for (const part of parts) {
+    starts.push(texts.text.length);
+    texts[part.thought === true ? "thoughts" : "text"] += asText(part.text) ?? "";
+    const image = toOutputImage(part, images.length);
+    if (image !== undefined) images.push(image);
+  }
   const toolCalls = parts.filter(({ functionCall }) => functionCall !== undefined)
     .map((part) => calls.toolCallOf(part));
-  const text = joinedText(false);
-  const thoughts = joinedText(true);
+  const { text, thoughts } = texts;
+  const annotations = toAnnotations(candidate, text, starts);
   const message: AssistantMessage = {
     role: "assistant",
     content: text === "" && toolCalls.length > 0 ? null : text,
     refusal: null,
     ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+    ...(images.length === 0 ? {} : { images }),
+    ...(annotations.length === 0 ? {} : { annotations }),
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
   };
   return {

@@ -15,7 +15,8 @@ import {
   type ResponseFacts,
   usageOf,
 } from "./_gemini_response.ts";
-import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
+import { asNumber, asObject, asObjects, asText, given } from "./_gemini_wire.ts";
 
 /** Members of the usage that are translated. */
 const usageMembers = [
@@ -30,6 +31,10 @@ const usageMembers = [
 /** State of one choice. */
 interface Progress {
   calls: number;
+  images: number;
+  text: string;
+  /** What is known of the sources of the text. */
+  sources: JsonObject;
   reason?: string;
 }
 
@@ -99,16 +104,18 @@ export class GeminiStream {
     return [...opening, ...endings, ...counts];
   }
 
-  #ending(index: number, { calls, reason = this.#blocked ? "SAFETY" : undefined }: Progress): ChatCompletionChunk {
+  #ending(index: number, progress: Progress): ChatCompletionChunk {
+    const { calls, text, sources, reason = this.#blocked ? "SAFETY" : undefined } = progress;
     if (reason === undefined) throw endedEarly();
-    return this.#chunk(index, {}, finishReasonOf(reason, calls > 0));
+    const annotations = toAnnotations(sources, text);
+    return this.#chunk(index, annotations.length === 0 ? {} : { annotations }, finishReasonOf(reason, calls > 0));
   }
 
   #candidate(candidate: JsonObject, index: number): ChatCompletionChunk[] {
     const deltas: Delta[] = [];
     let progress = this.#progress.get(index);
     if (progress === undefined) {
-      progress = { calls: 0 };
+      progress = { calls: 0, images: 0, text: "", sources: {} };
       this.#progress.set(index, progress);
       deltas.push({ role: "assistant", content: "" });
     }
@@ -116,6 +123,7 @@ export class GeminiStream {
       const delta = this.#delta(part, progress);
       if (delta !== undefined) deltas.push(delta);
     }
+    addSources(progress.sources, candidate);
     const reason = asText(candidate.finishReason);
     if (reason !== undefined) {
       finishReasonOf(reason, progress.calls > 0); // throws for malformed output here, not at the end of the stream
@@ -128,9 +136,16 @@ export class GeminiStream {
     if (part.functionCall !== undefined) {
       return { tool_calls: [{ index: progress.calls++, ...this.#counter!.toolCallOf(part) }] };
     }
+    const image = toOutputImage(part, progress.images);
+    if (image !== undefined) {
+      progress.images++;
+      return { images: [image] };
+    }
     const text = asText(part.text);
     if (text === undefined) return undefined;
-    return part.thought === true ? { reasoning_content: text } : { content: text };
+    if (part.thought === true) return { reasoning_content: text };
+    progress.text += text;
+    return { content: text };
   }
 
   #frame(): AnswerHead & Pick<ChatCompletionChunk, "object"> {
@@ -146,6 +161,15 @@ export class GeminiStream {
 /** The counts that are translated: the provider may send any others. */
 function toCounts(usage: JsonObject): JsonObject {
   return Object.fromEntries(usageMembers.flatMap((name) => name in usage ? [[name, usage[name]]] : []));
+}
+
+/** Later events complete or repeat those before. */
+function addSources(sources: JsonObject, candidate: JsonObject): void {
+  for (const name of ["groundingMetadata", "citationMetadata"]) {
+    const { groundingChunks, groundingSupports, citationSources, citations } = asObject(candidate[name]) ?? {};
+    const added = given({ groundingChunks, groundingSupports, citationSources, citations });
+    if (Object.keys(added).length > 0) sources[name] = { ...asObject(sources[name]), ...added };
+  }
 }
 
 function endedEarly(): UpstreamError {

@@ -82,6 +82,10 @@ export interface GenerationConfig {
   readonly responseMimeType?: string;
   /** JSON Schema of the output. */
   readonly responseJsonSchema?: JsonObject;
+  /** `TEXT`, `IMAGE`: what the response may contain. */
+  readonly responseModalities?: readonly string[];
+  /** Settings of generated images. */
+  readonly imageConfig?: { readonly aspectRatio?: unknown; readonly imageSize?: unknown };
   /** Thinking settings. */
   readonly thinkingConfig?: ThinkingConfig;
 }

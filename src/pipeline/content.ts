@@ -4,14 +4,23 @@
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../contracts/openai.ts";
 
-const contentFields = ["content", "refusal", "reasoning_content", "reasoning", "tool_calls", "function_call", "audio"];
+const contentFields = [
+  "content",
+  "refusal",
+  "reasoning_content",
+  "reasoning",
+  "tool_calls",
+  "function_call",
+  "audio",
+  "images",
+];
 
-/** Whether an event has content: text, refusal, reasoning, tool call, audio, or a finish reason other than `stop`. */
+/** Whether an event has content: text, refusal, reasoning, tool call, audio, image, or a finish reason other than `stop`. */
 export function carriesContent({ choices }: ChatCompletionChunk): boolean {
   return choices.some(({ delta, finish_reason }) => hasContent(delta) || endsForAReason(finish_reason));
 }
 
-/** Whether a complete response has no text, tool call, refusal, reasoning or audio, and no reason for that. */
+/** Whether a complete response has no text, tool call, refusal, reasoning, audio or image, and no reason for that. */
 export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
   return !choices.some(({ message, finish_reason }) => hasContent(message) || endsForAReason(finish_reason));
 }

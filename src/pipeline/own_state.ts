@@ -3,7 +3,7 @@
  * since others would reject the request.
  * @module
  */
-import type { ChatMessage, ToolCall } from "../contracts/openai.ts";
+import type { ChatMessage, JsonObject } from "../contracts/openai.ts";
 import type { ParameterRules } from "../contracts/provider.ts";
 
 /** The state of earlier responses that a model accepts. */
@@ -16,6 +16,9 @@ interface OwnState {
 
 /** Members of responses, in the form of one vendor or another, that some vendors reject in later requests. */
 export const stateMembers: readonly string[] = ["reasoning_details", "images", "annotations"];
+
+/** Members whose entries have `extra_content`. */
+const entryLists: readonly string[] = ["tool_calls", "images", "annotations"];
 
 /** Members in which vendors return reasoning, and some accept it. */
 const thoughtMembers: readonly string[] = ["reasoning_content", "reasoning", "reasoning_details"];
@@ -30,7 +33,7 @@ export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessag
   const foreign = stateMembers.filter((name) => !own.names.includes(name));
   const hasState = (message: ChatMessage) => message?.role === "assistant" && foreign.some((name) => name in message);
   const hasForeign = (message: ChatMessage) =>
-    hasForeignCall(message, own) || hasForeignThoughts(message, own) || hasState(message);
+    hasForeignEntry(message, own) || hasForeignThoughts(message, own) || hasState(message);
   if (!messages.some(hasForeign)) return messages;
   return messages.map((message) => {
     let adapted = hasForeignThoughts(message, own) ? renamed(message, own) : message;
@@ -38,26 +41,33 @@ export function withOwnState(messages: ChatMessage[], own: OwnState): ChatMessag
       adapted = { ...adapted };
       for (const name of foreign) delete adapted[name];
     }
-    if (!hasForeignCall(message, own)) return adapted;
-    return {
-      ...adapted,
-      tool_calls: message.tool_calls!.map((call) => isForeign(call, own) ? ownOf(call, own) : call),
-    };
+    if (!hasForeignEntry(adapted, own)) return adapted;
+    const entries = entryLists.filter((name) => name in adapted).map((
+      name,
+    ) => [name, withOwnEntries(adapted[name], own)]);
+    return { ...adapted, ...Object.fromEntries(entries) };
   });
 }
 
-function hasForeignCall({ tool_calls }: ChatMessage, own: OwnState): boolean {
-  return Array.isArray(tool_calls) && tool_calls.some((call) => isForeign(call, own));
+function hasForeignEntry(message: ChatMessage, own: OwnState): boolean {
+  return message?.role === "assistant" &&
+    entryLists.some((name) => withOwnEntries(message[name], own) !== message[name]);
 }
 
-function isForeign(call: ToolCall | null, { names }: OwnState): boolean {
-  return typeof call?.extra_content === "object" && call.extra_content !== null &&
-    Object.keys(call.extra_content).some((key) => !names.includes(key));
+/** Entries without the state of other vendors; the same value if there is none. */
+function withOwnEntries(entries: unknown, own: OwnState): unknown {
+  if (!Array.isArray(entries) || !entries.some((entry) => isForeign(entry, own))) return entries;
+  return entries.map((entry) => isForeign(entry, own) ? ownOf(entry, own) : entry);
 }
 
-function ownOf({ extra_content, ...call }: ToolCall, { names }: OwnState): ToolCall {
+function isForeign(entry: JsonObject | null, { names }: OwnState): boolean {
+  return typeof entry?.extra_content === "object" && entry.extra_content !== null &&
+    Object.keys(entry.extra_content).some((key) => !names.includes(key));
+}
+
+function ownOf({ extra_content, ...entry }: JsonObject, { names }: OwnState): JsonObject {
   const own = Object.entries(extra_content!).filter(([key]) => names.includes(key));
-  return own.length === 0 ? call : { ...call, extra_content: Object.fromEntries(own) };
+  return own.length === 0 ? entry : { ...entry, extra_content: Object.fromEntries(own) };
 }
 
 function hasForeignThoughts(message: ChatMessage, { thoughts }: OwnState): boolean {

@@ -4,8 +4,9 @@
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
-import { isObject } from "./is_object.ts";
+import { type CitedSource, readSources, toSourceAnnotations } from "./cited_sources.ts";
 import type { CompletionDefaults } from "./completion_defaults.ts";
+import { isObject } from "./is_object.ts";
 import { createId, normalizeFinishReason, normalizeText, normalizeUsage } from "./normalize_message.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
 
@@ -18,12 +19,16 @@ type Choice = Unchecked & { index: number; delta: Unchecked };
 interface ChoiceState {
   hasEnded: boolean;
   calls: StreamedCalls | undefined;
+  text: string;
+  hasAnnotations: boolean;
 }
 
 /** Normalizes the chunks of one stream, in order. */
 export class ChunkNormalizer {
   readonly #defaults: CompletionDefaults;
   readonly #choices = new Map<number, ChoiceState>();
+  /** Sources beside the response. */
+  #sources: readonly CitedSource[] = [];
   #id: string | undefined;
   #created: number | undefined;
 
@@ -49,6 +54,8 @@ export class ChunkNormalizer {
   normalize(chunk: ChatCompletionChunk): boolean {
     let isChanged = this.#fillHead(chunk as Unchecked);
     if (chunk.usage !== null) isChanged = normalizeUsage(chunk) || isChanged;
+    const sources = readSources(chunk);
+    if (sources.length > 0) this.#sources = sources;
     if (!Array.isArray(chunk.choices)) {
       chunk.choices = [];
       return true;
@@ -96,10 +103,12 @@ export class ChunkNormalizer {
     const { index, delta } = choice as Choice;
     let state = this.#choices.get(index);
     if (state === undefined) {
-      this.#choices.set(index, state = { hasEnded: false, calls: undefined });
+      this.#choices.set(index, state = { hasEnded: false, calls: undefined, text: "", hasAnnotations: false });
       isChanged = fillRole(delta) || isChanged;
     }
     isChanged = normalizeText(delta) || isChanged;
+    if (typeof delta.content === "string") state.text += delta.content;
+    if (Array.isArray(delta.annotations)) state.hasAnnotations = true;
     isChanged = this.#normalizeCalls(delta, state) || isChanged;
     return this.#end(choice, state) || isChanged;
   }
@@ -126,11 +135,14 @@ export class ChunkNormalizer {
     const { keepsFunctionCall } = this.#defaults;
     const isChanged = normalizeFinishReason(choice, { hasCalls: state.calls !== undefined, keepsFunctionCall });
     if (choice.finish_reason === null || choice.finish_reason === undefined) return isChanged;
-    state.hasEnded = true;
     if (state.calls?.isNameMissing) {
       throw new UpstreamError("The provider's stream has a tool call without a name", { kind: "invalid_response" });
     }
-    return isChanged;
+    const hasSources = !state.hasEnded && !state.hasAnnotations && this.#sources.length > 0;
+    state.hasEnded = true;
+    if (!hasSources) return isChanged;
+    (choice as Choice).delta.annotations = toSourceAnnotations(this.#sources, state.text);
+    return true;
   }
 }
 

@@ -4,13 +4,14 @@
  */
 import type { ChatCompletion } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
+import { readSources, toSourceAnnotations } from "./cited_sources.ts";
 import type { CompletionDefaults } from "./completion_defaults.ts";
 import { isObject } from "./is_object.ts";
 import { createId, normalizeFinishReason, normalizeText, normalizeUsage, toArguments } from "./normalize_message.ts";
 
 /**
  * Converts a vendor's variation of a chat response to OpenAI's shape: null becomes absent, an object of arguments
- * becomes JSON text, missing arguments become `{}`, and missing ids are created.
+ * becomes JSON text, missing arguments become `{}`, missing ids are created, and sources become annotations.
  *
  * @param body The response; modified in place.
  * @param defaults What fills in missing members.
@@ -21,9 +22,13 @@ export function normalizeCompletion(body: ChatCompletion, defaults: CompletionDe
   if (!Array.isArray(body.choices)) throw invalid("has no choices");
   let isChanged = fillHead(body as Record<string, unknown>, defaults);
   isChanged = normalizeUsage(body) || isChanged;
+  const sources = readSources(body);
   body.choices.forEach((choice: unknown, position) => {
     if (!isObject(choice) || !isObject(choice.message)) throw invalid("has a choice without a message");
     isChanged = normalizeChoice(choice as UncheckedChoice, position, defaults) || isChanged;
+    if (sources.length === 0 || Array.isArray(choice.message.annotations)) return;
+    choice.message.annotations = toSourceAnnotations(sources, String(choice.message.content ?? ""));
+    isChanged = true;
   });
   return isChanged;
 }

@@ -39,7 +39,10 @@ export const messages: ClientDialect = {
       citations: of("text").flatMap(({ citations = [] }: Any) =>
         citations.map(({ url, title, cited_text: text }: Any) => ({ url, title, text }))
       ),
-      finish: finishes({ end_turn: "stop", max_tokens: "length", tool_use: "tool_calls" }, stop_reason),
+      finish: finishes(
+        { end_turn: "stop", max_tokens: "length", tool_use: "tool_calls", refusal: "content_filter" },
+        stop_reason,
+      ),
       tokens: [usage.input_tokens + cached, usage.output_tokens],
     };
   },
@@ -120,7 +123,11 @@ export const gemini: ClientDialect = {
           text: decoder.decode(bytesOf(text).subarray(startIndex, endIndex)),
         }))
       ),
-      finish: finishes({ STOP: calls.length > 0 ? "tool_calls" : "stop", MAX_TOKENS: "length" }, finishReason),
+      finish: finishes({
+        STOP: calls.length > 0 ? "tool_calls" : "stop",
+        MAX_TOKENS: "length",
+        SAFETY: "content_filter",
+      }, finishReason),
       tokens: [usage.promptTokenCount, usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0)],
     };
   },

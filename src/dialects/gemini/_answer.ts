@@ -10,8 +10,10 @@ import type {
   ToolCall,
 } from "../../contracts/openai.ts";
 import { parseBoundedJson } from "../../util/bounded_json.ts";
+import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { signed } from "./_carried.ts";
+import { toGrounding } from "./_grounding.ts";
 
 /** What is known of a candidate in addition to its choice. */
 interface CandidateEnd {
@@ -37,6 +39,7 @@ export function responseOf({ id, model, choices, usage }: ChatCompletion, includ
       hasRefused: Boolean(message.refusal),
     }),
     ...logprobsOf(logprobs),
+    ...toGrounding(message.content ?? "", message.annotations),
   }));
   return { candidates, usageMetadata: usageOf(usage), modelVersion: model, responseId: id };
 }
@@ -116,8 +119,21 @@ function messageParts(message: AssistantMessage, includesThoughts: boolean): (Js
       ? [{ text: reasoning, thought: true }]
       : []),
     ...strings.map((text) => ({ text, ...signed({}, details) })),
+    ...imageParts(message.images),
     ...lastParts(tool_calls, details),
   ];
+}
+
+/** The parts of images that the model has generated. */
+export function imageParts(images: unknown): JsonObject[] {
+  if (!Array.isArray(images)) return [];
+  return images.filter(isObject).flatMap(({ image_url, extra_content: state }) => {
+    const url = isObject(image_url) ? image_url.url : undefined;
+    if (typeof url !== "string") return [];
+    const { type: mimeType = "image/*", data } = parseDataUrl(url) ?? {};
+    const part = data === undefined ? { fileData: { mimeType, fileUri: url } } : { inlineData: { mimeType, data } };
+    return [{ ...part, ...signed(isObject(state) ? state : undefined) }];
+  });
 }
 
 function argumentsOf(text: string): JsonObject | undefined {

@@ -17,6 +17,7 @@ interface ModelTurn {
   text: string;
   thoughts: string;
   readonly details: JsonObject[];
+  readonly images: ContentPart[];
   readonly calls: ToolCall[];
 }
 
@@ -68,7 +69,7 @@ class Conversation {
 
   addModel(content: JsonObject, position: Position): void {
     this.#endUser(position);
-    this.#turn ??= { text: "", thoughts: "", details: [], calls: [] };
+    this.#turn ??= { text: "", thoughts: "", details: [], images: [], calls: [] };
     for (const { fields, position: at } of partsOf(content, position)) this.#addPart(this.#turn, fields, at);
   }
 
@@ -98,15 +99,16 @@ class Conversation {
 
   #endModel(): void {
     if (this.#turn === undefined) return;
-    const { text, thoughts, details, calls } = this.#turn;
+    const { text, thoughts, details, images, calls } = this.#turn;
     this.#turn = undefined;
-    if (text === "" && thoughts === "" && calls.length === 0) return;
+    if (text === "" && thoughts === "" && images.length + calls.length === 0) return;
     this.#open = new OpenCalls(calls.map(({ id, function: { name } }) => ({ id, name })));
     this.#messages.push({
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,
       ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(images.length === 0 ? {} : { images }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     });
   }
@@ -130,6 +132,12 @@ class Conversation {
     addDetails(turn.details, details);
     if (fields.functionCall !== undefined) {
       turn.calls.push({ ...this.#call(fields, position, turn.calls.length), ...state });
+      return;
+    }
+    if (fields.inlineData !== undefined || fields.fileData !== undefined) {
+      const [part] = userPart(fields, position);
+      if (part?.type === "image_url") turn.images.push({ ...part, index: turn.images.length, ...state });
+      else position.addInexpressible();
       return;
     }
     const text = position.member("text").text(fields.text);

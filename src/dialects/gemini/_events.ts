@@ -2,13 +2,22 @@
  * Converts chat chunks to the responses of `streamGenerateContent`: server-sent events, or items of one JSON array.
  * @module
  */
-import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
+import type {
+  Annotation,
+  ChatCompletionChunk,
+  CompletionUsage,
+  Delta,
+  JsonObject,
+  ToolCallDelta,
+} from "../../contracts/openai.ts";
+import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
-import { candidateOf, lastParts, logprobsOf, usageOf } from "./_answer.ts";
+import { candidateOf, imageParts, lastParts, logprobsOf, usageOf } from "./_answer.ts";
 import { signed } from "./_carried.ts";
 import { errorBodyOf } from "./_errors.ts";
+import { toGrounding } from "./_grounding.ts";
 
 /** Format of a stream. */
 interface StreamForm {
@@ -30,6 +39,9 @@ interface Candidate {
   readonly calls: Map<number, OpenCall>;
   /** Reasoning details that no part carries yet. */
   readonly details: JsonObject[];
+  /** The text so far, and its annotations. */
+  text: string;
+  readonly annotations: Annotation[];
   reason: string | null;
   hasRefused: boolean;
 }
@@ -72,10 +84,13 @@ export class ContentEvents implements EventTranslator {
   }
 
   end(): string {
-    const candidates = [...this.#candidates].map(([index, { calls, details, reason, hasRefused }]) => {
-      const inOrder = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
-      return candidateOf(lastParts(inOrder, details), { index, reason, hasRefused });
-    });
+    const candidates = [...this.#candidates].map(
+      ([index, { calls, details, text, annotations, reason, hasRefused }]) => {
+        const inOrder = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
+        const candidate = candidateOf(lastParts(inOrder, details), { index, reason, hasRefused });
+        return { ...candidate, ...toGrounding(text, annotations) };
+      },
+    );
     return this.#write({ candidates, usageMetadata: usageOf(this.#usage), ...this.#head }) + this.#last();
   }
 
@@ -86,7 +101,7 @@ export class ContentEvents implements EventTranslator {
   #candidateAt(index: number): Candidate {
     let candidate = this.#candidates.get(index);
     if (candidate === undefined) {
-      candidate = { calls: new Map(), details: [], reason: null, hasRefused: false };
+      candidate = { calls: new Map(), details: [], text: "", annotations: [], reason: null, hasRefused: false };
       this.#candidates.set(index, candidate);
     }
     return candidate;
@@ -101,12 +116,15 @@ export class ContentEvents implements EventTranslator {
       parts.push({ text: reasoning, thought: true });
     }
     if (typeof content === "string" && content !== "") {
+      candidate.text += content;
       parts.push({ text: content, ...signed({}, candidate.details) });
     }
     if (typeof refusal === "string" && refusal !== "") {
       candidate.hasRefused = true;
       parts.push({ text: refusal, ...signed({}, candidate.details) });
     }
+    if (Array.isArray(delta.annotations)) appendAll(candidate.annotations, delta.annotations);
+    appendAll(parts, imageParts(delta.images));
     return parts;
   }
 

@@ -7,11 +7,14 @@ import type {
   ChatCompletion,
   CompletionUsage,
   JsonObject,
+  OutputImage,
   ToolCall,
 } from "../../contracts/openai.ts";
 import { parseBoundedJson } from "../../util/bounded_json.ts";
 import { isObject } from "../../util/is_object.ts";
+import { parseDataUrl } from "../../util/data_url.ts";
 import { carrierOf } from "./_carried.ts";
+import { toTextBlocks } from "./_citations.ts";
 
 /** Why a choice ended. */
 interface ChoiceEnd {
@@ -92,15 +95,26 @@ function inputOf(text: string): JsonObject {
 function blocksOf(message: AssistantMessage): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
   const { reasoning_details } = message;
-  const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "");
+  const { annotations, images } = message;
   return [
     ...(typeof reasoning === "string" && reasoning !== ""
       ? [{ type: "thinking", thinking: reasoning, signature: "" }]
       : []),
     ...(Array.isArray(reasoning_details) && reasoning_details.length > 0 ? [carrierOf({ reasoning_details })] : []),
-    ...strings.map((text) => ({ type: "text", text })),
+    ...toTextBlocks(content ?? "", annotations),
+    ...(refusal ? [{ type: "text", text: refusal }] : []),
+    ...(Array.isArray(images) ? images.flatMap(imageBlocks) : []),
     ...tool_calls.flatMap(callBlocks),
   ];
+}
+
+/** The blocks of an image that the model has generated: what carries its state, and the image. */
+export function imageBlocks({ image_url, extra_content: state }: OutputImage): JsonObject[] {
+  const url = image_url?.url;
+  if (typeof url !== "string") return [];
+  const { type: media_type, data } = parseDataUrl(url) ?? {};
+  const source = data === undefined ? { type: "url", url } : { type: "base64", media_type, data };
+  return [...(isObject(state) ? [carrierOf(state)] : []), { type: "image", source }];
 }
 
 function callBlocks({ id, function: { name, arguments: text }, extra_content: state }: ToolCall): JsonObject[] {

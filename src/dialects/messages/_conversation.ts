@@ -170,6 +170,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
   const calls: ToolCall[] = [];
   let state: JsonObject | undefined;
   const details: JsonObject[] = [];
+  const images: ContentPart[] = [];
   const unknown: ContentPart[] = [];
   for (const { block, at } of entries) {
     switch (block.type) {
@@ -186,6 +187,12 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
         addDetails(details, state.reasoning_details);
         state = undefined;
         break;
+      case "image":
+        for (const { type, image_url } of partsOf(block, at, nativeOnly)) {
+          images.push({ type, image_url, index: images.length, ...(state && { extra_content: state }) });
+        }
+        state = undefined;
+        break;
       case "tool_use":
         calls.push(toolCall(block, at, state));
         state = undefined;
@@ -193,7 +200,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
       default:
         appendAll(
           unknown,
-          unknownParts(block, at, { nativeOnly, known: "text, thinking, redacted_thinking and tool_use" }),
+          unknownParts(block, at, { nativeOnly, known: "text, image, thinking, redacted_thinking and tool_use" }),
         );
     }
   }
@@ -204,6 +211,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
     content: isSilent ? null : plainOf([{ type: "text", text, ...text === "" ? {} : mark }, ...unknown]),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(images.length === 0 ? {} : { images }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }

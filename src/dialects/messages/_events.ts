@@ -10,8 +10,10 @@ import { JsonProgress } from "../../util/json_progress.ts";
 import { Queue } from "../../util/queue.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
-import { endOf, usageOf } from "./_answer.ts";
+import { readCitations } from "../../util/annotations.ts";
+import { endOf, imageBlocks, usageOf } from "./_answer.ts";
 import { carrierOf } from "./_carried.ts";
+import { toCitation } from "./_citations.ts";
 import { errorBodyOf } from "./_errors.ts";
 
 /** A tool call. */
@@ -24,13 +26,19 @@ interface OpenCall {
   readonly progress: JsonProgress;
 }
 
-/** The open block: its type, or its tool call. */
-type OpenBlock = "thinking" | "text" | OpenCall;
+/** The open block: its type, or its tool call. Text that follows citations is another block. */
+type OpenBlock = "thinking" | "text" | "cited" | OpenCall;
 
 /** Text that waits until an incomplete tool call is closed. */
 interface WaitingText {
   readonly kind: "thinking" | "text";
   text: string;
+  citations?: JsonObject[];
+}
+
+/** A complete block. */
+interface WholeBlock {
+  readonly block: JsonObject;
 }
 
 /**
@@ -44,11 +52,13 @@ export class MessageEvents implements EventTranslator {
   #blocks = 0;
   #open: OpenBlock | undefined;
   /** What started before the open call was complete, in order. */
-  #waiting = new Queue<OpenCall | WaitingText>();
+  #waiting = new Queue<OpenCall | WaitingText | WholeBlock>();
   /** All calls, by their index in chat. */
   readonly #calls = new Map<number, OpenCall>();
   /** Reasoning details since the last block that carries some. */
   #details: JsonObject[] = [];
+  /** The text so far, to which citations refer. */
+  #text = "";
   #hasRefused = false;
   #usage: CompletionUsage | undefined;
   #end: { finish_reason: string | null; stop_reason?: unknown } = { finish_reason: null };
@@ -95,24 +105,37 @@ export class MessageEvents implements EventTranslator {
     let events = "";
     addDetails(this.#details, delta.reasoning_details);
     if (typeof reasoning === "string") events += this.#write("thinking", reasoning);
-    if (typeof content === "string") events += this.#write("text", content);
+    if (typeof content === "string") {
+      this.#text += content;
+      events += this.#write("text", content);
+    }
+    const citations = readCitations(delta.annotations);
+    if (citations.length > 0) events += this.#write("text", "", citations.map((one) => toCitation(one, this.#text)));
     if (typeof refusal === "string" && refusal !== "") {
       this.#hasRefused = true;
       events += this.#write("text", refusal);
     }
+    const images = Array.isArray(delta.images) ? delta.images.flatMap(imageBlocks) : [];
+    for (const block of images) events += this.#beginInTurn({ block });
     for (const call of tool_calls ?? []) events += this.#call(call);
     return events;
   }
 
-  #write(kind: "thinking" | "text", text: string): string {
-    if (text === "") return "";
-    if (this.#isBusy) {
-      const last = this.#waiting.last;
-      if (last !== undefined && "kind" in last && last.kind === kind) last.text += text;
-      else this.#waiting.push({ kind, text });
-      return "";
+  #write(kind: "thinking" | "text", text: string, citations?: JsonObject[]): string {
+    if (text === "" && citations === undefined) return "";
+    const last = this.#isBusy ? this.#waiting.last : undefined;
+    if (last === undefined || !("kind" in last) || last.kind !== kind || last.citations !== undefined) {
+      return this.#beginInTurn({ kind, text, ...(citations && { citations }) });
     }
-    return this.#begin({ kind, text });
+    last.text += text;
+    if (citations !== undefined) last.citations = citations;
+    return "";
+  }
+
+  #beginInTurn(block: WaitingText | WholeBlock): string {
+    if (!this.#isBusy) return this.#begin(block);
+    this.#waiting.push(block);
+    return "";
   }
 
   #call({ index = 0, id = "", function: fn, extra_content }: ToolCallDelta): string {
@@ -149,17 +172,24 @@ export class MessageEvents implements EventTranslator {
   }
 
   /** Writes a text, or opens the block of a call with its arguments so far. */
-  #begin(block: OpenCall | WaitingText): string {
+  #begin(block: OpenCall | WaitingText | WholeBlock): string {
+    if ("block" in block) return this.#close() + this.#carry() + this.#startBlock(block.block) + this.#stop();
     return "kind" in block ? this.#beginText(block) : this.#beginCall(block);
   }
 
-  #beginText({ kind, text }: WaitingText): string {
+  #beginText({ kind, text, citations = [] }: WaitingText): string {
     const delta = kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
-    if (this.#open === kind) return this.#delta(delta);
+    const isOpen = this.#open === kind || this.#open === "cited" && text === "";
+    const events = (isOpen ? "" : this.#openText(kind)) + (text === "" ? "" : this.#delta(delta));
+    if (citations.length > 0) this.#open = "cited";
+    return events + citations.map((citation) => this.#delta({ type: "citations_delta", citation })).join("");
+  }
+
+  #openText(kind: WaitingText["kind"]): string {
     const block = kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" };
     const events = this.#close() + (kind === "text" ? this.#carry() : "") + this.#startBlock(block);
     this.#open = kind;
-    return events + this.#delta(delta);
+    return events;
   }
 
   #beginCall(call: OpenCall): string {

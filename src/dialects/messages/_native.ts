@@ -8,6 +8,7 @@ import { isObject } from "../../util/is_object.ts";
 import type { DialectRequest, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
 import { carriedBy } from "./_carried.ts";
+import { isForeignCitation } from "./_citations.ts";
 
 /** Header that enables beta features of the API. */
 const betaHeader = "anthropic-beta";
@@ -30,7 +31,7 @@ interface NativeFacts {
  */
 export function nativeOf(body: JsonObject, { headers, nativeOnly }: NativeFacts): Translation["native"] {
   const turns = body.messages as readonly JsonObject[];
-  const hasForeign = turns.some(({ content }) => Array.isArray(content) && content.some(isForeign));
+  const hasForeign = turns.some((turn) => withoutForeign(turn)[0] !== turn);
   const isRejected = hasForeign && isObject(body.thinking) && body.thinking.type === "enabled";
   if (isRejected && nativeOnly === undefined) return undefined;
   const beta = headers.get(betaHeader);
@@ -67,11 +68,28 @@ function withoutThinking({ context_management: management }: JsonObject): JsonOb
 
 function withoutForeign(turn: JsonObject): JsonObject[] {
   if (!Array.isArray(turn.content)) return [turn];
-  const content = turn.content.filter((block) => !isForeign(block));
+  const blocks: readonly JsonObject[] = turn.content;
+  const content = blocks.filter((block) => !isForeign(block, turn)).map(withoutForeignCitations);
+  if (content.length === blocks.length && content.every((block, index) => block === blocks[index])) return [turn];
   return content.length === 0 && turn.content.length > 0 ? [] : [{ ...turn, content }]; // a turn must not be empty
 }
 
-/** Thinking blocks of models of other APIs: they have no signature, or carry state of ModelMesh. */
-function isForeign(block: JsonObject): boolean {
-  return block.type === "thinking" && !block.signature || carriedBy(block) !== undefined;
+/**
+ * Blocks of models of other APIs, which this API would reject: images, thinking without a signature, what carries state
+ * of ModelMesh, and empty text, which only carries citations.
+ */
+function isForeign(block: JsonObject, { role }: JsonObject): boolean {
+  return block.type === "thinking" && !block.signature || carriedBy(block) !== undefined ||
+    role === "assistant" && (block.type === "image" || block.text === "" && hasForeignCitation(block));
+}
+
+function hasForeignCitation({ citations }: JsonObject): boolean {
+  return Array.isArray(citations) && citations.some(isForeignCitation);
+}
+
+function withoutForeignCitations(block: JsonObject): JsonObject {
+  if (!hasForeignCitation(block)) return block;
+  const { citations, ...rest } = block;
+  const own = (citations as unknown[]).filter((citation) => !isForeignCitation(citation));
+  return own.length === 0 ? rest : { ...rest, citations: own };
 }

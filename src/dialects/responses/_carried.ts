@@ -53,7 +53,7 @@ export function withoutOwn(items: readonly JsonObject[]): readonly JsonObject[] 
   if (!items.some(isOwn)) return items;
   return items.flatMap((item) => {
     if (!isOwn(item)) return [item];
-    if (item.type === "reasoning") return [];
+    if (item.type === "reasoning" || item.type === "image_generation_call") return [];
     const { id: _, ...rest } = item;
     return [rest];
   });

@@ -13,7 +13,7 @@ import type { ResponsesNativeOnly } from "./_native_only.ts";
 import { detailsIn, statesIn } from "./_carried.ts";
 import { type AssistantContent, assistantContent, inputParts, quoted, stringAt, textOf } from "./_content.ts";
 
-const itemKinds = "message, reasoning, function_call or function_call_output";
+const itemKinds = "message, reasoning, image_generation_call, function_call or function_call_output";
 
 /**
  * Converts a conversation.
@@ -55,6 +55,7 @@ function itemsOf(input: unknown, nativeOnly: ResponsesNativeOnly): readonly Json
 interface Turn extends AssistantContent {
   readonly thoughts: string[];
   readonly details: JsonObject[];
+  readonly images: JsonObject[];
   readonly calls: ToolCall[];
 }
 
@@ -111,6 +112,8 @@ class Conversation {
       case "function_call":
         this.#open().calls.push(this.#callOf(item, where));
         return;
+      case "image_generation_call":
+        return this.#addImage(item, where);
       case "function_call_output":
         return this.#endTurn(); // it already follows its call
       case "item_reference":
@@ -176,6 +179,16 @@ class Conversation {
     }
   }
 
+  #addImage({ id, result, output_format: format = "png" }: JsonObject, where: string): void {
+    if (typeof result !== "string" || result === "") {
+      return this.#beyond.addLack(where, { what: "is an image without its content", instead: "send its result" });
+    }
+    const state = typeof id === "string" ? this.#states[id] : undefined;
+    const { images } = this.#open();
+    const image_url = { url: `data:image/${String(format)};base64,${result}` };
+    images.push({ type: "image_url", image_url, index: images.length, ...(state && { extra_content: state }) });
+  }
+
   #callOf(item: JsonObject, where: string): ToolCall {
     const id = stringAt(item, "call_id", where);
     const state = this.#states[id];
@@ -189,20 +202,21 @@ class Conversation {
 
   #open(): Turn {
     if (this.#turn === undefined) this.#addFiles([]);
-    return this.#turn ??= { text: "", refusal: "", thoughts: [], details: [], calls: [] };
+    return this.#turn ??= { text: "", refusal: "", thoughts: [], details: [], images: [], calls: [] };
   }
 
   #endTurn(): void {
     if (this.#turn === undefined) return;
-    const { text, refusal, thoughts, details, calls } = this.#turn;
+    const { text, refusal, thoughts, details, images, calls } = this.#turn;
     this.#turn = undefined;
-    if (text === "" && refusal === "" && calls.length === 0) return; // reasoning without output
+    if (text === "" && refusal === "" && images.length === 0 && calls.length === 0) return; // reasoning without output
     this.#messages.push({
       role: "assistant",
       content: text === "" && (calls.length > 0 || refusal !== "") ? null : text,
       ...(refusal === "" ? {} : { refusal }),
       ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join("\n\n") }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(images.length === 0 ? {} : { images }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     });
     const results = calls.flatMap(({ id }) => this.#takeResult(id));

@@ -4,12 +4,22 @@
  * Source: https://platform.openai.com/docs/api-reference/responses-streaming
  * @module
  */
-import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
+import type {
+  ChatCompletionChunk,
+  CompletionUsage,
+  Delta,
+  JsonObject,
+  OutputImage,
+  ToolCallDelta,
+} from "../../contracts/openai.ts";
+import { readCitations } from "../../util/annotations.ts";
 import { appendAll } from "../../util/append_all.ts";
+import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import { type AnswerHead, nameOf, responseOf, statusOf, usageOf } from "./_answer.ts";
 import { contentFor, ownId } from "./_carried.ts";
+import { kinds, type TextKind } from "./_text_kinds.ts";
 
 /** Emits an event, complete except for its sequence number. Objects that it refers to may change later. */
 type Emit = (type: string, event: JsonObject) => void;
@@ -26,50 +36,9 @@ interface OpenText {
   readonly index: number;
   readonly part: JsonObject;
   readonly kind: TextKind;
+  /** Where it begins in the text of the response. */
+  readonly start: number;
 }
-
-/** The kinds of text, with the names in their events. */
-interface TextKind {
-  /** Type of the item. */
-  readonly itemType: "message" | "reasoning";
-  /** Type of the part. */
-  readonly type: string;
-  /** Member of the part with the text, also in its final event. */
-  readonly member: "text" | "refusal";
-  /** Infix of the event names. */
-  readonly event: string;
-  readonly partEvent: string;
-  /** Member with the index of the part. */
-  readonly indexName: "content_index" | "summary_index";
-  /** Further members of the part. */
-  readonly more: () => JsonObject;
-}
-
-const messageKind: Pick<TextKind, "itemType" | "partEvent" | "indexName"> = {
-  itemType: "message",
-  partEvent: "response.content_part",
-  indexName: "content_index",
-};
-
-const kinds = {
-  thoughts: {
-    itemType: "reasoning",
-    type: "summary_text",
-    member: "text",
-    event: "response.reasoning_summary_text",
-    partEvent: "response.reasoning_summary_part",
-    indexName: "summary_index",
-    more: () => ({}),
-  },
-  text: {
-    ...messageKind,
-    type: "output_text",
-    member: "text",
-    event: "response.output_text",
-    more: () => ({ annotations: [], logprobs: [] }),
-  },
-  refusal: { ...messageKind, type: "refusal", member: "refusal", event: "response.refusal", more: () => ({}) },
-} as const satisfies Record<string, TextKind>;
 
 /** Builds the output of one response. Text is closed when another item starts; calls stay open until the end. */
 export class Output {
@@ -79,6 +48,9 @@ export class Output {
   #response: JsonObject | undefined;
   #name = "";
   #text: OpenText | undefined;
+  /** The last part of the text, to which citations refer, and the length of the text. */
+  #cited: OpenText | undefined;
+  #length = 0;
   /** Function call items, by their index in chat. */
   readonly #calls = new Map<number, OpenItem>();
   /** Reasoning details since the last item that carries some. */
@@ -154,6 +126,8 @@ export class Output {
       this.#hasRefused = true;
       this.#write(kinds.refusal, refusal);
     }
+    this.#annotate(delta.annotations);
+    if (Array.isArray(delta.images)) { for (const image of delta.images) this.#image(image); }
     tool_calls?.forEach((call, position) => this.#call(call, position));
   }
 
@@ -162,6 +136,7 @@ export class Output {
     if (this.#text?.kind !== kind) this.#openText(kind);
     const { part, item, index } = this.#text!;
     part[kind.member] = (part[kind.member] as string) + text;
+    if (kind === kinds.text) this.#length += text.length;
     const scores = logprobs.map(scoreOf);
     if (kind === kinds.text) appendAll(part.logprobs as JsonObject[], scores);
     this.#emit(`${kind.event}.delta`, {
@@ -170,6 +145,36 @@ export class Output {
       delta: text,
       ...(kind === kinds.text ? { logprobs: scores } : {}),
     });
+  }
+
+  /** Positions are those of the part. */
+  #annotate(annotations: unknown): void {
+    const citations = readCitations(annotations);
+    if (citations.length > 0 && this.#cited === undefined) this.#openText(kinds.text);
+    for (const { start, end, url, title } of citations) {
+      const { item, index, part, start: from } = this.#cited!;
+      const all = part.annotations as JsonObject[];
+      const [start_index, end_index] = [start, end].map((position) => Math.max(0, position - from));
+      const annotation = { type: "url_citation", start_index, end_index, title, url };
+      const location = { ...locationOf(item), content_index: index, annotation_index: all.length };
+      all.push(annotation);
+      this.#emit("response.output_text.annotation.added", { ...location, annotation });
+    }
+  }
+
+  #image({ image_url, extra_content: state }: OutputImage): void {
+    const url = image_url?.url;
+    if (typeof url !== "string") return;
+    const { type = "", data: result } = parseDataUrl(url) ?? {};
+    if (result === undefined) return this.#write(kinds.text, `![image](${url})`); // the item has no URL
+    this.#closeText("completed");
+    this.#carryDetails();
+    const id = this.#newId("ig");
+    if (isObject(state)) this.#carry(contentFor(state, id));
+    const image = this.#addItem({ id, type: "image_generation_call", status: "in_progress", result: null });
+    Object.assign(image.item, { result, output_format: type.replace("image/", "") });
+    this.#emit("response.image_generation_call.completed", locationOf(image));
+    this.#closeItem(image, "completed");
   }
 
   #openText(kind: TextKind): void {
@@ -189,7 +194,8 @@ export class Output {
     const part: JsonObject = { type: kind.type, [kind.member]: "", ...kind.more() };
     const index = parts.length;
     parts.push(part);
-    this.#text = { item: item!, index, part, kind };
+    this.#text = { item: item!, index, part, kind, start: this.#length };
+    if (kind === kinds.text) this.#cited = this.#text;
     this.#emit(`${kind.partEvent}.added`, { ...locationOf(item!), [kind.indexName]: index, part });
   }
 

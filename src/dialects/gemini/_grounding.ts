@@ -1,0 +1,40 @@
+/**
+ * Converts annotations of chat to grounding metadata, whose positions are bytes.
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import { readCitations } from "../../util/annotations.ts";
+import { ByteOffsets } from "../../util/byte_offsets.ts";
+
+/**
+ * Converts annotations to the member `groundingMetadata`; empty if there are none.
+ *
+ * @param text The text.
+ * @param annotations Its annotations, as they came.
+ */
+export function toGrounding(text: string, annotations: unknown): JsonObject {
+  const citations = readCitations(annotations);
+  if (citations.length === 0) return {};
+  const offsets = new ByteOffsets(text);
+  const groundingChunks: JsonObject[] = [];
+  const groundingSupports: { segment: JsonObject; groundingChunkIndices: number[] }[] = [];
+  const known = new Map<string, number>();
+  for (const { start, end, url, title } of citations) {
+    const key = JSON.stringify([url, title]);
+    const index = known.get(key) ?? groundingChunks.length;
+    if (index === groundingChunks.length) {
+      known.set(key, index);
+      groundingChunks.push(url === "" ? { retrievedContext: { title } } : { web: { uri: url, title } });
+    }
+    if (end <= start) continue; // without a place
+    const [startIndex, endIndex] = [offsets.toByte(start), offsets.toByte(end)];
+    const last = groundingSupports.at(-1);
+    if (last?.segment.startIndex === startIndex && last.segment.endIndex === endIndex) {
+      last.groundingChunkIndices.push(index);
+    } else {
+      const segment = { startIndex, endIndex, text: text.slice(start, end) };
+      groundingSupports.push({ segment, groundingChunkIndices: [index] });
+    }
+  }
+  return { groundingMetadata: { groundingChunks, groundingSupports } };
+}

@@ -1,0 +1,53 @@
+/**
+ * Citations of a response: OpenAI's `annotations`, to and from which those of other APIs are translated.
+ * @module
+ */
+import type { Annotation, JsonObject } from "../contracts/openai.ts";
+import { isObject } from "./is_object.ts";
+
+/** A citation: which part of a text is based on which source. */
+export interface Citation {
+  /** The cited part of the text, in UTF-16 code units; both are 0 if it is unknown. */
+  readonly start: number;
+  readonly end: number;
+  /** URL of the source; empty for a document without one. */
+  readonly url: string;
+  readonly title: string;
+  /** Vendor-specific form of the citation, keyed by vendor. */
+  readonly extra?: JsonObject | undefined;
+}
+
+/** Converts a citation to an annotation. */
+export function toAnnotation({ start, end, url, title, extra }: Citation): Annotation {
+  return {
+    type: "url_citation",
+    url_citation: { start_index: start, end_index: end, url, title },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
+}
+
+/**
+ * Reads the citations of a message or a delta, in the order of the text. Annotations of other types are skipped.
+ *
+ * @param annotations The member as it came.
+ */
+export function readCitations(annotations: unknown): Citation[] {
+  if (!Array.isArray(annotations)) return [];
+  return annotations.flatMap((annotation: unknown): Citation[] => {
+    const { type, url_citation: given, extra_content: extra } = isObject(annotation) ? annotation : {};
+    if (type !== "url_citation" || !isObject(given)) return [];
+    const { url, title, start_index, end_index } = given;
+    const start = toPosition(start_index);
+    return [{
+      start,
+      end: Math.max(start, toPosition(end_index)),
+      url: String(url ?? ""),
+      title: String(title ?? url ?? ""),
+      extra: isObject(extra) ? extra : undefined,
+    }];
+  }).sort((one, other) => one.start - other.start || one.end - other.end);
+}
+
+function toPosition(value: unknown): number {
+  return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
+}
