@@ -6,6 +6,7 @@
  */
 import type { Annotation, AssistantMessage, ChatCompletion, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
 import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
@@ -82,7 +83,7 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
     if (block?.type === "text") {
       const start = text.length;
       text += block.text ?? "";
-      annotations.push(...toAnnotations(block.citations, { start, end: text.length }));
+      appendAll(annotations, toAnnotations(block.citations, { start, end: text.length }));
     } else if (block?.type === "thinking" && block.thinking) reasoning.push(String(block.thinking));
     else if (isCall(Object(block), facts)) {
       calls.push(toToolCall(block, thoughts));

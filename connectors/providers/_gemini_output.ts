@@ -6,7 +6,7 @@
  * @module
  */
 import type { Annotation, JsonObject, OutputImage } from "../../src/contracts/openai.ts";
-import { toAnnotation } from "../../src/util/annotations.ts";
+import { maxRepeats, toAnnotation } from "../../src/util/annotations.ts";
 import { ByteOffsets } from "../../src/util/byte_offsets.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
@@ -57,15 +57,16 @@ export function toAnnotations(
     return { start: from!, end: to! };
   };
   const others = new Set(sources);
-  const supported = asObjects(groundingSupports).flatMap(({ segment, groundingChunkIndices: indices }) => {
+  const supported: Annotation[] = [];
+  for (const { segment, groundingChunkIndices: indices } of asObjects(groundingSupports)) {
     const range = toRange(asObject(segment) ?? {});
-    return (Array.isArray(indices) ? indices : []).flatMap((index) => {
+    for (const index of Array.isArray(indices) ? indices.slice(0, maxRepeats - supported.length) : []) {
       const source = sources[index];
-      if (source === undefined) return [];
+      if (source === undefined) continue;
       others.delete(source);
-      return toAnnotation({ ...source, ...range });
-    });
-  });
+      supported.push(toAnnotation({ ...source, ...range }));
+    }
+  }
   return [
     ...supported,
     ...[...others].map((source) => toAnnotation({ ...source, start: 0, end: 0 })),

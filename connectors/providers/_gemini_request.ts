@@ -50,7 +50,7 @@ export function droppedParamsOf(body: ChatCompletionRequest, content: GenerateCo
     top_p: config.topP !== undefined,
     top_k: config.topK !== undefined,
     seed: config.seed !== undefined,
-    modalities: true,
+    modalities: config.responseModalities !== undefined,
     image_config: config.imageConfig !== undefined,
     presence_penalty: true,
     frequency_penalty: true,

@@ -1,5 +1,5 @@
 /**
- * Perplexity, whose models search the web before they answer. Citations are extra members of the response; every chunk
+ * Perplexity, whose models search the web before they answer. Sources are extra members of the response; every chunk
  * of a stream reports usage by default. `POST /search` searches without a model.
  *
  * `GET /v1/models` lists agent models, not chat models. The list of the account's asynchronous requests serves to

@@ -5,6 +5,9 @@
 import type { Annotation, JsonObject } from "../contracts/openai.ts";
 import { isObject } from "./is_object.ts";
 
+/** Maximum number of annotations that repeat a source which the provider names once. */
+export const maxRepeats = 1_000;
+
 /** A citation: which part of a text is based on which source. */
 export interface Citation {
   /** The cited part of the text, in UTF-16 code units; both are 0 if it is unknown. */
@@ -37,14 +40,11 @@ export function readCitations(annotations: unknown): Citation[] {
     const { type, url_citation: given, extra_content: extra } = isObject(annotation) ? annotation : {};
     if (type !== "url_citation" || !isObject(given)) return [];
     const { url, title, start_index, end_index } = given;
+    const source = { url: String(url ?? ""), title: String(title ?? url ?? "") };
+    if (source.url + source.title === "") return [];
     const start = toPosition(start_index);
-    return [{
-      start,
-      end: Math.max(start, toPosition(end_index)),
-      url: String(url ?? ""),
-      title: String(title ?? url ?? ""),
-      extra: isObject(extra) ? extra : undefined,
-    }];
+    const end = Math.max(start, toPosition(end_index));
+    return [{ ...source, start, end, extra: isObject(extra) ? extra : undefined }];
   }).sort((one, other) => one.start - other.start || one.end - other.end);
 }
 

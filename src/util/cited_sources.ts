@@ -5,7 +5,7 @@
  * @module
  */
 import type { Annotation } from "../contracts/openai.ts";
-import { toAnnotation } from "./annotations.ts";
+import { maxRepeats, toAnnotation } from "./annotations.ts";
 import { isObject } from "./is_object.ts";
 
 /** A source. */
@@ -41,6 +41,7 @@ export function toSourceAnnotations(sources: readonly CitedSource[], text: strin
   for (const { 0: reference, 1: number, index } of text.matchAll(/\[(\d{1,4})\]/g)) {
     const source = sources[Number(number) - 1];
     if (source === undefined || source.url === "") continue;
+    if (annotations.length === maxRepeats) break;
     others.delete(source);
     annotations.push(toAnnotation({ ...source, start: index, end: index + reference.length }));
   }

@@ -1,5 +1,6 @@
 /** Amazon Bedrock: streams. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { fromConverse } from "../../connectors/providers/_bedrock_response.ts";
 import { event, eventFrame, exception } from "../support/event_frames.ts";
 import { emptyBody, html200, json, whole } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
@@ -157,4 +158,36 @@ Deno.test("a whole answer to a streaming request becomes a stream", async () => 
   const answer = { output: { message: { content: [{ text: "Hello" }] } }, stopReason: "end_turn" };
   const { chunks } = await stream({ ...call(), script: json(answer) });
   assertEquals(gather(chunks).content, "Hello");
+});
+
+Deno.test("citations become annotations, of pages of the web and of documents", async () => {
+  const web = { title: "A", sourceContent: [{ text: "Rain" }], location: { web: { url: "https://a.example/" } } };
+  const page = { title: "Report", location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } };
+  const frames = [
+    start,
+    textDelta("Well, "),
+    event("contentBlockStop", { contentBlockIndex: 0 }),
+    delta(1, { text: "it rains" }),
+    delta(1, { citation: web }),
+    delta(1, { citation: page }),
+    event("contentBlockStop", { contentBlockIndex: 1 }),
+    end("end_turn"),
+  ];
+  const { chunks } = await stream(call(...frames));
+  const annotations = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.annotations ?? []));
+  const content = [{ text: "Well, " }, {
+    citationsContent: { content: [{ text: "it rains" }], citations: [web, page] },
+  }];
+  const whole = fromConverse({ output: { message: { content } }, stopReason: "end_turn" }, {
+    ...{ id: "1", model: "m", created: 0, signs: true },
+  });
+  assertEquals(annotations, whole.choices[0]!.message.annotations);
+  assertEquals(whole.choices[0]!.message.content, "Well, it rains");
+  const range = { start_index: 6, end_index: 14 };
+  assertEquals(annotations.map(({ url_citation }) => url_citation), [
+    { ...range, url: "https://a.example/", title: "A" },
+    { ...range, url: "", title: "Report" },
+  ]);
+  const { start_page_number, type } = annotations[1]!.extra_content!.anthropic as Record<string, unknown>;
+  assertEquals([type, start_page_number], ["page_location", 1]);
 });

@@ -9,6 +9,10 @@ const ownProcess = "input of the operator's own command line";
 /** Reasons, by path and name, or the beginning of them. */
 export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_anthropic_content.ts#readCacheControl": oneValue,
+  "connectors/providers/_bedrock_blocks.ts#fromConverseCitation": oneValue,
+  "connectors/providers/_gemini_output.ts#toOutputImage": oneValue,
+  "src/dialects/messages/_citations.ts#toCitation": oneValue,
+  "src/util/annotations.ts#toAnnotation": oneValue,
   "connectors/providers/_anthropic_usage.ts#toFinishReason": oneValue,
   "connectors/providers/_anthropic_usage.ts#toRefusal": oneValue,
   "connectors/providers/_lazy.ts#loadedBy": "declarations of connectors",

@@ -87,6 +87,11 @@ export const chatRequests: Readonly<Record<string, (size: number) => ChatComplet
   }).map(([what, body]) => [what, (size) => ({ model: "m", ...body(size) }) as unknown as ChatCompletionRequest]),
 );
 
+const annotation = (end_index: number) => ({
+  type: "url_citation",
+  url_citation: { start_index: 0, end_index, url: `https://${end_index}.example`, title: "t" },
+});
+const image = (index: number) => ({ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" }, index });
 const detail = (index: number) => ({ type: "reasoning.text", text: "Hm", index });
 
 /** A chat completion with much of everything. */
@@ -101,6 +106,8 @@ export function completion(size: number): ChatCompletion {
       message: {
         ...{ role: "assistant", content: "Hi", refusal: null, tool_calls: times(size, (at) => call(at)) },
         reasoning_details: times(size, detail),
+        images: times(size, image),
+        annotations: times(size, annotation),
       },
       finish_reason: "tool_calls",
       logprobs: { content: times(size, () => ({ token: "a", logprob: 0, bytes: [], top_logprobs: [] })) },
@@ -134,6 +141,9 @@ export const chatStreams: Readonly<Record<string, (size: number) => ChatCompleti
     ...times(size, () => chunk({ reasoning_details: [detail(size - 1)] })),
     chunk({}, "stop"),
   ],
+  "text and citations of all of it in turn": (size) =>
+    times(size, (at) => chunk(at % 2 === 0 ? { content: "Hi" } : { annotations: [annotation(at)] })),
+  "images": (size) => [...times(size, (at) => chunk({ images: [image(at)] })), chunk({}, "stop")],
   "fragments of a call": (size) => [begin(0), ...times(size, () => fragment(0, '{"a":'))],
   "fragments of a call while another one waits": (
     size,

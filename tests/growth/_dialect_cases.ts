@@ -13,14 +13,18 @@ import { TextEvents } from "../../src/dialects/completions/_events.ts";
 import { translateCompletion } from "../../src/dialects/completions/completions.ts";
 import type { Dialect, EventTranslator } from "../../src/dialects/dialect.ts";
 import { ContentEvents } from "../../src/dialects/gemini/_events.ts";
+import { toGrounding } from "../../src/dialects/gemini/_grounding.ts";
 import { geminiEmbedding } from "../../src/dialects/gemini/embedding.ts";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
+import { toTextBlocks } from "../../src/dialects/messages/_citations.ts";
 import { MessageEvents } from "../../src/dialects/messages/_events.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
 import { ResponseEvents } from "../../src/dialects/responses/_events.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
+import { readCitations } from "../../src/util/annotations.ts";
+import { readSources, toSourceAnnotations } from "../../src/util/cited_sources.ts";
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { normalizeFinishReason, normalizeText, normalizeUsage } from "../../src/util/normalize_message.ts";
 import { StreamedCalls } from "../../src/util/streamed_calls.ts";
@@ -151,6 +155,35 @@ export const dialectCases: readonly GrowthCase[] = [
       })
     )
   ),
+  prepared({
+    covers: [
+      "src/util/annotations.ts#readCitations",
+      "src/util/cited_sources.ts#readSources",
+      "src/util/cited_sources.ts#toSourceAnnotations",
+      "src/dialects/messages/_citations.ts#toTextBlocks",
+      "src/dialects/gemini/_grounding.ts#toGrounding",
+    ],
+    what: "citations of all of a text",
+    size: 2_000,
+    input: (size) => completion(size).choices[0]!.message.annotations!,
+    work: (annotations) => {
+      const text = "[1]".repeat(annotations.length);
+      const sources = readSources({ citations: annotations.map(({ url_citation: { url } }) => url) });
+      return [
+        readCitations(annotations),
+        toSourceAnnotations(sources, text),
+        JSON.stringify([toTextBlocks(text, annotations), toGrounding(text, annotations)]).length,
+      ];
+    },
+  }),
+  prepared({
+    covers: ["src/util/cited_sources.ts#toSourceAnnotations"],
+    what: "references to a source with a long URL",
+    size: 5_000,
+    input: (size) => [`https://a.example/${"a".repeat(size)}`],
+    work: ([url]) =>
+      JSON.stringify(toSourceAnnotations([{ url: url!, title: url! }], "[1]".repeat(url!.length))).length,
+  }),
   prepared({
     covers: ["src/dialects/gemini/embedding.ts#geminiEmbedding"],
     what: "requests",

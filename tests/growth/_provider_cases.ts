@@ -2,6 +2,7 @@
  * Provider connectors: requests to vendors, their answers and streams.
  * @module
  */
+import { toAnnotations } from "../../connectors/providers/_anthropic_citations.ts";
 import { readAnthropicError, readSpendLimitReset } from "../../connectors/providers/_anthropic_fault.ts";
 import { isThinkingMissing, toConversation } from "../../connectors/providers/_anthropic_messages.ts";
 import { droppedParamsOf, toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
@@ -18,6 +19,7 @@ import { ConverseStream, fromConverse } from "../../connectors/providers/_bedroc
 import { EventFrameParser } from "../../connectors/providers/_event_frames.ts";
 import { readGeminiError, readGeminiHint, readGeminiWait } from "../../connectors/providers/_gemini_fault.ts";
 import { nativeText } from "../../connectors/providers/_gemini_native.ts";
+import { toAnnotations as toGroundingAnnotations } from "../../connectors/providers/_gemini_output.ts";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
 import { toChatCompletion as fromContent } from "../../connectors/providers/_gemini_response.ts";
 import { GeminiStream } from "../../connectors/providers/_gemini_stream.ts";
@@ -64,6 +66,11 @@ const claudeStreams: Readonly<Record<string, (size: number) => JsonObject[]>> = 
     ...times(size, () => claudeDelta(0, { type: "thinking_delta", thinking: "a" })),
     { type: "content_block_stop", index: 0 },
   ],
+  "citations": (size) => [
+    claudeBlock(0, { type: "text", text: "" }),
+    ...times(size, () => claudeDelta(0, { type: "citations_delta", citation: { url: "u" } })),
+    { type: "content_block_stop", index: 0 },
+  ],
   "blocks": (size) =>
     times(
       size,
@@ -82,6 +89,18 @@ const geminiStreams: Readonly<Record<string, (size: number) => JsonObject[]>> = 
   "text": (size) => times(size, () => ({ candidates: [{ content: { parts: [{ text: "a" }] } }] })),
   "calls": (size) => times(size, () => ({ candidates: [{ content: { parts: [{ functionCall: { name: "f" } }] } }] })),
   "candidates": (size) => times(size, (index) => ({ candidates: [{ index, content: { parts: [{ text: "a" }] } }] })),
+  "sources": (size) => [
+    ...times(
+      size,
+      (at) => ({ candidates: [{ groundingMetadata: { groundingChunks: [{ web: { uri: `u${at}` } }] } }] }),
+    ),
+    { candidates: [{ finishReason: "STOP", groundingMetadata: { groundingSupports: times(size, () => ({})) } }] },
+  ],
+  "images": (size) =>
+    times(
+      size,
+      () => ({ candidates: [{ content: { parts: [{ inlineData: { mimeType: "image/png", data: "A" } }] } }] }),
+    ),
   "counts": (size) => times(size, (at) => ({ candidates: [], usageMetadata: { [`c${at}`]: at } })),
 };
 
@@ -138,6 +157,28 @@ export const providerCases: readonly GrowthCase[] = [
       ],
     }),
     work: (answer) => fromContent(answer, facts),
+  }),
+  prepared({
+    covers: ["connectors/providers/_gemini_output.ts#toAnnotations"],
+    what: "segments, and references to a source with a long URL",
+    size: 5_000,
+    input: (size) => ({
+      groundingMetadata: {
+        groundingChunks: [{ web: { uri: "a".repeat(size), title: "t" } }],
+        groundingSupports: [
+          { groundingChunkIndices: times(size, () => 0) },
+          ...times(size, (at) => ({ segment: { startIndex: 0, endIndex: at }, groundingChunkIndices: [0] })),
+        ],
+      },
+    }),
+    work: (candidate) => JSON.stringify(toGroundingAnnotations(candidate, "ä".repeat(5_000))).length,
+  }),
+  prepared({
+    covers: ["connectors/providers/_anthropic_citations.ts#toAnnotations"],
+    what: "citations",
+    size: 5_000,
+    input: (size) => times(size, (at) => ({ type: "char_location", document_title: `t${at}` })),
+    work: (citations) => toAnnotations(citations, { start: 0, end: 1 }),
   }),
   ...Object.entries(claudeStreams).map(([what, input]) =>
     prepared({

@@ -118,8 +118,8 @@ export const gemini: ClientDialect = {
       images: parts.flatMap(({ inlineData: at }: Any) => at ? [`data:${at.mimeType};base64,${at.data}`] : []),
       citations: supports.flatMap(({ segment: { startIndex = 0, endIndex = 0 }, groundingChunkIndices }: Any) =>
         groundingChunkIndices.map((at: number) => ({
-          url: chunks[at].web.uri,
-          title: chunks[at].web.title,
+          url: chunks[at].web?.uri ?? "",
+          title: (chunks[at].web ?? chunks[at].retrievedContext).title,
           text: decoder.decode(bytesOf(text).subarray(startIndex, endIndex)),
         }))
       ),

@@ -6,6 +6,9 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import { readCitations } from "../../util/annotations.ts";
 import { ByteOffsets } from "../../util/byte_offsets.ts";
 
+/** Maximum length of a part of the text that is repeated beside its position. */
+const maxQuoted = 1_000;
+
 /**
  * Converts annotations to the member `groundingMetadata`; empty if there are none.
  *
@@ -32,7 +35,8 @@ export function toGrounding(text: string, annotations: unknown): JsonObject {
     if (last?.segment.startIndex === startIndex && last.segment.endIndex === endIndex) {
       last.groundingChunkIndices.push(index);
     } else {
-      const segment = { startIndex, endIndex, text: text.slice(start, end) };
+      const quoted = end - start > maxQuoted ? {} : { text: text.slice(start, end) };
+      const segment = { startIndex, endIndex, ...quoted };
       groundingSupports.push({ segment, groundingChunkIndices: [index] });
     }
   }

@@ -6,15 +6,18 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import { type Citation, readCitations } from "../../util/annotations.ts";
 import { isObject } from "../../util/is_object.ts";
 
+/** Maximum length of a quotation, as the API has it. */
+const maxQuoted = 150;
+
 /**
  * Converts a citation.
  *
  * @param citation The citation.
  * @param text The text of the response.
  */
-export function toCitation({ start, end, url, title, extra }: Citation, text: string): JsonObject {
+export function toCitation({ start, end, url, title, extra }: Citation, text: Pick<string, "slice">): JsonObject {
   if (isObject(extra?.anthropic)) return extra.anthropic;
-  const cited_text = text.slice(start, end);
+  const cited_text = text.slice(start, Math.min(end, start + maxQuoted));
   return { type: "web_search_result_location", cited_text, encrypted_index: "", title, url };
 }
 
@@ -22,6 +25,29 @@ export function toCitation({ start, end, url, title, extra }: Citation, text: st
 export function isForeignCitation(citation: unknown): boolean {
   return isObject(citation) && citation.encrypted_index === "";
 }
+
+/** A text that grows, and of which short parts are needed at any time. */
+export class GrowingText {
+  readonly #pages: string[] = [];
+  #last = "";
+
+  add(text: string): void {
+    this.#last += text;
+    for (; this.#last.length >= pageChars; this.#last = this.#last.slice(pageChars)) {
+      this.#pages.push(this.#last.slice(0, pageChars));
+    }
+  }
+
+  /** A part that is not longer than a page. */
+  slice(start: number, end: number): string {
+    const page = Math.floor(start / pageChars);
+    const from = page * pageChars;
+    const pages = [...this.#pages.slice(page, page + 2), ...page + 2 > this.#pages.length ? [this.#last] : []];
+    return pages.join("").slice(start - from, end - from);
+  }
+}
+
+const pageChars = 4_096;
 
 /**
  * Converts a text to blocks: each cited part is a block with its citations.

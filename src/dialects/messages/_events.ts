@@ -13,7 +13,7 @@ import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { readCitations } from "../../util/annotations.ts";
 import { endOf, imageBlocks, usageOf } from "./_answer.ts";
 import { carrierOf } from "./_carried.ts";
-import { toCitation } from "./_citations.ts";
+import { GrowingText, toCitation } from "./_citations.ts";
 import { errorBodyOf } from "./_errors.ts";
 
 /** A tool call. */
@@ -58,7 +58,7 @@ export class MessageEvents implements EventTranslator {
   /** Reasoning details since the last block that carries some. */
   #details: JsonObject[] = [];
   /** The text so far, to which citations refer. */
-  #text = "";
+  readonly #text = new GrowingText();
   #hasRefused = false;
   #usage: CompletionUsage | undefined;
   #end: { finish_reason: string | null; stop_reason?: unknown } = { finish_reason: null };
@@ -106,7 +106,7 @@ export class MessageEvents implements EventTranslator {
     addDetails(this.#details, delta.reasoning_details);
     if (typeof reasoning === "string") events += this.#write("thinking", reasoning);
     if (typeof content === "string") {
-      this.#text += content;
+      this.#text.add(content);
       events += this.#write("text", content);
     }
     const citations = readCitations(delta.annotations);
