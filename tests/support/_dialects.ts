@@ -25,6 +25,8 @@ export interface ReplyCall {
 
 /** The reply of a provider. */
 export interface Reply {
+  /** Id of the response; the same for all by default. */
+  readonly id?: string;
   /** Text, in chunks as streamed. */
   readonly pieces?: readonly string[];
   readonly calls?: readonly ReplyCall[];
@@ -60,8 +62,9 @@ const openai: DialectFacts = {
   connector: "openai.compatible.v1",
   model: "small",
   eventsToContent: 2,
-  answer: ({ pieces = hello, calls, thoughts, stop, usage, gate, cut, failsAfter } = {}) =>
+  answer: ({ id, pieces = hello, calls, thoughts, stop, usage, gate, cut, failsAfter } = {}) =>
     answer({
+      ...(id === undefined ? {} : { id }),
       ...(calls === undefined
         ? { text: pieces.join(""), pieces }
         : { toolCalls: calls.map(({ id, name, input }) => ({ id, name, arguments: JSON.stringify(input) })) }),
@@ -151,7 +154,7 @@ function messageOf(reply: Reply): Json {
   const text = piecesOf(reply).join("");
   const state = calls[0]?.state;
   return {
-    id: "msg_scripted",
+    id: reply.id ?? "msg_scripted",
     type: "message",
     role: "assistant",
     model: "claude-haiku-4-5-20251001",
@@ -227,7 +230,7 @@ function contentOf(reply: Reply, parts: readonly Json[] = partsOf(reply), isLast
       ? { usageMetadata: reply.usage ?? { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 } }
       : {}),
     modelVersion: "gemini-2.5-flash",
-    responseId: "resp-scripted",
+    responseId: reply.id ?? "resp-scripted",
   };
 }
 

@@ -36,6 +36,8 @@ export interface ScriptedUsage {
 
 /** Content of a response, whole or streamed. */
 export interface AnswerOptions {
+  /** Id; the same for all by default. */
+  readonly id?: string;
   /** Text; `Hello world` by default. */
   readonly text?: string | null;
   /** Tool calls; the text is then empty by default. */
@@ -88,9 +90,9 @@ const someUsage: ScriptedUsage = { prompt_tokens: 10, completion_tokens: 5, tota
 
 /** Returns a chat completion. */
 export function completion(options: AnswerOptions & { model: string }): Record<string, unknown> {
-  const { toolCalls, reasoning, usage = someUsage, model } = options;
+  const { id = "chatcmpl-scripted", toolCalls, reasoning, usage = someUsage, model } = options;
   return {
-    id: "chatcmpl-scripted",
+    id,
     object: "chat.completion",
     created,
     model,
@@ -186,7 +188,7 @@ function streamEvents(
 ): { opening: unknown[]; pieces: unknown[]; closing: unknown[] } {
   const { toolCalls = [], reasoning, role = true, usage } = options;
   const base = {
-    id: "chatcmpl-scripted",
+    id: options.id ?? "chatcmpl-scripted",
     object: "chat.completion.chunk",
     created,
     model: options.model ?? modelOf(request),
