@@ -34,7 +34,7 @@ export interface ParseOptions {
 export class MeshConfig extends MeshConfigBase {
   private constructor(checked: CheckedDocument, secrets: SecretStore | undefined) {
     super(checked);
-    bindPlan(this, () => planOf(checked, secrets));
+    bindPlan(this, () => createPlan(checked, secrets));
   }
 
   /**
@@ -50,7 +50,7 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 /** The plan from which a client is created. */
-function planOf({ settings }: CheckedDocument, secrets: SecretStore | undefined): SettingsPlan {
+function createPlan({ settings }: CheckedDocument, secrets: SecretStore | undefined): SettingsPlan {
   if (settings.providers.size === 0) {
     throw new NoProvidersError('The configuration has no "providers", and a browser has no environment to find any in');
   }

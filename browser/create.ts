@@ -9,7 +9,7 @@ import type { MeshClient } from "../src/client/client.ts";
 import { createClient, type CreateParts } from "../src/client/create.ts";
 import { createMockClient } from "../src/client/mock.ts";
 import type { CreateOptions } from "../src/client/options.ts";
-import { planOf } from "../src/client/planned_config.ts";
+import { findPlan } from "../src/client/planned_config.ts";
 import type { MeshConfigBase } from "../src/config/load/mesh_config.ts";
 import { explicitPlan } from "../src/config/build/explicit.ts";
 import type { Engine } from "../src/engine/engine.ts";
@@ -35,7 +35,7 @@ const pageParts = (): CreateParts => ({
  */
 function configureInPage(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
   const { config } = options;
-  const plan = planOf(config);
+  const plan = findPlan(config);
   if (plan !== undefined) {
     engine.config = config as MeshConfigBase;
     return engine.configureBy(plan());

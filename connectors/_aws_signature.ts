@@ -76,9 +76,9 @@ export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<R
     ...names.map((name) => `${name}:${valueOf(name).trim().replace(/\s+/g, " ")}`),
     "",
     names.join(";"),
-    headers["x-amz-content-sha256"] ?? await sha256Of(call.body ?? ""),
+    headers["x-amz-content-sha256"] ?? await hashHex(call.body ?? ""),
   ].join("\n");
-  const text = [algorithm, time, scope, await sha256Of(canonical)].join("\n");
+  const text = [algorithm, time, scope, await hashHex(canonical)].join("\n");
   const signature = hex(await hmac(await signingKey(keys.secretAccessKey, scope), text));
   const credential = `Credential=${keys.accessKeyId}/${scope}`;
   return {
@@ -92,7 +92,7 @@ export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<R
  *
  * @param data Bytes, or a string encoded as UTF-8.
  */
-export async function sha256Of(data: string | Uint8Array): Promise<string> {
+export async function hashHex(data: string | Uint8Array): Promise<string> {
   const bytes = typeof data === "string" ? encoder.encode(data) : data;
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource)));
 }

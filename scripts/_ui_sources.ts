@@ -14,7 +14,7 @@ export async function digestOfSources(): Promise<string> {
   const contents = await Promise.all(
     names.sort().map(async (name) => `${name}\n${await Deno.readTextFile(new URL(name, folder))}`),
   );
-  return await hashOf(contents.join("\n"));
+  return await hashSource(contents.join("\n"));
 }
 
 /**
@@ -22,7 +22,7 @@ export async function digestOfSources(): Promise<string> {
  *
  * @param text Encoded as UTF-8.
  */
-export async function hashOf(text: string): Promise<string> {
+export async function hashSource(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return `sha256-${toBase64(new Uint8Array(digest))}`;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { toBase64 } from "../src/util/base64.ts";
-import { digestOfSources, folder, hashOf } from "./_ui_sources.ts";
+import { digestOfSources, folder, hashSource } from "./_ui_sources.ts";
 import { build, stop, transform } from "./npm/esbuild.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
 import { downloaded } from "./npm/std.ts";
@@ -38,7 +38,7 @@ export async function buildPage(): Promise<Page> {
     .replace("<head>", () => `<!-- uPlot: ${license} -->\n<head>`)
     .replace(/\s*\/\*style\*\/\s*/, () => style)
     .replace(/\s*\/\*script\*\/\s*/, () => script);
-  return { html, license, scriptHash: await hashOf(script), styleHash: await hashOf(style) };
+  return { html, license, scriptHash: await hashSource(script), styleHash: await hashSource(style) };
 }
 
 /** The text of the module that the proxy serves the page from. */

@@ -12,7 +12,7 @@ import { liteLlm } from "./catalogue/litellm.ts";
 import { modelsDev } from "./catalogue/models_dev.ts";
 import { report } from "./catalogue/report.ts";
 import type { Source, SourceModels } from "./catalogue/source.ts";
-import { type VendorList, vendorLists, vendorOf } from "./catalogue/vendors.ts";
+import { findVendor, type VendorList, vendorLists } from "./catalogue/vendors.ts";
 
 /** Sources by flag. */
 const sources: Readonly<Record<string, Source>> = {
@@ -69,7 +69,7 @@ export async function refresh(
     })),
   );
   const comparisons = lists.map((list) => {
-    const others = all.filter(({ file }) => vendorOf(file) === vendorOf(list.file));
+    const others = all.filter(({ file }) => findVendor(file) === findVendor(list.file));
     return compare(list, found, { date, others });
   });
   if (write) { for (const [index, list] of lists.entries()) await update(list, comparisons[index]!, date); }

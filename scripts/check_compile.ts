@@ -56,7 +56,7 @@ function lists(text: string): Check[] {
 }
 
 /** Compiles, with the base runtime if possible. */
-async function checksOf(): Promise<Check[]> {
+async function compileAndCheck(): Promise<Check[]> {
   const real = await compile({});
   if (real.code === 0) return [...lists(real.out + real.err), ...runs];
   const isFetching = /\/denort-/.test(real.err); // everything before it has succeeded
@@ -73,7 +73,9 @@ async function checksOf(): Promise<Check[]> {
 
 async function main(): Promise<number> {
   let failed = 0;
-  const checks = await checksOf().catch((error: Error): Check[] => [["deno compile", () => Promise.reject(error)]]);
+  const checks = await compileAndCheck().catch((
+    error: Error,
+  ): Check[] => [["deno compile", () => Promise.reject(error)]]);
   for (const [name, hold] of checks) {
     try {
       await hold();

@@ -42,13 +42,13 @@ export function checkExports(files: readonly SourceText[]): string[] {
   return files.filter(({ path }) => /^(src|connectors)\//.test(path) && !forTests.includes(path)).flatMap((file) =>
     [...file.text.matchAll(declared)].flatMap(([, name = ""]) => {
       const users = [name, "*"].flatMap((one) => importers.get(`${file.path} ${one}`) ?? []);
-      const problem = problemOf(users, usesIn(file.text, name));
+      const problem = findExportProblem(users, usesIn(file.text, name));
       return problem === undefined ? [] : [`${file.path} exports ${name}: ${problem}`];
     })
   ).sort();
 }
 
-function problemOf(users: readonly string[], ownUses: number): string | undefined {
+function findExportProblem(users: readonly string[], ownUses: number): string | undefined {
   if (users.length === 0) return "no file imports it; leave out `export`, or remove it";
   if (ownUses > 0 || users.some((user) => !user.startsWith("tests/"))) return undefined;
   return "only tests use it; remove it";

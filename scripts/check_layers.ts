@@ -54,7 +54,7 @@ export function checkImports(edges: readonly Edge[]): string[] {
 }
 
 function reasonAgainst({ from, to }: Edge): string | undefined {
-  const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
+  const [fromRoom, toRoom] = [findRoom(from), findRoom(to)];
   const isOurs = /^(browser|src|connectors|tests|scripts)\/|^[^/:@]+\.ts$/.test(to) && !to.startsWith("scripts/std/");
   if (!isOurs || fromRoom === toRoom) return undefined;
   if (fromRoom === "connectors") {
@@ -62,19 +62,19 @@ function reasonAgainst({ from, to }: Edge): string | undefined {
   }
   if (toRoom === "connectors") return shells.includes(fromRoom) ? undefined : "only the shells choose connectors";
   if (toRoom === "src/runtime") return shells.includes(fromRoom) ? undefined : "only the shells choose a runtime";
-  const [above, below] = [layerOf(fromRoom), layerOf(toRoom)];
+  const [above, below] = [findLayer(fromRoom), findLayer(toRoom)];
   if (above < 0) return "this file belongs to no layer: name its room in scripts/check_layers.ts";
   if (below < 0) return "what is imported belongs to no layer";
   return above <= below ? undefined : `imports point down only, and ${toRoom} is above ${fromRoom}`;
 }
 
-function roomOf(path: string): string {
+function findRoom(path: string): string {
   const [first = "", second] = path.split("/");
   if (first === "connectors" || first === "browser") return first;
   return second === undefined ? first : `${first}/${second}`;
 }
 
-function layerOf(room: string): number {
+function findLayer(room: string): number {
   return layers.findIndex((rooms) => rooms.includes(room));
 }
 
@@ -82,8 +82,8 @@ function layerOf(room: string): number {
 function roomCircles(edges: readonly Edge[]): string[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of edges) {
-    const [above, below] = [roomOf(from), roomOf(to)];
-    if (above === below || layerOf(above) < 0 || layerOf(above) !== layerOf(below)) continue;
+    const [above, below] = [findRoom(from), findRoom(to)];
+    if (above === below || findLayer(above) < 0 || findLayer(above) !== findLayer(below)) continue;
     next.set(above, (next.get(above) ?? new Set()).add(below));
   }
   const reaches = (from: string, goal: string, seen = new Set<string>()): boolean =>

@@ -6,13 +6,13 @@
  */
 import { killAgainAndAgain, spentAt, StateProcess } from "../tests/support/_crash.ts";
 
-function numberOf(name: string, standard: number): number {
+function readNumberOption(name: string, standard: number): number {
   const given = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
   return given === undefined ? standard : Number(given.slice(name.length + 3));
 }
 
-const kills = numberOf("kills", 200);
-const updates = numberOf("updates", 1000);
+const kills = readNumberOption("kills", 200);
+const updates = readNumberOption("updates", 1000);
 const folder = await Deno.makeTempDir();
 
 const killed = await killAgainAndAgain(`${folder}/killed.json`, kills);

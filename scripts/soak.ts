@@ -8,12 +8,12 @@ import { problemsOf, soak, type SoakSample } from "../tests/support/_soak.ts";
 import { stop } from "./npm/esbuild.ts";
 import { buildPackage } from "./npm/package.ts";
 
-function numberOf(name: string, standard: number): number {
+function readNumber(name: string, standard: number): number {
   const given = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
   return given === undefined ? standard : Number(given.slice(name.length + 3));
 }
 
-const [minutes, streams] = [numberOf("minutes", 10), numberOf("streams", 500)];
+const [minutes, streams] = [readNumber("minutes", 10), readNumber("streams", 500)];
 const folder = await Deno.makeTempDir();
 const onDeno = Deno.args.includes("--deno");
 const built = new URL(`file://${folder}/package/`);

@@ -56,8 +56,10 @@ interface TestCase {
  */
 export function summarize(junit: string, output: string): Summary {
   const cases = readCases(junit);
-  const holders = new Set(cases.flatMap(({ name }) => prefixesOf(name)));
-  const failures = new Set(cases.filter(({ outcome }) => outcome === "failed").flatMap(({ name }) => prefixesOf(name)));
+  const holders = new Set(cases.flatMap(({ name }) => listContainers(name)));
+  const failures = new Set(
+    cases.filter(({ outcome }) => outcome === "failed").flatMap(({ name }) => listContainers(name)),
+  );
   // a container fails with its children, and by itself when its hooks fail
   const counted = cases.filter(({ name, outcome }) =>
     !holders.has(name) || outcome === "failed" && !failures.has(name)
@@ -78,7 +80,7 @@ function readCases(junit: string): TestCase[] {
 }
 
 /** Returns the containers of a test: `a > b > c` is contained in `a` and `a > b`. */
-function prefixesOf(name: string): string[] {
+function listContainers(name: string): string[] {
   const parts = name.split(" > ");
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join(" > "));
 }
@@ -104,7 +106,7 @@ export function lastLine({ passed, failed, skipped }: Summary): string {
 }
 
 /** Returns the test files of the arguments; without a path, all of `tests/` except outside folders. */
-async function filesOf(args: readonly string[]): Promise<string[]> {
+async function findTestFiles(args: readonly string[]): Promise<string[]> {
   const paths = args.filter(isPath);
   if (paths.length > 0) return (await Promise.all(paths.map((path) => testFilesIn(path)))).flat();
   return await testFilesIn("tests", [...outsideFolders, ...nightlyFolders]);
@@ -173,7 +175,7 @@ async function chromiumFor(files: readonly string[]): Promise<Chromium | undefin
 }
 
 /** Returns the `deno test` command. Unknown arguments are passed on. */
-function commandOf(
+function createTestCommand(
   args: readonly string[],
   modules: readonly string[],
   { report, cache, chromium }: Environment,
@@ -248,10 +250,12 @@ async function main(args: readonly string[]): Promise<number> {
   const report = `${folder}/report.xml`;
   const missing = args.find((arg) => arg.startsWith("tests/") && !isPath(arg));
   if (missing !== undefined) throw new Error(`There is no ${missing}`);
-  const files = await filesOf(args);
+  const files = await findTestFiles(args);
   const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder);
   await using chromium = await chromiumFor(files);
-  const { code, output, late } = await run(commandOf(args, modules, { report, cache: `${folder}/cache`, chromium }));
+  const { code, output, late } = await run(
+    createTestCommand(args, modules, { report, cache: `${folder}/cache`, chromium }),
+  );
   const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
   await Deno.remove(folder, { recursive: true });
   if (late) {

@@ -42,7 +42,7 @@ export interface Counts {
  *
  * @param isGood Whether its exit code was 0.
  */
-export function countsOf(output: string, isGood: boolean): Counts {
+export function parseCounts(output: string, isGood: boolean): Counts {
   const last = [...output.matchAll(/^(\d+) passed, (\d+) failed/gm)].at(-1);
   const [passed, failed] = [Number(last?.[1] ?? 0), Number(last?.[2] ?? 0)];
   const isSound = isGood && last !== undefined;
@@ -62,7 +62,7 @@ async function run({ task, minutes, counts: hasCounts = true }: Part): Promise<C
     for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
   }
   const { success } = await child.status;
-  const counts = hasCounts ? countsOf(output, success) : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
+  const counts = hasCounts ? parseCounts(output, success) : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
   const seconds = Math.round((performance.now() - from) / 1000);
   if (signal.aborted) console.log(`stopped after ${minutes} minutes`);
   console.log(`${counts.failed === 0 ? "ok     " : "FAILED "} ${task.join(" ")} (${seconds} s)\n`);

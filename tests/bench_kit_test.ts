@@ -2,8 +2,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { ratio } from "../scripts/bench/figures/throughput.ts";
 import { collectionsIn } from "../scripts/bench/kit/collections.ts";
 import { readOptions } from "../scripts/bench/kit/options.ts";
-import { median, medianOfPairs, orderOf, percentile } from "../scripts/bench/kit/statistics.ts";
-import { formatNumber, formatRows, formatTable, type Row, verdictOf } from "../scripts/bench/kit/table.ts";
+import { median, medianOfPairs, orderParticipants, percentile } from "../scripts/bench/kit/statistics.ts";
+import { formatNumber, formatRows, formatTable, judgeFigure, type Row } from "../scripts/bench/kit/table.ts";
 import { coreTicksIn, cpuTicksIn, residentKibIn } from "../scripts/bench/kit/usage.ts";
 import { stream, wholeAnswer, wholeStream } from "../scripts/bench/programs/mock_answers.js";
 
@@ -27,8 +27,13 @@ Deno.test("medianOfPairs() compares round by round, and leaves out rounds that f
 });
 
 Deno.test("orderOf() lets each begin a round", () => {
-  assertEquals([0, 1, 2, 3].map((round) => orderOf(["a", "b", "c"], round).join("")), ["abc", "bca", "cab", "abc"]);
-  assertEquals(orderOf([], 5), []);
+  assertEquals([0, 1, 2, 3].map((round) => orderParticipants(["a", "b", "c"], round).join("")), [
+    "abc",
+    "bca",
+    "cab",
+    "abc",
+  ]);
+  assertEquals(orderParticipants([], 5), []);
 });
 
 Deno.test("median() of samples in any order", () => {
@@ -50,7 +55,7 @@ Deno.test("verdictOf() knows both directions", () => {
     [{ ...less, measured: NaN }, "not measured"],
     [{ figure: "", measured: 3, better: "less" }, ""],
   ];
-  for (const [row, expected] of cases) assertEquals(verdictOf(row), expected);
+  for (const [row, expected] of cases) assertEquals(judgeFigure(row), expected);
 });
 
 Deno.test("formatNumber() keeps three digits that count", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { deal, lastLine, summarize } from "../scripts/test.ts";
-import { countsOf } from "../scripts/test_all.ts";
+import { parseCounts } from "../scripts/test_all.ts";
 
 /** As `deno test --junit-path` writes it. */
 function report(...cases: [name: string, outcome?: "failure" | "error" | "skipped"][]): string {
@@ -46,11 +46,11 @@ Deno.test("deal() gives neighbours to different workers, and none to a worker wi
 });
 
 Deno.test("countsOf() reads the last sum, and takes a part that fails or says nothing for a failure", () => {
-  assertEquals(countsOf("Node: 3 passed\n3 passed, 0 failed\n12 passed, 0 failed, 1 skipped\n", true), {
+  assertEquals(parseCounts("Node: 3 passed\n3 passed, 0 failed\n12 passed, 0 failed, 1 skipped\n", true), {
     passed: 12,
     failed: 0,
   });
-  assertEquals(countsOf("12 passed, 0 failed\n", false), { passed: 12, failed: 1 });
-  assertEquals(countsOf("12 passed, 3 failed\n", false), { passed: 12, failed: 3 });
-  assertEquals(countsOf("", true), { passed: 0, failed: 1 });
+  assertEquals(parseCounts("12 passed, 0 failed\n", false), { passed: 12, failed: 1 });
+  assertEquals(parseCounts("12 passed, 3 failed\n", false), { passed: 12, failed: 3 });
+  assertEquals(parseCounts("", true), { passed: 0, failed: 1 });
 });

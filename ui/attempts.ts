@@ -7,7 +7,7 @@ import { el, setSpan } from "./dom.ts";
 import { duration, words } from "./format.ts";
 
 /** The models that were asked, in one line. */
-export function chainOf(steps: readonly FallbackStep[], status?: number): HTMLElement {
+export function showChain(steps: readonly FallbackStep[], status?: number): HTMLElement {
   const chips = steps.flatMap((step, index) => {
     const chip = stepChip(step);
     return index === 0 ? [chip] : [el("span", { class: "arrow", "aria-label": "then" }, "→"), chip];
@@ -22,7 +22,7 @@ export function chainOf(steps: readonly FallbackStep[], status?: number): HTMLEl
 }
 
 /** The attempts, each with its share of the whole time. */
-export function attemptsOf(chain: readonly FallbackStep[]): HTMLElement {
+export function showAttempts(chain: readonly FallbackStep[]): HTMLElement {
   const whole = Math.max(1, chain.reduce((sum, { ms }) => sum + ms, 0));
   let start = 0;
   const rows = chain.map((step) => {
@@ -34,7 +34,7 @@ export function attemptsOf(chain: readonly FallbackStep[]): HTMLElement {
       "li",
       {},
       el("span", {}, `${model} (${provider})`),
-      el("span", { class: outcome === "ok" ? "fine" : "problem" }, outcomeOf(step)),
+      el("span", { class: outcome === "ok" ? "fine" : "problem" }, formatOutcome(step)),
       el("span", { class: "lane", "aria-hidden": "true" }, bar),
       el("span", { class: "ms" }, duration(ms)),
     );
@@ -43,18 +43,18 @@ export function attemptsOf(chain: readonly FallbackStep[]): HTMLElement {
 }
 
 /** Names and values as a list; those without a value are left out. */
-export function factsOf(facts: Readonly<Record<string, string | undefined>>): HTMLElement {
+export function showFacts(facts: Readonly<Record<string, string | undefined>>): HTMLElement {
   const items = Object.entries(facts).flatMap(([name, value]) =>
     value ? [el("div", {}, el("dt", {}, name), el("dd", {}, value))] : []
   );
   return el("dl", {}, ...items);
 }
 
-function outcomeOf({ outcome, status }: FallbackStep): string {
+function formatOutcome({ outcome, status }: FallbackStep): string {
   return status === undefined ? words(outcome) : `${words(outcome)} ${status}`;
 }
 
 function stepChip(step: FallbackStep): HTMLElement {
   if (step.outcome === "ok") return el("span", { class: "chip", "data-tone": "good" }, step.model);
-  return el("span", { class: "chip", "data-tone": "bad" }, step.model, el("small", {}, outcomeOf(step)));
+  return el("span", { class: "chip", "data-tone": "bad" }, step.model, el("small", {}, formatOutcome(step)));
 }

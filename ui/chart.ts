@@ -109,7 +109,7 @@ export class Chart {
 
   #uplotOptions({ lines }: ChartData): uPlot.Options {
     const { format, formatAxis = format, minTop } = this.#options;
-    const [muted, grid] = [colorOf("--muted"), colorOf("--line")];
+    const [muted, grid] = [resolveColor("--muted"), resolveColor("--line")];
     const axis: uPlot.Axis = {
       stroke: muted,
       grid: { stroke: grid, width: 1 },
@@ -127,7 +127,7 @@ export class Chart {
         { ...axis, size: 22, space: timeSpace, grid: { show: false }, values: (_plot, times) => times.map(axisTime) },
         { ...axis, size: labelWidth, space: 34, gap: 4, values: (_plot, values) => values.map(formatAxis) },
       ],
-      series: [{}, ...lines.map((line) => seriesOf(line))],
+      series: [{}, ...lines.map((line) => toSeries(line))],
       hooks: { setCursor: [(plot) => this.#showTip(plot)] },
     };
   }
@@ -150,8 +150,8 @@ export class Chart {
   }
 }
 
-function seriesOf({ color, isFilled, isDashed }: Line): uPlot.Series {
-  const stroke = colorOf(`--c${color}`);
+function toSeries({ color, isFilled, isDashed }: Line): uPlot.Series {
+  const stroke = resolveColor(`--c${color}`);
   return {
     stroke,
     width: 1.6,
@@ -186,7 +186,7 @@ function axisTime(seconds: number): string {
 }
 
 /** A colour of the page's as a canvas takes it. */
-function colorOf(variable: string): string {
+function resolveColor(variable: string): string {
   const probe = el("span");
   probe.style.color = `var(${variable})`;
   document.body.append(probe);

@@ -99,7 +99,7 @@ export class Connection {
       throw init.signal?.aborted ? cause : new UnreachableError(cause);
     });
     if (response.ok) return response;
-    const { message, code } = await faultOf(response);
+    const { message, code } = await readFault(response);
     throw response.status === 401 ? new TokenError(message) : new AnswerError(response.status, message, code);
   }
 
@@ -191,7 +191,7 @@ interface Backlog {
   isRead?: boolean;
 }
 
-async function faultOf(response: Response): Promise<{ readonly message: string; readonly code?: string }> {
+async function readFault(response: Response): Promise<{ readonly message: string; readonly code?: string }> {
   const text = await response.text().catch(() => "");
   try {
     const { message, code } = JSON.parse(text).error;

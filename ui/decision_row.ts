@@ -3,9 +3,9 @@
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
-import { attemptsOf, chainOf, factsOf } from "./attempts.ts";
+import { showAttempts, showChain, showFacts } from "./attempts.ts";
 import { el } from "./dom.ts";
-import { timeOf, whereOf } from "./event_row.ts";
+import { showPool, showTime } from "./event_row.ts";
 import { count, duration, usd, words } from "./format.ts";
 import { isFailed } from "./records.ts";
 
@@ -21,18 +21,18 @@ export function decisionRow(record: RoutingRecord): HTMLElement {
     el("span", { title: "Tokens" }, tokens === 0 ? "" : `${count(tokens)} tok`),
     el("span", { title: "Cost" }, record.cost_usd === undefined ? "" : usd(record.cost_usd)),
   );
-  const where = whereOf(client === undefined ? pool : `${pool} · ${client}`);
-  const models = chainOf(chain, isFailed(record) ? status : undefined);
-  const row = el("details", {}, el("summary", {}, timeOf(record.timestamp), where, models, facts));
-  const fill = () => row.open && row.children.length === 1 && row.append(detailsOf(record));
+  const where = showPool(client === undefined ? pool : `${pool} · ${client}`);
+  const models = showChain(chain, isFailed(record) ? status : undefined);
+  const row = el("details", {}, el("summary", {}, showTime(record.timestamp), where, models, facts));
+  const fill = () => row.open && row.children.length === 1 && row.append(showDetails(record));
   row.addEventListener("toggle", fill); // most rows are never opened
   return row;
 }
 
-function detailsOf(record: RoutingRecord): HTMLElement {
+function showDetails(record: RoutingRecord): HTMLElement {
   const { replaced_provider: replaced, rotation_reason: reason = "", ttft_ms, tokens_in, tokens_out, cost_usd } =
     record;
-  const facts = factsOf({
+  const facts = showFacts({
     "Request": record.request_id,
     "Delivery": record.delivery,
     "Status": record.status?.toString(),
@@ -50,5 +50,5 @@ function detailsOf(record: RoutingRecord): HTMLElement {
     "Trace": record.traceparent,
   });
   const raw = el("details", {}, el("summary", {}, "Record as JSON"), el("pre", {}, JSON.stringify(record, null, 2)));
-  return el("div", { class: "more" }, attemptsOf(record.fallback_chain), facts, raw);
+  return el("div", { class: "more" }, showAttempts(record.fallback_chain), facts, raw);
 }

@@ -63,7 +63,7 @@ export class Decisions {
     this.#keep();
     if (arrived.length === 0) return;
     for (const row of this.#list.querySelectorAll(".new")) row.classList.remove("new");
-    const rows = arrived.slice(-maxRows).reverse().map((record) => el("li", { class: "new" }, rowOf(record)));
+    const rows = arrived.slice(-maxRows).reverse().map((record) => el("li", { class: "new" }, createRow(record)));
     this.#list.prepend(...rows);
     while (this.#list.children.length > maxRows) this.#list.lastElementChild!.remove();
     byId("empty").hidden = true;
@@ -77,7 +77,7 @@ export class Decisions {
   #rebuild(): void {
     this.#keep();
     const shown = this.#kept.filter((record) => this.#matches(record)).slice(-maxRows).reverse();
-    this.#list.replaceChildren(...shown.map((record) => el("li", {}, rowOf(record))));
+    this.#list.replaceChildren(...shown.map((record) => el("li", {}, createRow(record))));
     byId("held").hidden = true;
     const empty = byId("empty");
     empty.hidden = shown.length > 0;
@@ -90,7 +90,7 @@ export class Decisions {
   }
 }
 
-function rowOf(record: MeshRecord): HTMLElement {
+function createRow(record: MeshRecord): HTMLElement {
   return record.type === "routing" ? decisionRow(record) : eventRow(record);
 }
 

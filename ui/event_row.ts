@@ -18,30 +18,30 @@ interface EventRow {
 
 /** Makes a row. */
 export function eventRow(record: Exclude<MeshRecord, { type: "routing" }>): HTMLElement {
-  const { where, title, text, tone } = partsOf(record);
+  const { where, title, text, tone } = toEventRow(record);
   const chip = el("span", { class: "chip", "data-tone": tone }, title);
   const chain = el("span", { class: "chain" }, chip, el("span", { class: "muted" }, text));
-  return el("div", { class: "event" }, timeOf(record.timestamp), whereOf(where), chain);
+  return el("div", { class: "event" }, showTime(record.timestamp), showPool(where), chain);
 }
 
 /** The time of a row. */
-export function timeOf(timestamp: string): HTMLElement {
+export function showTime(timestamp: string): HTMLElement {
   const at = Date.parse(timestamp);
   return el("time", { datetime: timestamp }, Number.isNaN(at) ? "" : timeOfDay(at));
 }
 
 /** The pool of a row, shortened where the name is long. */
-export function whereOf(name: string): HTMLElement {
+export function showPool(name: string): HTMLElement {
   return el("span", { class: "where", title: name }, name);
 }
 
-function partsOf(record: Exclude<MeshRecord, { type: "routing" }>): EventRow {
+function toEventRow(record: Exclude<MeshRecord, { type: "routing" }>): EventRow {
   if (record.type === "event") return partsOfEvent(record);
   if (record.type === "log" && !("message" in record)) return partsOfRefusal(record);
-  return { where: record.component, title: words(levelOf(record)), text: record.message, tone: "warn" };
+  return { where: record.component, title: words(findLevel(record)), text: record.message, tone: "warn" };
 }
 
-function levelOf(record: Exclude<MeshRecord, { type: "routing" | "event" } | LogRecord>): string {
+function findLevel(record: Exclude<MeshRecord, { type: "routing" | "event" } | LogRecord>): string {
   return record.type === "trace" ? record.severity : record.level;
 }
 
@@ -77,7 +77,7 @@ function partsOfEvent({ event, pool = "", model, provider, from, to, reason, met
       return row(name, to === "unhealthy" ? "bad" : "good", `${to ?? "health"} · ${reasonText}`);
     case "budget":
       return row(
-        budgetOf(metadata),
+        formatBudget(metadata),
         "warn",
         `${percent(Number(metadata.step))} of the limit of this ${metadata.window}`,
       );
@@ -86,6 +86,6 @@ function partsOfEvent({ event, pool = "", model, provider, from, to, reason, met
   }
 }
 
-function budgetOf({ scope, id }: MeshEvent["metadata"]): string {
+function formatBudget({ scope, id }: MeshEvent["metadata"]): string {
   return id === "" || id === undefined ? "budget" : `budget of ${scope} ${id}`;
 }

@@ -4,12 +4,12 @@
  */
 import { counted } from "./format.ts";
 import type { MeshStatus } from "./records.ts";
-import { summaryOf } from "./summary.ts";
+import { countStates } from "./summary.ts";
 import { showTiles } from "./tiles.ts";
 
 /** Shows it. */
 export function showHealth(status: Pick<MeshStatus, "pools">): void {
-  const { pools, down, models, standby } = summaryOf(status);
+  const { pools, down, models, standby } = countStates(status);
   const [first, ...others] = down;
   const detail = first === undefined
     ? `${pools === 1 ? "the pool is" : `all ${pools} pools are`} up`

@@ -3,7 +3,7 @@
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
-import { attemptsOf, factsOf } from "./attempts.ts";
+import { showAttempts, showFacts } from "./attempts.ts";
 import { AnswerError, type Connection } from "./connection.ts";
 import { byId, el, setText } from "./dom.ts";
 import { count, duration, rate, usd } from "./format.ts";
@@ -58,7 +58,7 @@ export class Playground {
     if (this.#requestId === "" || record.request_id !== this.#requestId) return;
     const { model, provider, duration_ms = 0, ttft_ms = 0, tokens_in, tokens_out, cost_usd } = record;
     const writingMs = duration_ms - ttft_ms;
-    const facts = factsOf({
+    const facts = showFacts({
       "Model": model ?? undefined,
       "Provider": provider ?? undefined,
       "Latency": duration(duration_ms),
@@ -71,7 +71,7 @@ export class Playground {
       "Cost": cost_usd === undefined ? undefined : usd(cost_usd),
       "Overhead": duration(record.routing_latency_ms),
     });
-    this.#route.replaceChildren(el("h3", {}, "Routing"), attemptsOf(record.fallback_chain), facts);
+    this.#route.replaceChildren(el("h3", {}, "Routing"), showAttempts(record.fallback_chain), facts);
   }
 
   async #send(): Promise<void> {
@@ -87,7 +87,7 @@ export class Playground {
       });
       setText(this.#state, `Answer of ${response.headers.get("x-mesh-model") ?? "the model"}`);
       if (stream) await this.#read(response);
-      else this.#answer.textContent = textOf((await response.json()).choices?.[0]?.message);
+      else this.#answer.textContent = getMessageText((await response.json()).choices?.[0]?.message);
       if (this.#answer.textContent === "") setText(this.#state, "The answer has no text");
     } catch (error) {
       if (running.signal.aborted) setText(this.#state, "Stopped");
@@ -119,7 +119,7 @@ export class Playground {
         if (!line.startsWith("data: {")) continue;
         const event = JSON.parse(line.slice("data: ".length));
         if (event.error !== undefined) throw new Error(event.error.message);
-        this.#answer.append(textOf(event.choices?.[0]?.delta));
+        this.#answer.append(getMessageText(event.choices?.[0]?.delta));
       }
       this.#answer.scrollTop = this.#answer.scrollHeight;
     }
@@ -141,6 +141,6 @@ export class Playground {
   }
 }
 
-function textOf(message: { readonly content?: unknown } | undefined): string {
+function getMessageText(message: { readonly content?: unknown } | undefined): string {
   return typeof message?.content === "string" ? message.content : "";
 }

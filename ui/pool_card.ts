@@ -29,7 +29,7 @@ export class PoolCard {
     this.#override = override;
     this.#dots = models.length > maxDots ? [] : models.map(({ name }) => el("span", { class: "dot", title: name }));
     const leaf = capability?.split(".").at(-1);
-    const about = [shortOf(strategy), leaf === name ? "" : leaf].filter(Boolean).join(" · ");
+    const about = [shortenStrategy(strategy), leaf === name ? "" : leaf].filter(Boolean).join(" · ");
     const summary = el(
       "summary",
       {},
@@ -76,18 +76,18 @@ export class PoolCard {
 /** The model that recovers first, and how many others are in standby. */
 function standbyText(models: readonly ModelStatus[], now: number): string {
   const standby = models.filter(({ status }) => status === "standby");
-  const [first, ...others] = standby.toSorted((one, other) => endOf(one) - endOf(other));
+  const [first, ...others] = standby.toSorted((one, other) => getStandbyEnd(one) - getStandbyEnd(other));
   if (first === undefined) return "";
-  const recovery = endOf(first) === Infinity ? "" : `, recovers in ${span(endOf(first) - now)}`;
+  const recovery = getStandbyEnd(first) === Infinity ? "" : `, recovers in ${span(getStandbyEnd(first) - now)}`;
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
   return `${first.name}: ${words(first.reason ?? "standby")}${recovery}${more}`;
 }
 
-function endOf({ retryAt }: ModelStatus): number {
+function getStandbyEnd({ retryAt }: ModelStatus): number {
   return retryAt === undefined ? Infinity : Date.parse(retryAt);
 }
 
 /** `mesh.round-robin.v1` as `round-robin`. */
-function shortOf(strategy: string): string {
+function shortenStrategy(strategy: string): string {
   return strategy.replace(/^mesh\.(.*)\.v\d+$/, "$1");
 }

@@ -20,7 +20,7 @@ export class Providers {
   draw({ providers }: Pick<MeshStatus, "providers">, now: number): void {
     const ids = providers.map(({ id }) => id);
     if (ids.join("\n") !== [...this.#rows.keys()].join("\n")) this.#build(ids);
-    for (const provider of providers) this.#rows.get(provider.id)!.update(stateOf(provider), now);
+    for (const provider of providers) this.#rows.get(provider.id)!.update(describeProvider(provider), now);
   }
 
   #build(ids: readonly string[]): void {
@@ -31,7 +31,7 @@ export class Providers {
   }
 }
 
-function stateOf({ status, reason, retry_at, last_error: error, active, total }: ProviderStatus) {
+function describeProvider({ status, reason, retry_at, last_error: error, active, total }: ProviderStatus) {
   const counts = total === 0 ? "no model in a pool" : `${active} of ${counted(total, "model")} active`;
   const text = error === undefined ? counts : `${counts}; last call: ${words(error.kind)} ${error.status ?? ""}`.trim();
   return { isActive: status === "active", active: text, reason, retryAt: retry_at };

@@ -127,7 +127,7 @@ export class Series {
     const starts = Array.from({ length: end - start }, (_, index) => (start + index) * stepMs);
     const seconds = starts.map((at) => this.#coverage.seconds(at, Math.min(at + stepMs, now)));
     const layer = this.#layers.find(({ stepMs, cells }) => stepMs * cells >= length * 1000) ?? this.#layers.at(-1)!;
-    const groups = groupsOf(layer, { starts, stepMs, grouping });
+    const groups = groupCells(layer, { starts, stepMs, grouping });
     const total = new Totals();
     for (const group of groups) total.add(group.total);
     return {
@@ -142,7 +142,7 @@ export class Series {
 }
 
 /** Adds the cells of a layer up, by group and point. */
-function groupsOf(
+function groupCells(
   layer: Layer,
   { starts, stepMs, grouping }: {
     readonly starts: readonly number[];

@@ -46,7 +46,7 @@ export function stateRow(target: OverrideTarget, override: Override): StateRow {
     const { isActive, since, retryAt } = state;
     dot.dataset.tone = isActive ? "good" : "warn";
     text.className = isActive ? "" : "why";
-    setText(text, textOf(state, now));
+    setText(text, describeState(state, now));
     const [start, end] = [Date.parse(since ?? ""), Date.parse(retryAt ?? "")];
     track.hidden = isActive || Number.isNaN(end) || Number.isNaN(start);
     if (!track.hidden) setSpan(bar, { share: (end - now) / Math.max(1, end - start) });
@@ -55,7 +55,7 @@ export function stateRow(target: OverrideTarget, override: Override): StateRow {
   return { element, update };
 }
 
-function textOf({ isActive, active, reason = "", retryAt }: RowState, now: number): string {
+function describeState({ isActive, active, reason = "", retryAt }: RowState, now: number): string {
   if (isActive) return active;
   const leftMs = Date.parse(retryAt ?? "") - now;
   const recovery = Number.isNaN(leftMs) ? "" : leftMs > 0 ? `, recovers in ${span(leftMs)}` : ", recovers now";

@@ -15,7 +15,7 @@ interface Summary {
 }
 
 /** Counts pools and models. */
-export function summaryOf({ pools }: Pick<MeshStatus, "pools">): Summary {
+export function countStates({ pools }: Pick<MeshStatus, "pools">): Summary {
   const members = Object.values(pools).flatMap(({ models }) => models);
   const standby = members.filter(({ status }) => status === "standby");
   return {

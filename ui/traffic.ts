@@ -59,7 +59,7 @@ export class Traffic {
     const grouped = this.#series.view({ ...options, grouping: by });
     const view = grouping === "none" ? this.#series.view({ ...options, grouping }) : grouped;
     drawTiles(view, view.totalSeconds > options.seconds - 2 * stepSeconds ? name : span(view.totalSeconds * 1000));
-    this.#charts.forEach((chart, index) => chart.set(dataOf(measures[index]!, view, grouping !== "none")));
+    this.#charts.forEach((chart, index) => chart.set(toChartData(measures[index]!, view, grouping !== "none")));
     drawLegend(grouping === "none" ? [] : view.groups);
     this.#breakdown.draw(grouped.groups, by);
   }
@@ -94,7 +94,7 @@ function drawTiles({ total, totalSeconds }: View, length: string): void {
   });
 }
 
-function dataOf(measure: Measure, view: View, isGrouped: boolean): ChartData {
+function toChartData(measure: Measure, view: View, isGrouped: boolean): ChartData {
   const { total, totalSeconds, groups, times } = view;
   const figure = ({ of }: MeasureLine) => {
     const value = total.requests === 0 ? null : of(total, totalSeconds);
@@ -102,11 +102,15 @@ function dataOf(measure: Measure, view: View, isGrouped: boolean): ChartData {
   };
   const [first] = measure.lines;
   const lines: Line[] = isGrouped
-    ? groups.map((group, color) => ({ name: group.name, color, values: valuesOf(first, { measure, view, group }) }))
+    ? groups.map((group, color) => ({
+      name: group.name,
+      color,
+      values: toPointValues(first, { measure, view, group }),
+    }))
     : measure.lines.map((line, color) => ({
       name: line.name,
       color,
-      values: valuesOf(line, { measure, view, group: groups[0] }),
+      values: toPointValues(line, { measure, view, group: groups[0] }),
       figure: figure(line),
       isFilled: color === 0,
       isDashed: color > 0,
@@ -121,7 +125,7 @@ function dataOf(measure: Measure, view: View, isGrouped: boolean): ChartData {
 }
 
 /** A point's values; null where it is covered for less than half of its length. */
-function valuesOf(
+function toPointValues(
   { of }: MeasureLine,
   { measure, view, group }: { readonly measure: Measure; readonly view: View; readonly group: Group | undefined },
 ): (number | null)[] {

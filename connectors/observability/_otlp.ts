@@ -10,7 +10,7 @@ export interface KeyValue {
 }
 
 /** Converts the members of an object to attributes; undefined and null members are omitted. */
-export function attributesOf(
+export function toAttributes(
   values: Readonly<Record<string, string | number | null | undefined>>,
 ): readonly KeyValue[] {
   return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
@@ -25,7 +25,7 @@ export function attributesOf(
  *
  * @param ms Time, ms since the Unix epoch, with fractions.
  */
-export function nanosOf(ms: number): string {
+export function toNanos(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }
 
@@ -51,6 +51,6 @@ const dialectNames: Readonly<Record<string, string>> = {
  * @param operation The `operation` of the record.
  * @param dialect The `dialect` of the record.
  */
-export function operationNameOf(operation: string, dialect: string = ""): string {
+export function toOperationName(operation: string, dialect: string = ""): string {
   return dialectNames[dialect] ?? operationNames[operation] ?? operation;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { HistogramSample, Labels, MetricFamily } from "../../src/contracts/metrics.ts";
-import { attributesOf, nanosOf, operationNameOf } from "./_otlp.ts";
+import { toAttributes, toNanos, toOperationName } from "./_otlp.ts";
 
 const cumulative = 2;
 
@@ -42,15 +42,15 @@ interface MetricFacts {
 export function otlpMetrics(families: readonly MetricFamily[], facts: MetricFacts): readonly object[] {
   return families.filter(({ samples }) => samples.length > 0).map((family) => {
     const known = conventions[family.name];
-    const { name, unit } = known ?? { name: plainName(family.name), unit: unitOf(family.name) };
+    const { name, unit } = known ?? { name: plainName(family.name), unit: toUnit(family.name) };
     const point = (labels: Labels) => ({
       attributes: attributesFor(labels, facts.vendors),
-      startTimeUnixNano: nanosOf(facts.from),
-      timeUnixNano: nanosOf(facts.to),
+      startTimeUnixNano: toNanos(facts.from),
+      timeUnixNano: toNanos(facts.to),
     });
     const head = { name, unit, description: family.help };
     if (family.type === "histogram") {
-      const dataPoints = family.samples.map((sample) => ({ ...point(sample.labels), ...bucketsOf(sample) }));
+      const dataPoints = family.samples.map((sample) => ({ ...point(sample.labels), ...toBuckets(sample) }));
       return { ...head, histogram: { aggregationTemporality: cumulative, dataPoints } };
     }
     const dataPoints = family.samples.map(({ labels, value }) => ({ ...point(labels), asDouble: value }));
@@ -59,7 +59,7 @@ export function otlpMetrics(families: readonly MetricFamily[], facts: MetricFact
   });
 }
 
-function bucketsOf({ bounds, counts, sum, count }: HistogramSample) {
+function toBuckets({ bounds, counts, sum, count }: HistogramSample) {
   return { count: String(count), sum, bucketCounts: counts.map(String), explicitBounds: bounds };
 }
 
@@ -68,18 +68,18 @@ function plainName(name: string): string {
   return name.replace(/_(?:usd_)?total$|_seconds$|_usd$/, "").replace("_", ".");
 }
 
-function unitOf(name: string): string {
+function toUnit(name: string): string {
   if (name.endsWith("_seconds")) return "s";
   return /_usd(_|$)/.test(name) ? "USD" : "1";
 }
 
 function attributesFor(labels: Labels, vendors: MetricFacts["vendors"]) {
   const valueFor = (label: string, value: string) => {
-    if (label === "operation") return operationNameOf(value);
+    if (label === "operation") return toOperationName(value);
     return label === "provider" ? vendors.get(value) ?? value : value;
   };
   const named = Object.entries(labels).map(([label, value]) =>
     [labelNames[label] ?? label, valueFor(label, value)] as const
   );
-  return attributesOf(Object.fromEntries(named.filter(([, value]) => value !== "")));
+  return toAttributes(Object.fromEntries(named.filter(([, value]) => value !== "")));
 }

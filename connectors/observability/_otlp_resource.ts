@@ -5,7 +5,7 @@
 import type { MeshParts } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { newId } from "../../src/util/request_id.ts";
-import { attributesOf } from "./_otlp.ts";
+import { toAttributes } from "./_otlp.ts";
 
 /** What identifies the process. */
 interface ResourceParts {
@@ -25,7 +25,7 @@ export function createResource({ serviceName, env, mesh }: ResourceParts): objec
   const given = readAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
   if (given === undefined) mesh?.warn?.('OTEL_RESOURCE_ATTRIBUTES is ignored: it has to be "key=value,key=value"');
   return {
-    attributes: attributesOf({
+    attributes: toAttributes({
       "service.name": "modelmesh",
       "service.version": mesh?.version,
       "service.instance.id": mesh?.instanceId ?? newId(),

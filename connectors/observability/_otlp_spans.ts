@@ -4,7 +4,7 @@
  */
 import type { ModelTry, RoutingRecord } from "../../src/contracts/events.ts";
 import { parseTraceparent, randomHex } from "../../src/util/request_id.ts";
-import { attributesOf, type KeyValue, nanosOf, operationNameOf } from "./_otlp.ts";
+import { type KeyValue, toAttributes, toNanos, toOperationName } from "./_otlp.ts";
 
 /** A span in OTLP's JSON encoding. */
 export interface Span {
@@ -35,12 +35,12 @@ const served: ReadonlySet<string> = new Set(["ok", "empty"]);
  * @param endedAt End time, ms since the Unix epoch.
  * @returns None if the caller does not record its own span.
  */
-export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly Span[] {
+export function toSpans(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly Span[] {
   const { status = 0, code = `status ${status}`, operation = "chat", dialect } = record;
   const parent = parseTraceparent(record.traceparent ?? "");
   if (parent?.isSampled === false) return [];
   const { traceId } = parent ?? parseTraceparent(tries[0]?.traceparent ?? "") ?? { traceId: randomHex(32) };
-  const [requested, performed] = [operationNameOf(operation, dialect), operationNameOf(operation)];
+  const [requested, performed] = [toOperationName(operation, dialect), toOperationName(operation)];
   const returned = tries.findLast(({ model }) => model === record.model);
   const root: Span = {
     traceId,
@@ -48,8 +48,8 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
     ...(parent && { parentSpanId: parent.spanId }),
     name: `${requested} ${record.pool}`,
     kind: serverKind,
-    startTimeUnixNano: nanosOf(endedAt - (record.duration_ms ?? 0)),
-    endTimeUnixNano: nanosOf(endedAt),
+    startTimeUnixNano: toNanos(endedAt - (record.duration_ms ?? 0)),
+    endTimeUnixNano: toNanos(endedAt),
     attributes: requestAttributes(record, returned, requested),
     status: status >= 500 ? { code: errorStatus, message: code } : {},
   };
@@ -63,8 +63,8 @@ export function spansOf(record: RoutingRecord, tries: readonly ModelTry[], ended
       parentSpanId: root.spanId,
       name: `${performed} ${one.model}`,
       kind: clientKind,
-      startTimeUnixNano: nanosOf(one.startedAt),
-      endTimeUnixNano: nanosOf(lastsOn ? endedAt : one.startedAt + one.ms),
+      startTimeUnixNano: toNanos(one.startedAt),
+      endTimeUnixNano: toNanos(lastsOn ? endedAt : one.startedAt + one.ms),
       attributes: tryAttributes(one, { usage: one === returned ? record : {}, record, operation: performed }),
       status: served.has(one.outcome) ? {} : { code: errorStatus, message: one.outcome },
     };
@@ -78,7 +78,7 @@ function requestAttributes(
   operation: string,
 ): readonly KeyValue[] {
   const { status = 0, code = String(status) } = record;
-  return attributesOf({
+  return toAttributes({
     "gen_ai.operation.name": operation,
     "gen_ai.request.model": record.pool,
     "gen_ai.response.model": returned?.responseModel ?? returned?.upstreamModel ?? record.model,
@@ -112,7 +112,7 @@ interface TryFacts {
 
 function tryAttributes(one: ModelTry, { usage, record, operation }: TryFacts): readonly KeyValue[] {
   const { model, provider, outcome, status, upstreamModel = model, vendor = provider } = one;
-  return attributesOf({
+  return toAttributes({
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": vendor,
     "gen_ai.request.model": upstreamModel,

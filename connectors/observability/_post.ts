@@ -39,7 +39,7 @@ export async function post(
   isRefusal: (status: number) => boolean = () => false,
 ): Promise<void> {
   for (let retries = 0;; retries++) {
-    const status = await statusOf(await delivery(), runtime);
+    const status = await postOnce(await delivery(), runtime);
     if (status >= 200 && status < 300) return;
     if (retries === maxRetries || status > 0 && isRefusal(status)) throw new Error("The delivery was not accepted");
     const waitMs = firstWaitMs * 4 ** retries;
@@ -49,7 +49,7 @@ export async function post(
 }
 
 /** The response status; 0 if there was no response. */
-async function statusOf(delivery: Delivery, { send, clock }: Runtime): Promise<number> {
+async function postOnce(delivery: Delivery, { send, clock }: Runtime): Promise<number> {
   const controller = new AbortController();
   const cancel = clock.after(limitMs, () => controller.abort(new Error("The delivery took too long")));
   try {

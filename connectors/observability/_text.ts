@@ -17,11 +17,11 @@ import type {
 export type MeshRecord = MeshEvent | RoutingRecord | LogRecord | RequestLogRecord | NoticeRecord | TraceEntry;
 
 /** Formats a record as a human-readable line. */
-export function textOf(record: MeshRecord | StatsRecord): string {
-  return `${record.timestamp.slice(11, 19)} ${messageOf(record)}`;
+export function formatLine(record: MeshRecord | StatsRecord): string {
+  return `${record.timestamp.slice(11, 19)} ${formatMessage(record)}`;
 }
 
-function messageOf(record: MeshRecord | StatsRecord): string {
+function formatMessage(record: MeshRecord | StatsRecord): string {
   switch (record.type) {
     case "event":
       return eventText(record);
@@ -112,15 +112,15 @@ const ofSeverity: Readonly<Record<Severity, number>> = {
 /**
  * Adds color to a line: the time is gray, the first word is colored by severity.
  *
- * @param line A line of {@linkcode textOf}, without control characters.
+ * @param line A line of {@linkcode formatLine}, without control characters.
  */
 export function colored(line: string, record: MeshRecord | StatsRecord): string {
   const [, time = "", kind = ""] = /^(\S+) ([^\s:]+)/.exec(line) ?? [];
   const rest = line.slice(time.length + 1 + kind.length);
-  return `\u001b[${gray}m${time}\u001b[0m \u001b[${colorOf(record)}m${kind}\u001b[0m${rest}`;
+  return `\u001b[${gray}m${time}\u001b[0m \u001b[${selectColor(record)}m${kind}\u001b[0m${rest}`;
 }
 
-function colorOf(record: MeshRecord | StatsRecord): number {
+function selectColor(record: MeshRecord | StatsRecord): number {
   switch (record.type) {
     case "event":
       return record.event === "recovery" || record.to === "up" ? green : yellow;

@@ -7,7 +7,7 @@ import type { StatsRecord } from "../../src/contracts/events.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { consoleDeclaration } from "./declarations.ts";
-import { colored, type MeshRecord, textOf } from "./_text.ts";
+import { colored, formatLine, type MeshRecord } from "./_text.ts";
 
 /**
  * Characters that a terminal or line parser would interpret: control characters, line breaks, bidirectional controls.
@@ -33,7 +33,7 @@ function create(settings: Readonly<Record<string, unknown>>): Observability {
   if (typeof color !== "boolean") throw problem("color", "true or false", color);
   const lineOf = (record: MeshRecord | StatsRecord) => {
     if (format === "json") return printable(JSON.stringify(record));
-    const text = printable(textOf(record));
+    const text = printable(formatLine(record));
     return color ? colored(text, record) : text;
   };
   let lost = 0;

@@ -13,7 +13,7 @@ import { newSpan } from "../../src/util/request_id.ts";
 import { openTelemetryDeclaration } from "./declarations.ts";
 import { otlpMetrics } from "./_otlp_metrics.ts";
 import { createResource } from "./_otlp_resource.ts";
-import { type Span, spansOf } from "./_otlp_spans.ts";
+import { type Span, toSpans } from "./_otlp_spans.ts";
 import { post } from "./_post.ts";
 
 /** Maximum number of queued requests, and of requests per export. */
@@ -52,7 +52,7 @@ function create(
     },
     beginSpan: newSpan,
     emit(record, tries = []) {
-      const request = record.type === "routing" ? spansOf(record, tries, clock.now()) : [];
+      const request = record.type === "routing" ? toSpans(record, tries, clock.now()) : [];
       if (request.length > 0) spans.add(request);
     },
     trace: () => {},

@@ -26,12 +26,13 @@ function create({ url, secret }: Readonly<Record<string, unknown>>, runtime: Run
   if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw problem("url", "requires an http or https URL");
   }
-  const key = secret === undefined ? undefined : signingKey(bytesOf(secret));
+  const key = secret === undefined ? undefined : signingKey(decodeSecret(secret));
   key?.catch(() => {}); // reported by the deliveries
   const queue = new DeliveryQueue<MeshEvent>({
     capacity,
     batch: 1,
-    deliver: async ([event]) => await post(() => deliveryOf(event!, { url, key, now: runtime.clock.now() }), runtime),
+    deliver: async ([event]) =>
+      await post(() => createDelivery(event!, { url, key, now: runtime.clock.now() }), runtime),
   });
   return {
     get lost() {
@@ -53,7 +54,7 @@ interface DeliveryParts {
 }
 
 /** The id is the same for all retries; the timestamp is that of the attempt. */
-async function deliveryOf(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<Delivery> {
+async function createDelivery(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<Delivery> {
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(now / 1000));
   const headers: Record<string, string> = {
@@ -74,7 +75,7 @@ async function signingKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 }
 
 /** A Standard Webhooks secret is base64 after its prefix; any other secret is used unchanged. */
-function bytesOf(secret: unknown): Uint8Array<ArrayBuffer> {
+function decodeSecret(secret: unknown): Uint8Array<ArrayBuffer> {
   if (typeof secret !== "string") throw problem("secret", "must be a string");
   const bytes = secret.startsWith(secretPrefix) ? decoded(secret.slice(secretPrefix.length)) : encoder.encode(secret);
   if (bytes.length === 0) throw problem("secret", "must not be empty");

@@ -40,7 +40,7 @@ export function assemblyAiTranscription(post: Post, { clock }: { readonly clock:
     if (left.length > 0) options.reportDropped?.(left);
     const order = { post, request, options };
     const transcript = await finished(await ordered(order), { ...order, clock });
-    return await answerOf(transcript, order);
+    return await toTranscriptionResponse(transcript, order);
   };
 }
 
@@ -65,7 +65,7 @@ async function finished(transcript: JsonObject, order: Order & { readonly clock:
     const { id, status } = latest;
     if (typeof id !== "string") throw broken("no transcript");
     if (status === "completed") return latest;
-    if (status === "error") throw failureOf(latest);
+    if (status === "error") throw toTranscriptionFailure(latest);
     if (status !== "queued" && status !== "processing") throw broken("a transcript without a status");
     await clock.sleep(pollMs, options.signal);
     latest = await readObject(await get(`transcript/${encodeURIComponent(id)}`, order));
@@ -73,13 +73,13 @@ async function finished(transcript: JsonObject, order: Order & { readonly clock:
 }
 
 /** Errors of its servers are marked as such; all others concern the audio. */
-function failureOf({ error }: JsonObject): UpstreamError {
+function toTranscriptionFailure({ error }: JsonObject): UpstreamError {
   const message = typeof error === "string" && error !== "" ? error : "The transcript failed";
   const isServers = /server error|internal error|try again/i.test(message);
   return upstreamError(isServers ? 500 : 422, { message, type: "", param: null, code: null });
 }
 
-async function answerOf(transcript: JsonObject, order: Order): Promise<OperationResponse> {
+async function toTranscriptionResponse(transcript: JsonObject, order: Order): Promise<OperationResponse> {
   const { id, text, audio_duration: seconds } = transcript;
   if (typeof text !== "string") throw broken("no transcript");
   const { response_format: requested } = order.request.body;
@@ -95,23 +95,30 @@ async function answerOf(transcript: JsonObject, order: Order): Promise<Operation
   }
   if (format !== "verbose_json") return { body };
   const { sentences } = await readObject(await get(`${path}/sentences`, order));
-  return { body: { ...body, ...detailsOf(transcript, sentences) } };
+  return { body: { ...body, ...toTranscriptDetails(transcript, sentences) } };
 }
 
 /** Converts times from milliseconds to the seconds of OpenAI's API. */
-function detailsOf({ language_code: language, audio_duration: duration, words }: JsonObject, sentences: unknown) {
+function toTranscriptDetails(
+  { language_code: language, audio_duration: duration, words }: JsonObject,
+  sentences: unknown,
+) {
   const seconds = (ms: unknown) => Number(ms) / 1000;
   return {
     task: "transcribe",
     language: language ?? "",
     duration,
-    segments: listOf(sentences).map(({ start, end, text }, id) => ({
+    segments: readUtterances(sentences).map(({ start, end, text }, id) => ({
       id,
       start: seconds(start),
       end: seconds(end),
       text,
     })),
-    words: listOf(words).map(({ text, start, end }) => ({ word: text, start: seconds(start), end: seconds(end) })),
+    words: readUtterances(words).map(({ text, start, end }) => ({
+      word: text,
+      start: seconds(start),
+      end: seconds(end),
+    })),
   };
 }
 
@@ -119,7 +126,7 @@ function get(path: string, { post, request, options }: Order): ReturnType<Post> 
   return post(path, { ...request, method: "GET" }, options);
 }
 
-function listOf(value: unknown): JsonObject[] {
+function readUtterances(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map((one) => Object(one)) : [];
 }
 

@@ -22,7 +22,7 @@ export const azureConnector: ProviderConnector = {
     const vendor = {
       ...azure,
       dialects: { responses: !isDated(version) }, // supported by the v1 API only
-      address: addressesOf(given, runtime, version),
+      address: createAddresses(given, runtime, version),
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,
       readRetryAfter: (_body: unknown, headers: { get(name: string): string | null }) =>
@@ -65,7 +65,7 @@ function isDated(version: string | undefined): boolean {
 }
 
 /** URLs of the v1 API, or of the dated API, which addresses deployments. */
-function addressesOf(
+function createAddresses(
   settings: ProviderSettings,
   runtime: Runtime,
   version: string | undefined,
@@ -74,7 +74,7 @@ function addressesOf(
     throw problem(settings, "api_version", 'expected a date such as "2024-10-21", or "preview"');
   }
   const query = version === undefined || version === "v1" ? "" : `?api-version=${encodeURIComponent(version)}`;
-  const root = stripTrailing(settings.baseUrl ?? `${endpointOf(settings, runtime)}/openai/v1`, "/");
+  const root = stripTrailing(settings.baseUrl ?? `${findEndpoint(settings, runtime)}/openai/v1`, "/");
   if (!isDated(version)) return (path) => `${root}/${path}${query}`;
   const above = root.replace(/\/v1$/, "");
   return (path, model) => {
@@ -84,7 +84,7 @@ function addressesOf(
 }
 
 /** The endpoint of the resource, without the common path. */
-function endpointOf(settings: ProviderSettings, runtime: Runtime): string {
+function findEndpoint(settings: ProviderSettings, runtime: Runtime): string {
   const endpoint = attribute(settings, "endpoint") ?? variable(runtime, "AZURE_OPENAI_ENDPOINT") ??
     variable(runtime, "AZURE_RESOURCE_NAME");
   if (endpoint === undefined) {

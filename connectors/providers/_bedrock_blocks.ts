@@ -27,7 +27,7 @@ interface BlockRules {
 export function toConverseBlocks(blocks: readonly Block[], rules: BlockRules): JsonObject[] {
   return blocks.flatMap((block) => [
     ...toConverseBlock(block, rules),
-    ...(rules.caches ? cachePointOf(block.cache_control) : []),
+    ...(rules.caches ? toCachePoint(block.cache_control) : []),
   ]);
 }
 
@@ -36,7 +36,7 @@ export function toConverseBlocks(blocks: readonly Block[], rules: BlockRules): J
  *
  * @param mark A `cache_control` of the Messages API, if any.
  */
-export function cachePointOf(mark: unknown): JsonObject[] {
+export function toCachePoint(mark: unknown): JsonObject[] {
   if (typeof mark !== "object" || mark === null) return [];
   const { ttl } = mark as JsonObject;
   return [{ cachePoint: { type: "default", ...(ttl === undefined ? {} : { ttl }) } }];

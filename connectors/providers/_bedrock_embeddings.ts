@@ -71,7 +71,7 @@ export function embeds(id: string): boolean {
  *
  * @throws {UpstreamError} `request` if the family is unknown.
  */
-export function familyOf({ model: { id } }: OperationRequest): Family {
+export function findFamily({ model: { id } }: OperationRequest): Family {
   const [, family] = families.find(([pattern]) => pattern.test(id)) ?? [];
   if (family !== undefined) return family;
   const message = `Embeddings of "${id}" are not supported: only Titan and Cohere models are`;

@@ -72,7 +72,7 @@ const tooLong = /input is too long|exceeds? .{0,40}(context|maximum number of to
 export function readBedrockError(name: string, body: unknown, status: number): OpenAiError {
   const { message, Message } = Object(body) as { message?: unknown; Message?: unknown };
   const fault = readOpenAiError({ message: message ?? Message }, status);
-  const meaning = meaningOf(name, fault.message);
+  const meaning = findMeaning(name, fault.message);
   const code = meaning?.code ?? (tooLong.test(fault.message) ? "context_length_exceeded" : null);
   return { ...fault, type: meaning?.type ?? "", code };
 }
@@ -83,9 +83,9 @@ export function readBedrockError(name: string, body: unknown, status: number): O
  * @param name The exception name.
  * @param error The error, classified by status.
  */
-export function withKindOf(name: string, error: UpstreamError): UpstreamError {
+export function reclassify(name: string, error: UpstreamError): UpstreamError {
   const { fault, shouldRetry, message } = error;
-  const kind = meaningOf(name, fault?.error.message ?? "")?.kind;
+  const kind = findMeaning(name, fault?.error.message ?? "")?.kind;
   if (kind === undefined || fault === undefined) return error;
   return new UpstreamError(message, { kind, fault, ...(shouldRetry === undefined ? {} : { shouldRetry }) });
 }
@@ -97,17 +97,17 @@ export function withKindOf(name: string, error: UpstreamError): UpstreamError {
  * @param body Its parsed payload.
  */
 export function exceptionFault(name: string, body: unknown): UpstreamError {
-  const status = meanings[keyOf(name)]?.status ?? 500;
-  return withKindOf(name, upstreamError(status, readBedrockError(name, body, status)));
+  const status = meanings[toExceptionKey(name)]?.status ?? 500;
+  return reclassify(name, upstreamError(status, readBedrockError(name, body, status)));
 }
 
-function meaningOf(name: string, message: string): Meaning | undefined {
-  const meaning = meanings[keyOf(name)];
+function findMeaning(name: string, message: string): Meaning | undefined {
+  const meaning = meanings[toExceptionKey(name)];
   const isOfModel = meaning?.status === 400 || meaning?.status === 403;
   return isOfModel && noSuchModel.test(message) ? { ...missing, status: meaning.status } : meaning;
 }
 
 /** `ThrottlingException:http://…` and `com.amazon.coral.service#ThrottlingException` are the same exception. */
-function keyOf(name: string): string {
+function toExceptionKey(name: string): string {
   return name.split(":", 1)[0]!.split("#").at(-1)!.replace(/(Exception|Error)$/, "").toLowerCase();
 }

@@ -22,9 +22,9 @@ import { appendAll } from "../../src/util/append_all.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
 import { isClaude } from "./_anthropic_generations.ts";
-import { embeds, familyOf } from "./_bedrock_embeddings.ts";
-import { readBedrockError, withKindOf } from "./_bedrock_fault.ts";
-import { droppedParamsOf, toConverseRequest } from "./_bedrock_request.ts";
+import { embeds, findFamily } from "./_bedrock_embeddings.ts";
+import { readBedrockError, reclassify } from "./_bedrock_fault.ts";
+import { listDroppedParams, toConverseRequest } from "./_bedrock_request.ts";
 import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
 import { chunksOf } from "./_chunks.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
@@ -54,7 +54,7 @@ class BedrockProvider extends BaseProvider {
   protected override get calls(): OperationTable {
     return {
       embeddings: cloudEmbeddings((request, options) => {
-        const { maxInputs, own, write, read } = familyOf(request);
+        const { maxInputs, own, write, read } = findFamily(request);
         const purpose = request.body.input_type ?? request.body.task;
         return {
           maxInputs,
@@ -98,7 +98,9 @@ class BedrockProvider extends BaseProvider {
   /** Requests the region's models, and its cross-region inference profiles. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const { modelSummaries } = await this.#get("foundation-models", options);
-    const models = objectsOf(modelSummaries, "models").filter((summary) => isOnDemand(summary) && isSupported(summary));
+    const models = readObjects(modelSummaries, "models").filter((summary) =>
+      isOnDemand(summary) && isSupported(summary)
+    );
     const ids = models.map(({ modelId }) => modelId);
     let next: unknown;
     for (let page = 0; page < maxPages; page++) {
@@ -106,7 +108,7 @@ class BedrockProvider extends BaseProvider {
       const list = await this.#get(`inference-profiles?maxResults=1000${token}`, options);
       appendAll(
         ids,
-        objectsOf(list.inferenceProfileSummaries, "profiles").map((profile) => profile.inferenceProfileId),
+        readObjects(list.inferenceProfileSummaries, "profiles").map((profile) => profile.inferenceProfileId),
       );
       next = list.nextToken;
       if (typeof next !== "string") break;
@@ -126,7 +128,7 @@ class BedrockProvider extends BaseProvider {
 
   async #post(operation: string, request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const content = toConverseRequest(request);
-    options.reportDropped?.(droppedParamsOf(request.body, content));
+    options.reportDropped?.(listDroppedParams(request.body, content));
     return await this.#call(operation, { request, content }, options);
   }
 
@@ -155,7 +157,7 @@ class BedrockProvider extends BaseProvider {
     if (isSuccess(response)) return response;
     const name = response.headers.get("x-amzn-errortype") ?? "";
     const readError = (body: unknown, status: number) => readBedrockError(name, body, status);
-    throw withKindOf(name, await readFault(response, { readError }, this.#runtime.clock));
+    throw reclassify(name, await readFault(response, { readError }, this.#runtime.clock));
   }
 }
 
@@ -173,7 +175,7 @@ function isOnDemand({ inferenceTypesSupported: types }: JsonObject): boolean {
   return !Array.isArray(types) || types.includes("ON_DEMAND");
 }
 
-function objectsOf(list: unknown, what: string): readonly JsonObject[] {
+function readObjects(list: unknown, what: string): readonly JsonObject[] {
   if (!Array.isArray(list)) {
     throw new UpstreamError(`The provider's model list has no ${what}`, { kind: "invalid_response" });
   }

@@ -14,7 +14,7 @@ import { type Generation, generationOf, isClaude } from "./_anthropic_generation
 import type { Turn } from "./_anthropic_messages.ts";
 import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
-import { cachePointOf, toConverseBlocks } from "./_bedrock_blocks.ts";
+import { toCachePoint, toConverseBlocks } from "./_bedrock_blocks.ts";
 import { droppedParams } from "./_dropped_params.ts";
 
 /** Models other than Claude: their reasoning parameters differ from the Messages API. */
@@ -59,7 +59,7 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
     inferenceConfig: withoutEmpty({
       maxTokens: tokenLimitOf(body) === undefined && message.thinking === undefined ? undefined : message.max_tokens,
       stopSequences: message.stop_sequences,
-      ...(claude ? { temperature: message.temperature, topP: message.top_p } : samplingOf(body)),
+      ...(claude ? { temperature: message.temperature, topP: message.top_p } : toSampling(body)),
     }),
     toolConfig: toolConfig(message, { caches: claude, body }),
     outputConfig: outputConfig(message, body),
@@ -73,7 +73,7 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
  * @param body The original request.
  * @param sent The translated request.
  */
-export function droppedParamsOf(body: ChatCompletionRequest, sent: JsonObject): string[] {
+export function listDroppedParams(body: ChatCompletionRequest, sent: JsonObject): string[] {
   const { inferenceConfig = {}, additionalModelRequestFields: fields = {} } = sent as Record<string, JsonObject>;
   return droppedParams(body, {
     temperature: inferenceConfig.temperature !== undefined,
@@ -86,7 +86,7 @@ export function droppedParamsOf(body: ChatCompletionRequest, sent: JsonObject): 
 }
 
 /** Converse's temperature range is 0 to 1. */
-function samplingOf({ temperature, top_p }: ChatCompletionRequest): JsonObject {
+function toSampling({ temperature, top_p }: ChatCompletionRequest): JsonObject {
   return {
     temperature: typeof temperature === "number" ? Math.min(temperature, 1) : undefined,
     topP: typeof top_p === "number" ? top_p : undefined,
@@ -131,7 +131,7 @@ function toolConfig(
   return withoutEmpty({
     tools: (tools as JsonObject[]).flatMap((tool) => [
       { toolSpec: toolSpec(tool) },
-      ...(caches ? cachePointOf(tool.cache_control) : []),
+      ...(caches ? toCachePoint(tool.cache_control) : []),
     ]),
     toolChoice: type === "any" ? { any: {} } : type === "tool" ? { tool: { name } } : undefined,
   });
@@ -150,11 +150,11 @@ function outputConfig({ output_config }: JsonObject, { response_format }: ChatCo
   const { format } = (output_config ?? {}) as { format?: { schema?: unknown } };
   if (format === undefined) return {};
   const { name, description } = response_format?.json_schema ?? {};
-  const jsonSchema = { schema: JSON.stringify(format.schema), ...stringsOf({ name, description }) };
+  const jsonSchema = { schema: JSON.stringify(format.schema), ...toStrings({ name, description }) };
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }
 
-function stringsOf(values: JsonObject): JsonObject {
+function toStrings(values: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === "string"));
 }
 

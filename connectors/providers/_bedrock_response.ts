@@ -51,8 +51,8 @@ export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatComp
   return toChatCompletion({
     id: facts.id,
     content: content.flatMap((block) => fromConverseBlock(asObject(block), facts.signs)),
-    stop_reason: stopReasonOf(answer.stopReason),
-    usage: usageOf(answer.usage),
+    stop_reason: toStopReason(answer.stopReason),
+    usage: readBedrockUsage(answer.usage),
   }, facts);
 }
 
@@ -115,10 +115,10 @@ export class ConverseStream {
       case "messageStop": {
         const { stopReason } = parseObject(text);
         this.#stopped = true;
-        return this.#messages.take({ type: "message_delta", delta: { stop_reason: stopReasonOf(stopReason) } });
+        return this.#messages.take({ type: "message_delta", delta: { stop_reason: toStopReason(stopReason) } });
       }
       case "metadata":
-        return this.#messages.take({ type: "message_delta", usage: usageOf(parseObject(text).usage) });
+        return this.#messages.take({ type: "message_delta", usage: readBedrockUsage(parseObject(text).usage) });
       default:
         return []; // future event types
     }
@@ -166,7 +166,7 @@ export class ConverseStream {
   }
 }
 
-function stopReasonOf(reason: unknown): unknown {
+function toStopReason(reason: unknown): unknown {
   if (broken.includes(reason)) {
     throw new UpstreamError(`The provider ended its response with "${reason}"`, { kind: "invalid_response" });
   }
@@ -174,7 +174,7 @@ function stopReasonOf(reason: unknown): unknown {
 }
 
 /** Cached tokens are counted separately from the input tokens, as in the Messages API. */
-function usageOf(usage: unknown): JsonObject {
+function readBedrockUsage(usage: unknown): JsonObject {
   const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = asObject(usage);
   return {
     input_tokens: inputTokens,

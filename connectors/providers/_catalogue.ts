@@ -91,14 +91,14 @@ interface VendorRules {
  * ```
  */
 export function knownModels(entries: readonly CatalogueEntry[], vendor: VendorRules = {}): readonly ModelInfo[] {
-  return entries.map((entry) => modelOf(entry, vendor));
+  return entries.map((entry) => toModelInfo(entry, vendor));
 }
 
-function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
+function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
   const { id, serves, can, canNatively, pricing, retires, isDefault = false, source: [source, asOf] } = entry;
   const capabilities = serves ?? chatLeaves(entry);
   const features = serves === undefined
-    ? { ...featuresOf(can), ...vendor.features, ...entry.features }
+    ? { ...toFeatures(can), ...vendor.features, ...entry.features }
     : entry.features;
   const parameters = fixedRules(entry) ?? chatRules(entry, vendor.rulesOf?.(entry));
   return {
@@ -106,7 +106,7 @@ function modelOf(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
     capabilities,
     features: features ?? {},
     ...(canNatively === undefined ? {} : { native_features: supportedIn(canNatively) }),
-    constraints: constraintsOf(entry),
+    constraints: toConstraints(entry),
     ...(pricing === null ? {} : { pricing }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(isDefault ? { defaultFor: capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)) } : {}),
@@ -164,7 +164,7 @@ function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly Capabilit
   ];
 }
 
-function constraintsOf({ window, maxOutput, maxFile, maxImages, languages }: CatalogueEntry): ModelConstraints {
+function toConstraints({ window, maxOutput, maxFile, maxImages, languages }: CatalogueEntry): ModelConstraints {
   return {
     ...(window === undefined ? {} : { context_window: window }),
     ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
@@ -176,10 +176,10 @@ function constraintsOf({ window, maxOutput, maxFile, maxImages, languages }: Cat
 
 /** The features of the letters alone. */
 function supportedIn(letters: string): ModelFeatures {
-  return Object.fromEntries(Object.entries(featuresOf(letters)).filter(([, isSupported]) => isSupported));
+  return Object.fromEntries(Object.entries(toFeatures(letters)).filter(([, isSupported]) => isSupported));
 }
 
-function featuresOf(can: string | undefined): ModelFeatures {
+function toFeatures(can: string | undefined): ModelFeatures {
   if (can === undefined) return {};
   return {
     tool_calling: can.includes("T"),

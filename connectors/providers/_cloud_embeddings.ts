@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { inputsOf, normalized } from "./_embeddings.ts";
+import { listEmbeddingInputs, normalized } from "./_embeddings.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 
 /** Maximum concurrent calls for one request. */
@@ -42,7 +42,7 @@ export function cloudEmbeddings(
   return async (request, options) => {
     const { maxInputs, own = [], embed } = modelOf(request, options);
     const { body } = request;
-    const inputs = inputsOf(request);
+    const inputs = listEmbeddingInputs(request);
     const left = undeclaredParams(body, new Set([...translated, ...own]));
     if (left.length > 0) options.reportDropped?.(left);
     const dimensions = typeof body.dimensions === "number" ? body.dimensions : undefined;
@@ -56,7 +56,7 @@ export function cloudEmbeddings(
       const embedded = await Promise.all(some.map(async (part) => checked(await embed(part, dimensions), part.length)));
       appendAll(answers, embedded);
     }
-    return embeddingsOf(answers, request);
+    return joinEmbeddings(answers, request);
   };
 }
 
@@ -67,7 +67,7 @@ function checked(answer: EmbeddedInputs, count: number): EmbeddedInputs {
   throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
 }
 
-function embeddingsOf(answers: readonly EmbeddedInputs[], { model, body }: OperationRequest): OperationResponse {
+function joinEmbeddings(answers: readonly EmbeddedInputs[], { model, body }: OperationRequest): OperationResponse {
   const vectors = answers.flatMap((one) => one.vectors as readonly number[][]);
   const isCounted = answers.every(({ tokens }) => Number.isSafeInteger(tokens));
   const tokens = answers.reduce((sum, one) => sum + (one.tokens ?? 0), 0);

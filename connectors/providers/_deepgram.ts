@@ -12,7 +12,7 @@ import { readObject } from "./_base.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { audioOf } from "./_audio.ts";
-import { subtitlesOf } from "./_subtitles.ts";
+import { formatSubtitles } from "./_subtitles.ts";
 
 /** Audio encodings by format. */
 const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -68,11 +68,11 @@ export function deepgramTranscription(post: Post): OperationCall {
     });
     const { type, bytes } = files.find(({ field }) => field === "file")!;
     const response = await post(`listen?${query}`, { ...request, raw: { type, chunks: [bytes] } }, options);
-    return transcriptOf(await readObject(response), typeof format === "string" ? format : "json");
+    return toDeepgramTranscript(await readObject(response), typeof format === "string" ? format : "json");
   };
 }
 
-function transcriptOf({ results, metadata }: JsonObject, format: string): OperationResponse {
+function toDeepgramTranscript({ results, metadata }: JsonObject, format: string): OperationResponse {
   const channel = Object(Object(Object(results).channels)[0]);
   const { transcript: text, words } = Object(Object(channel.alternatives)[0]);
   if (typeof text !== "string") {
@@ -82,9 +82,14 @@ function transcriptOf({ results, metadata }: JsonObject, format: string): Operat
   const usage = { type: "duration", seconds: duration };
   const type = transcriptTypeOf(format);
   const { utterances } = Object(results);
-  const segments = listOf(utterances).map(({ start, end, transcript }, id) => ({ id, start, end, text: transcript }));
+  const segments = readObjectList(utterances).map(({ start, end, transcript }, id) => ({
+    id,
+    start,
+    end,
+    text: transcript,
+  }));
   if (type !== undefined) {
-    const written = format === "text" ? text : subtitlesOf(segments, format);
+    const written = format === "text" ? text : formatSubtitles(segments, format);
     return { body: { text, usage }, content: { type, bytes: new TextEncoder().encode(written) } };
   }
   if (format !== "verbose_json") return { body: { text, usage } };
@@ -95,7 +100,7 @@ function transcriptOf({ results, metadata }: JsonObject, format: string): Operat
       duration,
       text,
       segments,
-      words: listOf(words).map(({ word, punctuated_word, start, end }) => ({
+      words: readObjectList(words).map(({ word, punctuated_word, start, end }) => ({
         word: punctuated_word ?? word,
         start,
         end,
@@ -105,7 +110,7 @@ function transcriptOf({ results, metadata }: JsonObject, format: string): Operat
   };
 }
 
-function listOf(value: unknown): JsonObject[] {
+function readObjectList(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map((one) => Object(one)) : [];
 }
 

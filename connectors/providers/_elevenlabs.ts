@@ -13,7 +13,7 @@ import { readObject } from "./_base.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { audioOf } from "./_audio.ts";
-import { segmentsOf, subtitlesOf, type TimedWord } from "./_subtitles.ts";
+import { formatSubtitles, groupSegments, type TimedWord } from "./_subtitles.ts";
 
 /** Formats that all plans support, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "pcm_24000" };
@@ -63,21 +63,21 @@ export function elevenLabsTranscription(post: Post): OperationCall {
       ...(temperature === undefined || temperature === null ? {} : { temperature }),
     };
     const answer = await readObject(await post("speech-to-text", { ...request, fields }, options));
-    return transcriptOf(answer, typeof format === "string" && format !== "" ? format : "json");
+    return toElevenLabsTranscript(answer, typeof format === "string" && format !== "" ? format : "json");
   };
 }
 
-function transcriptOf(answer: JsonObject, format: string): OperationResponse {
+function toElevenLabsTranscript(answer: JsonObject, format: string): OperationResponse {
   const { text, words: given, language_code: language, audio_duration_secs: seconds } = answer;
   if (typeof text !== "string") {
     throw new UpstreamError("The provider's response has no transcript", { kind: "invalid_response" });
   }
-  const words = wordsOf(given);
+  const words = readTimedWords(given);
   const duration = typeof seconds === "number" ? seconds : words.at(-1)?.end;
   const body = { text, ...(duration === undefined ? {} : { usage: { type: "duration", seconds: duration } }) };
   const type = transcriptTypeOf(format);
   if (type !== undefined) {
-    const written = format === "text" ? text : subtitlesOf(segmentsOf(words), format);
+    const written = format === "text" ? text : formatSubtitles(groupSegments(words), format);
     return { body, content: { type, bytes: new TextEncoder().encode(written) } };
   }
   if (format !== "verbose_json") return { body };
@@ -88,7 +88,7 @@ function transcriptOf(answer: JsonObject, format: string): OperationResponse {
       task: "transcribe",
       language: language ?? "",
       duration,
-      segments: segmentsOf(words),
+      segments: groupSegments(words),
       words: speechParams.map(({ text: word, start, end }) => ({ word, start, end })),
     },
   };
@@ -97,7 +97,7 @@ function transcriptOf(answer: JsonObject, format: string): OperationResponse {
 /**
  * The vendor lists spaces between words as words. One without timestamps starts and ends where the previous word ends.
  */
-function wordsOf(given: unknown): TimedWord[] {
+function readTimedWords(given: unknown): TimedWord[] {
   const words: TimedWord[] = [];
   for (const one of Array.isArray(given) ? given : []) {
     const { text, start, end } = Object(one);

@@ -71,7 +71,7 @@ const purposeNames = ["input_type", "task"] as const;
 export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
-    const inputs = inputsOf(request);
+    const inputs = listEmbeddingInputs(request);
     const purpose = purposeIn(body, dialect);
     const known = new Set([...read, ...dialect.own, ...(purpose === undefined ? [] : purposeNames)]);
     const left = undeclaredParams(body, known);
@@ -82,7 +82,7 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
     };
     const response = await readObject(await post(dialect.path, { ...request, json }, options));
     throwIfError(response);
-    return { body: embeddingsOf(response, { dialect, request, count: inputs.length }) };
+    return { body: toEmbeddings(response, { dialect, request, count: inputs.length }) };
   };
 }
 
@@ -91,7 +91,7 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
  *
  * @throws {UpstreamError} `request` for token ids, which belong to another vendor's vocabulary.
  */
-export function inputsOf({ body: { input } }: OperationRequest): readonly string[] {
+export function listEmbeddingInputs({ body: { input } }: OperationRequest): readonly string[] {
   const inputs = [input].flat();
   if (inputs.every((text) => typeof text === "string")) return inputs;
   const message = "The model accepts strings, not token ids";
@@ -105,7 +105,7 @@ function purposeIn(body: OperationRequest["body"], { purposes, purposeName }: Em
   return meaning === undefined ? (body[purposeName] === purpose ? purpose : undefined) : purposes[meaning];
 }
 
-function embeddingsOf(
+function toEmbeddings(
   response: JsonObject,
   { dialect, request, count }: {
     readonly dialect: EmbeddingDialect;

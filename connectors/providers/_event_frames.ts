@@ -52,7 +52,7 @@ export class EventFrameParser {
     for (;;) {
       this.#needed = frameLength(rest);
       if (rest.length < this.#needed) break;
-      frames.push(frameOf(rest.subarray(0, this.#needed)));
+      frames.push(parseFrame(rest.subarray(0, this.#needed)));
       rest = rest.subarray(this.#needed);
     }
     this.#parts = rest.length === 0 ? [] : [rest];
@@ -103,7 +103,7 @@ function makeTable(): Uint32Array {
 /** Length of the first message, bytes; the length of a prelude while that is incomplete. */
 function frameLength(bytes: Uint8Array): number {
   if (bytes.length < preludeBytes) return preludeBytes;
-  const view = viewOf(bytes);
+  const view = createView(bytes);
   if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw damaged("a checksum is wrong");
   const length = view.getUint32(0);
   if (length > maxFrameBytes) throw damaged(`an event is over ${maxFrameBytes} bytes`);
@@ -111,16 +111,16 @@ function frameLength(bytes: Uint8Array): number {
   return length;
 }
 
-function frameOf(bytes: Uint8Array): EventFrame {
-  const view = viewOf(bytes);
+function parseFrame(bytes: Uint8Array): EventFrame {
+  const view = createView(bytes);
   const end = bytes.length - checksumBytes;
   if (view.getUint32(end) !== crc32(bytes.subarray(0, end))) throw damaged("a checksum is wrong");
   const bodyStart = preludeBytes + view.getUint32(4);
-  return { headers: headersOf(bytes.subarray(preludeBytes, bodyStart)), body: bytes.subarray(bodyStart, end) };
+  return { headers: parseFrameHeaders(bytes.subarray(preludeBytes, bodyStart)), body: bytes.subarray(bodyStart, end) };
 }
 
-function headersOf(bytes: Uint8Array): Map<string, string> {
-  const view = viewOf(bytes);
+function parseFrameHeaders(bytes: Uint8Array): Map<string, string> {
+  const view = createView(bytes);
   const headers = new Map<string, string>();
   let at = 0;
   while (at < bytes.length) {
@@ -139,7 +139,7 @@ function headersOf(bytes: Uint8Array): Map<string, string> {
   return headers;
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function createView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

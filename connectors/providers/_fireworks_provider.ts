@@ -15,7 +15,7 @@ export const fireworksConnector: ProviderConnector = {
   create(settings, runtime) {
     const given = settings as ProviderSettings;
     const address = (path: string, model = "") =>
-      `${path.startsWith("audio/") ? hostOf(model) : fireworks.baseUrl}/${path}`;
+      `${path.startsWith("audio/") ? selectHost(model) : fireworks.baseUrl}/${path}`;
     return new OpenAiCompatibleProvider(
       given.baseUrl === undefined ? { ...fireworks, address } : fireworks,
       given,
@@ -24,6 +24,6 @@ export const fireworksConnector: ProviderConnector = {
   },
 };
 
-function hostOf(model: string): string {
+function selectHost(model: string): string {
   return `https://audio-${model.endsWith("turbo") ? "turbo" : "prod"}.api.fireworks.ai/v1`;
 }

@@ -51,7 +51,7 @@ export function imagesByDialect({ pathOf, headers = {}, write, imagesIn: find }:
  * @param size A size such as `1024x768`.
  * @returns Width and height; undefined for other values, such as `auto`.
  */
-export function pixelsOf(size: unknown): { readonly width: number; readonly height: number } | undefined {
+export function parsePixels(size: unknown): { readonly width: number; readonly height: number } | undefined {
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(String(size)) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
@@ -64,7 +64,7 @@ export function pixelsOf(size: unknown): { readonly width: number; readonly heig
  * @returns Undefined if the ratio is not supported.
  */
 export function aspectRatioOf(size: unknown, known: readonly string[]): string | undefined {
-  const pixels = pixelsOf(size);
+  const pixels = parsePixels(size);
   return pixels && known.find((ratio) => {
     const [width, height] = ratio.split(":");
     return pixels.width * Number(height) === pixels.height * Number(width);
@@ -83,7 +83,7 @@ export function checkIsOne({ body: { n } }: OperationRequest): void {
 }
 
 /** Encodes a file as a data URL. */
-export function dataUrlOf({ type, bytes }: { readonly type: string; readonly bytes: Uint8Array }): string {
+export function toDataUrl({ type, bytes }: { readonly type: string; readonly bytes: Uint8Array }): string {
   return `data:${type};base64,${toBase64(bytes)}`;
 }
 

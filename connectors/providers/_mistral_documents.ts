@@ -15,8 +15,10 @@ const unknownType = "application/octet-stream";
 export const mistralDocuments: DocumentDialect = {
   path: "ocr",
   write({ model, url, file }) {
-    const address = file === undefined ? url! : `data:${typeOf(file)};base64,${toBase64(file.bytes)}`;
-    const isImage = file === undefined ? imageEnding.test(new URL(address).pathname) : /^image\//.test(typeOf(file));
+    const address = file === undefined ? url! : `data:${findDocumentType(file)};base64,${toBase64(file.bytes)}`;
+    const isImage = file === undefined
+      ? imageEnding.test(new URL(address).pathname)
+      : /^image\//.test(findDocumentType(file));
     const document = isImage
       ? { type: "image_url", image_url: address }
       : { type: "document_url", document_url: address };
@@ -26,7 +28,7 @@ export const mistralDocuments: DocumentDialect = {
 };
 
 /** An uploaded file without a media type is most often a PDF. */
-function typeOf({ type, bytes }: UploadedFile): string {
+function findDocumentType({ type, bytes }: UploadedFile): string {
   const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-";
   return type === unknownType && isPdf ? "application/pdf" : type.split(/[;,\s]/, 1)[0]!;
 }

@@ -56,7 +56,7 @@ export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall 
     const response = await readObject(await post(path, posted, options));
     throwIfError(response);
     const usage = dialect.usageIn?.(response) ?? { searches: 1 };
-    return { body: { object: "search", model: model.id, results: resultsOf(response, dialect), usage } };
+    return { body: { object: "search", model: model.id, results: readResults(response, dialect), usage } };
   };
 }
 
@@ -67,17 +67,17 @@ function written({ body, model }: OperationRequest, { write, maxResults }: Searc
 }
 
 /** Results without a URL are dropped; a list of only such results is an invalid response. */
-function resultsOf(body: JsonObject, { resultsIn, names }: SearchDialect): readonly JsonObject[] {
+function readResults(body: JsonObject, { resultsIn, names }: SearchDialect): readonly JsonObject[] {
   const found = resultsIn(body);
   const pages: readonly unknown[] | undefined = Array.isArray(found) ? found : undefined;
-  const results = (pages ?? []).flatMap<JsonObject>((one) => resultOf(one, names) ?? []);
+  const results = (pages ?? []).flatMap<JsonObject>((one) => readResult(one, names) ?? []);
   if (pages === undefined || results.length === 0 && pages.length > 0) {
     throw new UpstreamError("The provider's response has no search results", { kind: "invalid_response" });
   }
   return results;
 }
 
-function resultOf(value: unknown, names: SearchDialect["names"]): JsonObject | undefined {
+function readResult(value: unknown, names: SearchDialect["names"]): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const text = (name: string | undefined) => {
     const given = name === undefined ? undefined : value[name];

@@ -22,7 +22,7 @@ const maxChars = 84;
  *
  * @param words Words in order; spaces are separate words.
  */
-export function segmentsOf(words: readonly TimedWord[]): TranscriptSegment[] {
+export function groupSegments(words: readonly TimedWord[]): TranscriptSegment[] {
   const groups: TimedWord[][] = [];
   let isOver = true;
   for (const word of words) {
@@ -30,17 +30,17 @@ export function segmentsOf(words: readonly TimedWord[]): TranscriptSegment[] {
     const isSpace = word.text.trim() === "";
     if (!isSpace && (isOver || word.start - group.at(-1)!.end > longPause)) groups.push([word]);
     else if (!isOver) group.push(word);
-    if (!isSpace) isOver = /[.!?…。！？]["'”’)\]]*$/.test(word.text) || textOf(groups.at(-1)!).length >= maxChars;
+    if (!isSpace) isOver = /[.!?…。！？]["'”’)\]]*$/.test(word.text) || joinWords(groups.at(-1)!).length >= maxChars;
   }
   return groups.map((group, id) => ({
     id,
     start: group[0]!.start,
     end: group.findLast(({ text }) => text.trim() !== "")!.end,
-    text: textOf(group),
+    text: joinWords(group),
   }));
 }
 
-function textOf(words: readonly TimedWord[]): string {
+function joinWords(words: readonly TimedWord[]): string {
   return words.map(({ text }) => text).join("").trim();
 }
 
@@ -50,16 +50,16 @@ function textOf(words: readonly TimedWord[]): string {
  * @param segments Segments; times in seconds.
  * @param format `srt` or `vtt`.
  */
-export function subtitlesOf(segments: readonly JsonObject[], format: string): string {
+export function formatSubtitles(segments: readonly JsonObject[], format: string): string {
   const mark = format === "srt" ? "," : ".";
   const cues = segments.map(({ start, end, text }, index) => {
-    const line = `${timeOf(Number(start), mark)} --> ${timeOf(Number(end), mark)}\n${text}\n`;
+    const line = `${formatTime(Number(start), mark)} --> ${formatTime(Number(end), mark)}\n${text}\n`;
     return format === "srt" ? `${index + 1}\n${line}` : line;
   });
   return (format === "srt" ? cues : ["WEBVTT\n", ...cues]).join("\n");
 }
 
-function timeOf(seconds: number, mark: string): string {
+function formatTime(seconds: number, mark: string): string {
   const ms = Math.max(0, Math.round(seconds * 1000)) || 0;
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
   return `${two(ms / 3_600_000)}:${two(ms / 60_000 % 60)}:${two(ms / 1000 % 60)}${mark}${

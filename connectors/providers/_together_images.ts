@@ -4,7 +4,7 @@
  * Source: github.com/togethercomputer/together-typescript, `ImageGenerateParams`.
  * @module
  */
-import { type ImageDialect, pixelsOf, without } from "./_image_dialect.ts";
+import { type ImageDialect, parsePixels, without } from "./_image_dialect.ts";
 
 /** Image generation. */
 export const togetherImages: ImageDialect = {
@@ -12,7 +12,7 @@ export const togetherImages: ImageDialect = {
   write({ model, body: { size, response_format: form, ...given } }) {
     const { body, dropped } = without(given, ["quality", "style", "moderation", "output_compression"]);
     const format = form === "b64_json" ? "base64" : form;
-    const more = { ...pixelsOf(size), ...(format ? { response_format: format } : {}) };
+    const more = { ...parsePixels(size), ...(format ? { response_format: format } : {}) };
     return { body: { ...body, ...more, model: model.id }, dropped };
   },
 };

@@ -14,7 +14,7 @@ import { asObject, asObjects } from "./_gemini_wire.ts";
  *
  * @param model The model id.
  */
-export function maxInputsOf(model: string): number {
+export function findMaxInputs(model: string): number {
   return model.startsWith("gemini-embedding") ? 1 : 250;
 }
 

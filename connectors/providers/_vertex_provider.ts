@@ -33,7 +33,7 @@ import { readGeminiError, readGeminiHint } from "./_gemini_fault.ts";
 import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { readFault } from "./_http.ts";
-import { fromPredict, maxInputsOf, toPredict } from "./_vertex_embeddings.ts";
+import { findMaxInputs, fromPredict, toPredict } from "./_vertex_embeddings.ts";
 import { vertex, vertexRules } from "./vertex.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
@@ -60,7 +60,7 @@ class VertexProvider extends BaseProvider {
     const project = encodeURIComponent(required("project", ["GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT"]));
     const location = required("location", ["GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION"]);
     if (!/^[a-z0-9-]+$/.test(location)) throw problem(settings, "location", 'expected one such as "europe-west1"');
-    this.#root = stripTrailing(settings.baseUrl ?? addressOf(location), "/").replace(/\/v1(beta1)?$/, "");
+    this.#root = stripTrailing(settings.baseUrl ?? toLocationAddress(location), "/").replace(/\/v1(beta1)?$/, "");
     this.#runtime = runtime;
     const parent = this.#parent = `projects/${project}/locations/${location}`;
     this.#gemini = new GeminiProvider(settings, runtime, (model, method) => {
@@ -101,7 +101,7 @@ class VertexProvider extends BaseProvider {
       transcription: byGemini,
       "audio-translation": byGemini,
       embeddings: cloudEmbeddings(({ model: { id } }, options) => ({
-        maxInputs: maxInputsOf(id),
+        maxInputs: findMaxInputs(id),
         embed: async (inputs, dimensions) => {
           const path = `v1/${this.#parent}/publishers/google/models/${encodeURIComponent(id)}:predict`;
           return fromPredict(await this.#request(path, options, toPredict(inputs, dimensions)));
@@ -172,7 +172,7 @@ class VertexProvider extends BaseProvider {
 }
 
 /** The endpoint of a location; `global` and multi-region locations have special hosts. */
-function addressOf(location: string): string {
+function toLocationAddress(location: string): string {
   if (location === "global") return "https://aiplatform.googleapis.com";
   return /^(us|eu)$/.test(location)
     ? `https://aiplatform.${location}.rep.googleapis.com`

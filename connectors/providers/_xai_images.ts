@@ -6,7 +6,7 @@
  * @module
  */
 import type { OperationRequest } from "../../src/contracts/provider.ts";
-import { aspectRatioOf, dataUrlOf, type ImageDialect, without, type WrittenImages } from "./_image_dialect.ts";
+import { aspectRatioOf, type ImageDialect, toDataUrl, without, type WrittenImages } from "./_image_dialect.ts";
 
 const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2"];
 const refused = ["size", "quality", "style", "moderation", "background", "output_compression", "input_fidelity"];
@@ -20,7 +20,7 @@ export const xaiImageEdits: ImageDialect = {
   write(request) {
     const { body, dropped } = written(request);
     const [image] = request.files ?? [];
-    return { body: { ...body, image: { url: image && dataUrlOf(image), type: "image_url" } }, dropped };
+    return { body: { ...body, image: { url: image && toDataUrl(image), type: "image_url" } }, dropped };
   },
 };
 

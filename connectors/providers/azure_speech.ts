@@ -15,7 +15,7 @@ import { entries } from "./catalogue/azure_speech.ts";
 export const azureSpeech: OpenAiCompatible = {
   id: "azure.tts.v1",
   vendor: "azure-speech",
-  baseUrl: addressOf,
+  baseUrl: findSpeechAddress,
   detection: {
     keys: ["AZURE_SPEECH_KEY"],
     baseUrl: ["AZURE_SPEECH_BASE_URL"],
@@ -35,7 +35,7 @@ export const azureSpeech: OpenAiCompatible = {
   operations: { speech: lazily(async () => (await import("./_azure_speech.ts")).azureSpeechCall) },
 };
 
-function addressOf(settings: ProviderSettings, env?: (name: string) => string | undefined): string {
+function findSpeechAddress(settings: ProviderSettings, env?: (name: string) => string | undefined): string {
   const { region = (settings.config as Record<string, unknown> | undefined)?.region } = settings;
   const name = region ?? env?.("AZURE_SPEECH_REGION")?.trim();
   if (typeof name === "string" && /^[a-z0-9]+$/i.test(name)) {

@@ -63,7 +63,8 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
 
   /** The configured id, or the host of its URL. */
   override get id(): string {
-    return this.config.id ?? (this.#host ??= hostOf(this.config.baseUrl || this.#endpoint(this.config.models[0]!.id)));
+    return this.config.id ??
+      (this.#host ??= parseHost(this.config.baseUrl || this.#endpoint(this.config.models[0]!.id)));
   }
 
   /**
@@ -274,6 +275,6 @@ function run<Result>(name: string, hook: () => Result): Result {
   }
 }
 
-function hostOf(url: string): string {
+function parseHost(url: string): string {
   return /^https?:\/\/([^/?#]+)/i.exec(url)?.[1] ?? "";
 }

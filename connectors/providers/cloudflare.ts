@@ -28,7 +28,7 @@ const modelsPath = `../models/search?per_page=${pageSize}`;
 export const cloudflare: OpenAiCompatible = {
   id: "cloudflare.workers-ai.v1",
   vendor: "cloudflare",
-  baseUrl: addressOf,
+  baseUrl: findAccountAddress,
   detection: {
     keys: ["CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY"],
     baseUrl: ["CLOUDFLARE_BASE_URL"],
@@ -60,7 +60,7 @@ export const cloudflare: OpenAiCompatible = {
   },
 };
 
-function addressOf(settings: ProviderSettings, env?: (name: string) => string | undefined): string {
+function findAccountAddress(settings: ProviderSettings, env?: (name: string) => string | undefined): string {
   const { account_id = (settings.config as Record<string, unknown> | undefined)?.account_id } = settings;
   const accountId = account_id ?? env?.("CLOUDFLARE_ACCOUNT_ID")?.trim();
   if (typeof accountId !== "string" || accountId === "") {

@@ -26,11 +26,11 @@ export const deepseek: OpenAiCompatible = {
     efforts: { none: { thinking: { type: "disabled" } }, minimal: { reasoning_effort: "low" } },
   },
   models: () => knownModels(entries),
-  quota: { path: "user/balance", read: quotaOf },
+  quota: { path: "user/balance", read: readBalance },
 };
 
 /** The balance in each currency of the account; `is_available` reports whether it suffices for a call. */
-function quotaOf({ is_available, balance_infos }: JsonObject): Quota {
+function readBalance({ is_available, balance_infos }: JsonObject): Quota {
   if (is_available === false) return { remaining: 0 };
   const balances = Array.isArray(balance_infos)
     ? balance_infos.map((one) => isObject(one) ? Number(one.total_balance) : NaN)

@@ -29,20 +29,20 @@ export const openrouter: OpenAiCompatible = {
   ownState: ["reasoning_details", "images", "annotations"],
   operations: { embeddings: openAiEmbeddings },
   describe: toModelInfo,
-  quota: { path: "key", read: quotaOf },
+  quota: { path: "key", read: readKeyQuota },
 };
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
 function toModelInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
   const { context_length, top_provider, pricing, architecture, supported_parameters } = entry;
-  const parameters = stringsOf(supported_parameters);
-  const inputs = stringsOf(objectIn(architecture).input_modalities);
-  const outputs = stringsOf(objectIn(architecture).output_modalities);
+  const parameters = readStrings(supported_parameters);
+  const inputs = readStrings(objectIn(architecture).input_modalities);
+  const outputs = readStrings(objectIn(architecture).output_modalities);
   const prices = objectIn(pricing);
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
   return {
-    constraints: definedOf({
+    constraints: pickDefined({
       context_window: numberIn(context_length),
       max_output_tokens: numberIn(objectIn(top_provider).max_completion_tokens),
     }),
@@ -57,9 +57,9 @@ function toModelInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<Mode
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...definedOf({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, known) }),
+    ...pickDefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, known) }),
     ...(input === undefined || output === undefined ? {} : {
-      pricing: [definedOf({
+      pricing: [pickDefined({
         input,
         output,
         cached_input: perMillion(prices.input_cache_read),
@@ -92,11 +92,11 @@ function perMillion(price: unknown): number | undefined {
 }
 
 /** The API key's own limit, in USD; a key without a limit reports none. */
-function quotaOf({ data }: JsonObject): Quota {
+function readKeyQuota({ data }: JsonObject): Quota {
   const { limit, limit_remaining, usage } = objectIn(data);
   const most = numberIn(limit);
   const spent = numberIn(usage);
-  return definedOf({
+  return pickDefined({
     used: most !== undefined && most > 0 && spent !== undefined ? Math.min(1, spent / most) : undefined,
     remaining: numberIn(limit_remaining),
   });
@@ -110,10 +110,10 @@ function numberIn(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-function stringsOf(value: unknown): readonly string[] {
+function readStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-function definedOf<T extends object>(values: T): T {
+function pickDefined<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

@@ -129,7 +129,7 @@ export class FileSecrets implements Required<SecretStore> {
     try {
       return await files.readText(path);
     } catch (error) {
-      if (codeOf(error) === "ENOENT" || (error as Error).name === "NotFound") return undefined;
+      if (readFileErrorCode(error) === "ENOENT" || (error as Error).name === "NotFound") return undefined;
       throw error;
     }
   }
@@ -140,15 +140,15 @@ export class FileSecrets implements Required<SecretStore> {
     try {
       return await run();
     } catch (error) {
-      const reason = error instanceof SecretFileError ? error.message : reasonOf(error);
+      const reason = error instanceof SecretFileError ? error.message : describeFileError(error);
       throw new ConnectorError(`${store}: cannot ${task} in "${path}": ${reason}`, undefined, "unreadable");
     }
   }
 }
 
 /** Only the error code is exposed, since the runtime's message might contain more than paths. */
-function reasonOf(error: unknown): string {
-  const code = codeOf(error) ?? (error instanceof Error ? error.name : undefined);
+function describeFileError(error: unknown): string {
+  const code = readFileErrorCode(error) ?? (error instanceof Error ? error.name : undefined);
   const known: Readonly<Record<string, string>> = {
     ENOENT: "there is no such folder",
     EACCES: "not permitted",
@@ -160,7 +160,7 @@ function reasonOf(error: unknown): string {
   return (code === undefined ? undefined : known[code]) ?? `it failed${code === undefined ? "" : ` (${code})`}`;
 }
 
-function codeOf(error: unknown): string | undefined {
+function readFileErrorCode(error: unknown): string | undefined {
   const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? code : undefined;
 }

@@ -93,7 +93,7 @@ export class GoogleAccess {
   ): Promise<Readonly<Record<string, unknown>>> {
     const { body } = await this.#vendor.call({
       task: `${task}, nor get an access token`,
-      url: tokenAddressOf(credentials),
+      url: getTokenAddress(credentials),
       headers: { "content-type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams(form).toString(),
     });
@@ -102,7 +102,7 @@ export class GoogleAccess {
 
   /** The JWT assertion grant, RFC 7523. */
   async #assertion(task: string, credentials: Credentials): Promise<string> {
-    const audience = tokenAddressOf(credentials);
+    const audience = getTokenAddress(credentials);
     try {
       const sign = assertionSigner(readServiceAccount(credentials), { audience, scope });
       return await sign(this.#vendor.runtime.clock.now());
@@ -137,6 +137,6 @@ export class GoogleAccess {
   }
 }
 
-function tokenAddressOf({ token_uri = tokenAddress }: Credentials): string {
+function getTokenAddress({ token_uri = tokenAddress }: Credentials): string {
   return address(token_uri, "credentials.token_uri");
 }

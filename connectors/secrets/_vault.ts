@@ -81,7 +81,7 @@ export class Vault {
   #keyFor(salt: string): Promise<Key> {
     const passphrase = this.#passphrase();
     if (this.#key?.salt !== salt || this.#key.passphrase !== passphrase) {
-      this.#key = { salt, passphrase, made: deriveKey(passphrase, bytesOf(salt, lengths.salt)) };
+      this.#key = { salt, passphrase, made: deriveKey(passphrase, decodeBytes(salt, lengths.salt)) };
     }
     return this.#key.made;
   }
@@ -115,8 +115,8 @@ function readSealed(text: string): Sealed {
     throw new SecretFileError(`it is not a file of encrypted secrets of this version ("${format}")`);
   }
   const { salt, check, iv, data } = value;
-  const header: Header = { format, kdf, cipher, salt: toBase64(bytesOf(salt, lengths.salt)), check: String(check) };
-  return { header, iv: bytesOf(iv, lengths.iv), data: bytesOf(data) };
+  const header: Header = { format, kdf, cipher, salt: toBase64(decodeBytes(salt, lengths.salt)), check: String(check) };
+  return { header, iv: decodeBytes(iv, lengths.iv), data: decodeBytes(data) };
 }
 
 /** The additional authenticated data. */
@@ -128,7 +128,7 @@ function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-function bytesOf(text: unknown, length?: number): Uint8Array<ArrayBuffer> {
+function decodeBytes(text: unknown, length?: number): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
     if (typeof text === "string") bytes = fromBase64(text);

@@ -66,8 +66,8 @@ export class Vendor {
    */
   async call({ task, expected = [], ...request }: VendorCall): Promise<VendorResponse> {
     const { status, text } = await this.#send(task, request);
-    const body = status === 204 || text.trim() === "" ? {} : objectOf(text);
-    const code = body === undefined ? undefined : codeOf(body);
+    const body = status === 204 || text.trim() === "" ? {} : parseAnswerObject(text);
+    const code = body === undefined ? undefined : findVendorCode(body);
     const isExpected = expected.includes(status) || code !== undefined && expected.includes(code);
     if (isExpected) return { status, code, body: body ?? {} };
     if (status < 200 || status > 299) throw this.error(task, `it answered ${status}${this.#about(status, code)}`);
@@ -110,7 +110,7 @@ export class Vendor {
     const cancel = this.runtime.clock.after(maxAnswerMs, () => controller.abort());
     try {
       const answer = await this.runtime.send({ ...request, signal: controller.signal, isWhole: true });
-      return { status: answer.status, text: await textOf(answer) };
+      return { status: answer.status, text: await readResponseText(answer) };
     } catch (error) {
       if (ConnectorError.isInstance(error)) throw this.error(task, error.message);
       if (controller.signal.aborted) throw this.error(task, `no answer within ${maxAnswerMs / 1000} s`);
@@ -167,12 +167,12 @@ export function address(value: string, path: string): string {
   }]);
 }
 
-async function textOf(answer: UpstreamResponse): Promise<string> {
+async function readResponseText(answer: UpstreamResponse): Promise<string> {
   const tooLarge = () => new ConnectorError(`the response is over ${maxBytes} bytes`);
   return new TextDecoder().decode(await readBody(answer, { maxBytes, tooLarge }));
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseAnswerObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (Array.isArray(value)) return { items: value };
@@ -186,7 +186,7 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
  * Error codes: `{__type}` of AWS, `{error: {code | status}}` of Microsoft and Google, `{error}` of their token
  * endpoints.
  */
-function codeOf({ __type, error }: Readonly<Record<string, unknown>>): string | undefined {
+function findVendorCode({ __type, error }: Readonly<Record<string, unknown>>): string | undefined {
   const inner = typeof error === "object" && error !== null ? error as Record<string, unknown> : {};
   const words = [__type, inner.status, inner.code, error];
   const word = words.find((one): one is string => typeof one === "string")?.replace(/^.*#/, "");

@@ -27,11 +27,11 @@ export const awsSecrets: Connector<"secretStore"> = {
     const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
     const own = attribute(settings.endpoint, "endpoint");
     const url = own === undefined ? `https://secretsmanager.${region}.${suffix}` : address(own, "endpoint");
-    return storeOf(new Aws(runtime, `${url}/`, region));
+    return createAwsStore(new Aws(runtime, `${url}/`, region));
   },
 };
 
-function storeOf(aws: Aws): Required<SecretStore> {
+function createAwsStore(aws: Aws): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;

@@ -20,7 +20,7 @@ const variable = "MESH_SECRETS_PASSPHRASE";
 export const encryptedFileSecrets: Connector<"secretStore"> = {
   ...encryptedFileDeclaration,
   create({ path }, runtime) {
-    const vault = new Vault(() => passphraseOf(runtime));
+    const vault = new Vault(() => readPassphrase(runtime));
     const put = async (text: string | undefined, change: (secrets: Map<string, string>) => void) => {
       const secrets = new Map(text === undefined ? [] : await vault.open(text));
       change(secrets);
@@ -38,7 +38,7 @@ export const encryptedFileSecrets: Connector<"secretStore"> = {
   },
 };
 
-function passphraseOf(runtime: Runtime): string {
+function readPassphrase(runtime: Runtime): string {
   const passphrase = runtime.env(variable) ?? "";
   if (passphrase.trim() !== "") return passphrase;
   throw new SecretFileError(`set the environment variable ${variable} to its passphrase`);

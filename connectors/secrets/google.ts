@@ -28,7 +28,7 @@ export const googleSecrets: Connector<"secretStore"> = {
     const endpoint = attribute(settings.endpoint, "endpoint");
     const vendor = new Vendor(id, runtime, "the service account and its role (Secret Manager Secret Accessor)");
     const credentials = attribute(settings.credentials, "credentials");
-    return storeOf(
+    return createGoogleStore(
       new Google(vendor, {
         access: new GoogleAccess(vendor, credentials),
         project: attribute(settings.project, "project") ?? projectVariable(runtime),
@@ -43,7 +43,7 @@ function projectVariable(runtime: Runtime): string | undefined {
   return variable(runtime, "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT");
 }
 
-function storeOf(google: Google): Required<SecretStore> {
+function createGoogleStore(google: Google): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;
@@ -52,7 +52,7 @@ function storeOf(google: Google): Required<SecretStore> {
       if (status === 404) return undefined;
       const { data } = (body.payload ?? {}) as { data?: unknown };
       if (typeof data !== "string") throw google.vendor.error(task, "its response has no payload");
-      return textOf(data) ?? fail(google.vendor.error(task, "it is binary, but must be a string"));
+      return decodeText(data) ?? fail(google.vendor.error(task, "it is binary, but must be a string"));
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -132,7 +132,7 @@ class Google {
   }
 }
 
-function textOf(data: string): string | undefined {
+function decodeText(data: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(data));
   } catch {

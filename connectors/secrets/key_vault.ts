@@ -40,11 +40,11 @@ export const keyVaultSecrets: Connector<"secretStore"> = {
       tenant: text("tenant_id", "AZURE_TENANT_ID"),
       client: text("client_id", "AZURE_CLIENT_ID"),
     });
-    return storeOf(vault);
+    return createVaultStore(vault);
   },
 };
 
-function storeOf(vault: Vault): Required<SecretStore> {
+function createVaultStore(vault: Vault): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;

@@ -35,17 +35,17 @@ export const onePasswordSecrets: Connector<"secretStore"> = {
     }
     const vault = attribute(settings.vault, "vault") ?? variable(runtime, "OP_CONNECT_VAULT");
     const vendor = new Vendor(id, runtime, "OP_CONNECT_TOKEN and its access to vaults");
-    return storeOf(new Connect(vendor, address(url, "url"), vault));
+    return createConnectStore(new Connect(vendor, address(url, "url"), vault));
   },
 };
 
-function storeOf(connect: Connect): Required<SecretStore> {
+function createConnectStore(connect: Connect): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;
       const item = await connect.find(task, name);
       if (item === undefined) return undefined;
-      const value = fieldOf(item)?.value;
+      const value = findSecretField(item)?.value;
       if (typeof value === "string") return value;
       throw connect.error(task, 'its item has neither a field labelled "credential" nor a password');
     },
@@ -58,10 +58,10 @@ function storeOf(connect: Connect): Required<SecretStore> {
         await connect.call({ task, path: "/items", content });
         return;
       }
-      const field = fieldOf(item);
+      const field = findSecretField(item);
       if (field === undefined) throw connect.error(task, "its item has no field for it");
       const fields = item.fields!.map((one) => one === field ? { ...field, value } : one);
-      await connect.call({ task, path: pathOf(item), method: "PUT", content: { ...item, fields } });
+      await connect.call({ task, path: toItemPath(item), method: "PUT", content: { ...item, fields } });
     },
     async list() {
       const items = await connect.items("list secrets", "");
@@ -71,19 +71,19 @@ function storeOf(connect: Connect): Required<SecretStore> {
       const task = `delete the secret "${name}"`;
       const item = await connect.find(task, name);
       if (item === undefined) return false;
-      const path = pathOf(item);
+      const path = toItemPath(item);
       const { status } = await connect.call({ task, path, method: "DELETE", expected: [404] });
       return status !== 404;
     },
   };
 }
 
-function pathOf({ id }: Item): string {
+function toItemPath({ id }: Item): string {
   return `/items/${encodeURIComponent(String(id))}`;
 }
 
 /** The field of an item that contains the secret. */
-function fieldOf({ fields }: Item): Field | undefined {
+function findSecretField({ fields }: Item): Field | undefined {
   if (!Array.isArray(fields)) return undefined;
   return fields.find(({ id, label }) => label === "credential" || id === "credential") ??
     fields.find(({ purpose }) => purpose === "PASSWORD");
@@ -128,7 +128,7 @@ class Connect {
     const [item, ...others] = (await this.items(task, filter)).filter((one) => one.title === title);
     if (others.length > 0) throw this.error(task, `${others.length + 1} items have this title`);
     if (item === undefined) return undefined;
-    const { status, body } = await this.call({ task, path: pathOf(item), method: "GET", expected: [404] });
+    const { status, body } = await this.call({ task, path: toItemPath(item), method: "GET", expected: [404] });
     return status === 404 ? undefined : body;
   }
 

@@ -12,7 +12,7 @@ type Settings = Readonly<Record<string, unknown>>;
  * @param settings All settings of a connector.
  * @throws {ConfigError} If they differ.
  */
-export function prefixOf({ prefix, key }: Settings): unknown {
+export function getPrefix({ prefix, key }: Settings): unknown {
   if (prefix !== undefined && key !== undefined && prefix !== key) {
     throw new ConfigError([{ path: "storage.key", message: 'differs from "prefix", which means the same' }]);
   }

@@ -47,8 +47,8 @@ export class GenerationLock {
     if (isHeldByOther(record, wanted.owner, this.#clock.now())) return false;
     const isRenewed = isHeld(record, this.#clock.now());
     const own = isRenewed ? number : number + 1;
-    if (isRenewed) await this.#disk.replace(this.#path(own), bytesOf(wanted));
-    else if (!await this.#disk.create(this.#path(own), bytesOf(wanted))) return false;
+    if (isRenewed) await this.#disk.replace(this.#path(own), encodeLock(wanted));
+    else if (!await this.#disk.create(this.#path(own), encodeLock(wanted))) return false;
     const [highest, ...others] = await this.#numbers();
     if (highest !== own) return false; // a process suspended after listing may have created or renewed an old generation
     await Promise.all(others.slice(1).map((old) => this.#disk.remove(this.#path(old))));
@@ -62,7 +62,7 @@ export class GenerationLock {
    */
   async release(owner: string): Promise<void> {
     const { number, record } = await this.#latest();
-    if (Object(record).owner === owner) await this.#disk.replace(this.#path(number), bytesOf(free));
+    if (Object(record).owner === owner) await this.#disk.replace(this.#path(number), encodeLock(free));
   }
 
   /** Whether any owner has the lock. */
@@ -75,7 +75,7 @@ export class GenerationLock {
     for (;;) {
       const [number = 0] = await this.#numbers();
       const data = number === 0 ? new Uint8Array() : await this.#disk.read(this.#path(number));
-      if (data !== undefined) return { number, record: recordOf(data) }; // otherwise it is outdated and was removed
+      if (data !== undefined) return { number, record: decodeRecord(data) }; // otherwise it is outdated and was removed
     }
   }
 
@@ -91,11 +91,11 @@ export class GenerationLock {
   }
 }
 
-function bytesOf(record: LockRecord): Uint8Array {
+function encodeLock(record: LockRecord): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(record));
 }
 
-function recordOf(data: Uint8Array): unknown {
+function decodeRecord(data: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(data));
   } catch {

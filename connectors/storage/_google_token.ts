@@ -29,7 +29,7 @@ export function googleToken(
 ): GetToken {
   const given = textSetting(settings, "access_token");
   if (given !== undefined) return () => Promise.resolve(given);
-  const form = formOf(settings, runtime);
+  const form = createTokenForm(settings, runtime);
   const tokens = new TokenCache(async () => {
     const [url, body] = await form();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -45,7 +45,7 @@ export function googleToken(
 
 type Form = () => Promise<readonly [url: string, body: URLSearchParams]>;
 
-function formOf(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRuntime): Form {
+function createTokenForm(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRuntime): Form {
   const text = (name: string) => textSetting(settings, name);
   const refresh_token = text("refresh_token");
   if (refresh_token !== undefined) {
@@ -53,7 +53,7 @@ function formOf(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRu
     const body = new URLSearchParams({ grant_type: "refresh_token", client_id, client_secret, refresh_token });
     return () => Promise.resolve([text("token_url") ?? tokenUrl, body] as const);
   }
-  const account = accountOf(settings.credentials);
+  const account = readAccount(settings.credentials);
   const url = text("token_url") ?? account.tokenUrl ?? tokenUrl;
   const sign = assertionSigner(account, { audience: url, scope });
   return async () => {
@@ -62,7 +62,7 @@ function formOf(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRu
   };
 }
 
-function accountOf(given: unknown): ServiceAccount {
+function readAccount(given: unknown): ServiceAccount {
   const isGiven = typeof given === "string" || typeof given === "object" && given !== null;
   if (!isGiven) {
     return fail(

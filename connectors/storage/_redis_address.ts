@@ -49,14 +49,14 @@ export function redisAddress(settings: Readonly<Record<string, unknown>>): Redis
       problem(key, 'is already part of "url": remove one of the two');
     }
   }
-  const address = url === undefined ? addressOf(parts, problem) : addressOfUrl(url, problem);
+  const address = url === undefined ? toRedisAddress(parts, problem) : addressOfUrl(url, problem);
   if (problems.length > 0) throw new ConfigError(problems);
   return address!;
 }
 
 type Problem = (key: string, message: string) => void;
 
-function addressOf(parts: Readonly<Record<string, unknown>>, problem: Problem): RedisAddress {
+function toRedisAddress(parts: Readonly<Record<string, unknown>>, problem: Problem): RedisAddress {
   const { host = "127.0.0.1", port = 6379, username, password, db = 0 } = parts;
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   if (!isText(host)) problem("host", "expected a host name or an IP address");

@@ -41,7 +41,7 @@ export async function callRemote(connector: string, runtime: RemoteRuntime, call
   try {
     const { signal } = controller;
     const answer = await runtime.send({ method, url, headers, signal, isWhole: true, ...(body && { body }) });
-    return { status: answer.status, headers: answer.headers, bytes: await bytesOf(answer) };
+    return { status: answer.status, headers: answer.headers, bytes: await readAnswerBytes(answer) };
   } catch (error) {
     if (!NetworkError.isInstance(error) && !controller.signal.aborted) throw error;
     const reason = controller.signal.aborted ? `it did not respond within ${timeoutMs} ms` : "the connection failed";
@@ -51,7 +51,7 @@ export async function callRemote(connector: string, runtime: RemoteRuntime, call
   }
 }
 
-async function bytesOf(answer: Awaited<ReturnType<Runtime["send"]>>): Promise<Uint8Array> {
+async function readAnswerBytes(answer: Awaited<ReturnType<Runtime["send"]>>): Promise<Uint8Array> {
   if (answer.bytes !== undefined) return Uint8Array.from(await answer.bytes()); // copied: the bytes may be part of a larger buffer
   if (answer.body === null) return new Uint8Array();
   return new Uint8Array(await new Response(answer.body as BodyInit).arrayBuffer());

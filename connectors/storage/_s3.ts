@@ -3,7 +3,7 @@
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
-import { type AwsKeys, sha256Of, signed } from "../_aws_signature.ts";
+import { type AwsKeys, hashHex, signed } from "../_aws_signature.ts";
 import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
 
 /** Options of a bucket: address and credentials. */
@@ -54,7 +54,7 @@ export class Bucket {
   async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteAnswer> {
     const url = this.#urlOf(name);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-    const hash = await sha256Of(body ?? "");
+    const hash = await hashHex(body ?? "");
     const call = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
     const { region } = this.#options;
     const facts = { keys: this.#options, region, service: "s3", now: this.#runtime.clock.now(), signsPathAsSent: true };

@@ -55,7 +55,7 @@ export class DenoKvStorage implements Storage {
   load(key: string): Promise<Uint8Array | undefined> {
     return this.#use(async (store) => {
       for (;;) {
-        const head = headOf((await store.get(headKey(key))).value);
+        const head = decodeHead((await store.get(headKey(key))).value);
         if (head === undefined) return undefined;
         const bytes = await readChunks(store, key, head);
         if (bytes !== undefined) return bytes; // otherwise it was replaced meanwhile
@@ -87,7 +87,7 @@ export class DenoKvStorage implements Storage {
 
   stat(key: string): Promise<StorageStat | undefined> {
     return this.#use(async (store) => {
-      const head = headOf((await store.get(headKey(key))).value);
+      const head = decodeHead((await store.get(headKey(key))).value);
       return head && { size: head.size, modifiedAt: head.modifiedAt };
     });
   }
@@ -100,21 +100,21 @@ export class DenoKvStorage implements Storage {
     return acquireLock({ connector: id, clock: this.#clock, key, options }, (wanted) =>
       this.#use(async (store) => {
         const { value, version } = await store.get(lockKey(key));
-        if (isHeldByOther(lockOf(value), wanted.owner, this.#clock.now())) return false;
-        return await store.commit({ check: { key: lockKey(key), version }, set: [lockKey(key), bytesOf(wanted)] });
+        if (isHeldByOther(decodeLock(value), wanted.owner, this.#clock.now())) return false;
+        return await store.commit({ check: { key: lockKey(key), version }, set: [lockKey(key), encodeJson(wanted)] });
       }));
   }
 
   release({ key, owner }: Lock): Promise<void> {
     return this.#use(async (store) => {
       const { value, version } = await store.get(lockKey(key));
-      if (lockOf(value)?.owner !== owner) return;
+      if (decodeLock(value)?.owner !== owner) return;
       await store.commit({ check: { key: lockKey(key), version }, deletes: [lockKey(key)] });
     });
   }
 
   isLocked(key: string): Promise<boolean> {
-    return this.#use(async (store) => isHeld(lockOf((await store.get(lockKey(key))).value), this.#clock.now()));
+    return this.#use(async (store) => isHeld(decodeLock((await store.get(lockKey(key))).value), this.#clock.now()));
   }
 
   async #save(store: KeyValues, key: string, bytes: Uint8Array): Promise<void> {
@@ -125,7 +125,7 @@ export class DenoKvStorage implements Storage {
       await store.commit({ set: [chunkKey(key, version, index), chunk] });
     }
     const head: Head = { version, chunks, size: bytes.length, modifiedAt: this.#clock.now() };
-    await store.commit({ set: [headKey(key), bytesOf(head)] });
+    await store.commit({ set: [headKey(key), encodeJson(head)] });
     await removeChunks(store, key, version);
   }
 
@@ -171,15 +171,15 @@ async function removeChunks(store: KeyValues, key: string, kept?: string): Promi
   }
 }
 
-function bytesOf(value: object): Uint8Array {
+function encodeJson(value: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-function headOf(value: Uint8Array | undefined): Head | undefined {
+function decodeHead(value: Uint8Array | undefined): Head | undefined {
   return value && JSON.parse(new TextDecoder().decode(value));
 }
 
-function lockOf(value: Uint8Array | undefined): LockRecord | undefined {
+function decodeLock(value: Uint8Array | undefined): LockRecord | undefined {
   return value && JSON.parse(new TextDecoder().decode(value));
 }
 

@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { type DriveFile, DriveFolder } from "./_drive.ts";
-import { prefixOf } from "./_attributes.ts";
+import { getPrefix } from "./_attributes.ts";
 import { googleToken } from "./_google_token.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, type LockRecord } from "./_lock.ts";
@@ -90,7 +90,7 @@ export class DriveStorage implements Storage {
   }
 
   async release({ key, owner }: Lock): Promise<void> {
-    const own = (await this.#locks(this.#lockName(key))).filter((file) => recordOf(file).owner === owner);
+    const own = (await this.#locks(this.#lockName(key))).filter((file) => toLockRecord(file).owner === owner);
     await Promise.all(own.map((file) => this.#folder.delete(file)));
   }
 
@@ -113,7 +113,7 @@ export class DriveStorage implements Storage {
     const appProperties = { owner: wanted.owner, expiresAt: String(wanted.expiresAt) };
     const [first] = await this.#locks(name);
     if (first !== undefined) {
-      return recordOf(first).owner === wanted.owner && await this.#folder.update(first, { appProperties }, nothing);
+      return toLockRecord(first).owner === wanted.owner && await this.#folder.update(first, { appProperties }, nothing);
     }
     const made = await this.#folder.create({ name, appProperties }, nothing);
     await this.#clock.sleep(settlingMs); // an abort would leave a lock without an owner
@@ -127,7 +127,7 @@ export class DriveStorage implements Storage {
   async #locks(name: string): Promise<readonly DriveFile[]> {
     const now = this.#clock.now();
     const files = await this.#folder.find(name);
-    const over = files.filter((file) => !(recordOf(file).expiresAt > now));
+    const over = files.filter((file) => !(toLockRecord(file).expiresAt > now));
     await Promise.all(over.map((file) => this.#folder.delete(file)));
     return files.filter((file) => !over.includes(file));
   }
@@ -145,7 +145,7 @@ export class DriveStorage implements Storage {
   }
 }
 
-function recordOf({ appProperties: { owner = "", expiresAt = "" } = {} }: DriveFile): LockRecord {
+function toLockRecord({ appProperties: { owner = "", expiresAt = "" } = {} }: DriveFile): LockRecord {
   return { owner, expiresAt: Number(expiresAt) };
 }
 
@@ -158,7 +158,7 @@ export const driveStorage: Connector<"storage"> = {
   ...driveDeclaration,
   create(settings, runtime) {
     const { folder = "appDataFolder" } = settings;
-    const prefix = prefixOf(settings) ?? "modelmesh";
+    const prefix = getPrefix(settings) ?? "modelmesh";
     if (typeof folder !== "string" || !/^[\w-]{1,200}$/.test(folder)) fail("folder", "expected the id of a folder");
     if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix)) {
       fail("prefix", 'expected letters, digits, "_", "-"');

@@ -118,7 +118,7 @@ export class LocalFileStorage implements Storage {
   }
 
   #lock(key: string): GenerationLock {
-    return new GenerationLock(this.#disk, this.#clock, `${this.#path}~lock-${segmentsOf(nameOfKey(key))}`);
+    return new GenerationLock(this.#disk, this.#clock, `${this.#path}~lock-${splitFileName(nameOfKey(key))}`);
   }
 
   /** The backup is a copy rather than a hard link: the rename to its place must be the last change of the file. */
@@ -129,7 +129,7 @@ export class LocalFileStorage implements Storage {
   }
 
   #fileOf(key: string): string {
-    return key === ownKey ? this.#path : `${this.#path}.${segmentsOf(nameOfKey(key) || "%")}`;
+    return key === ownKey ? this.#path : `${this.#path}.${splitFileName(nameOfKey(key) || "%")}`;
   }
 
   /** Suffixes of all names with a prefix, including those in folders of long names. */
@@ -194,7 +194,7 @@ const reasons: Readonly<Record<string, readonly [reason: string, problem?: Conne
 };
 
 /** File names are limited to 255 bytes: long names are split into folders. */
-function segmentsOf(name: string): string {
+function splitFileName(name: string): string {
   const count = Math.ceil(name.length / maxSegmentLength);
   return Array.from({ length: count }, (_, at) => name.slice(at * maxSegmentLength, (at + 1) * maxSegmentLength))
     .join("+/");

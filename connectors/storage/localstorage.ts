@@ -83,7 +83,7 @@ export class LocalStorageStorage implements Storage {
   stat(key: string): Promise<StorageStat | undefined> {
     return settled(() => {
       const found = this.#find(key);
-      return found && { size: sizeOf(found.base64), modifiedAt: found.modifiedAt };
+      return found && { size: measureBase64(found.base64), modifiedAt: found.modifiedAt };
     });
   }
 
@@ -156,6 +156,6 @@ async function settled<T>(work: () => T): Promise<T> {
   return work();
 }
 
-function sizeOf(base64: string): number {
+function measureBase64(base64: string): number {
   return base64.length / 4 * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }

@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { prefixOf, withCredentials } from "./_attributes.ts";
+import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { type RedisAddress, redisAddress } from "./_redis_address.ts";
 import { loadRedisClient, RedisConnection } from "./_redis_client.ts";
@@ -76,11 +76,11 @@ export class RedisStorage implements Storage {
 
   async load(key: string): Promise<Uint8Array | undefined> {
     const text = await this.#connection.send("HGET", this.#record(key), "data");
-    return typeof text === "string" ? bytesOf(text) : undefined;
+    return typeof text === "string" ? fromBinaryText(text) : undefined;
   }
 
   async save(key: string, data: Uint8Array): Promise<void> {
-    const values = [textOf(data), data.length, this.#clock.now(), key];
+    const values = [toBinaryText(data), data.length, this.#clock.now(), key];
     await this.#connection.run(saveScript, [this.#record(key), this.#keys], values);
   }
 
@@ -141,7 +141,7 @@ export const redis: Connector<"storage"> = {
   ...redisDeclaration,
   create(given, { clock }) {
     const settings = withCredentials(given, ["username", "password"]);
-    const prefix = prefixOf(settings);
+    const prefix = getPrefix(settings);
     return new RedisStorage(clock, {
       address: redisAddress(settings),
       ...(prefix === undefined ? {} : { prefix: prefix as string }),
@@ -154,7 +154,7 @@ export const redis: Connector<"storage"> = {
 const maxArguments = 0x8000;
 
 /** Encodes each byte as one character, so that JSON stays readable in Redis's own tools. */
-function textOf(data: Uint8Array): string {
+function toBinaryText(data: Uint8Array): string {
   let text = "";
   for (let at = 0; at < data.length; at += maxArguments) {
     text += String.fromCharCode(...data.subarray(at, at + maxArguments));
@@ -162,6 +162,6 @@ function textOf(data: Uint8Array): string {
   return text;
 }
 
-function bytesOf(text: string): Uint8Array {
+function fromBinaryText(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -5,7 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { prefixOf, withCredentials } from "./_attributes.ts";
+import { getPrefix, withCredentials } from "./_attributes.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
@@ -207,12 +207,12 @@ function plain(text: string): string {
  */
 export const s3Storage: Connector<"storage"> = {
   ...s3Declaration,
-  create: (settings, runtime) => new S3Storage(runtime, optionsOf(settings, runtime)),
+  create: (settings, runtime) => new S3Storage(runtime, readS3Options(settings, runtime)),
 };
 
-function optionsOf(given: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
+function readS3Options(given: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
   const credentials = withCredentials(given, ["access_key_id", "secret_access_key", "session_token"]);
-  const settings: Readonly<Record<string, unknown>> = { ...credentials, prefix: prefixOf(credentials) };
+  const settings: Readonly<Record<string, unknown>> = { ...credentials, prefix: getPrefix(credentials) };
   const text = (name: string, variable?: string) =>
     textSetting(settings, name) ?? (variable === undefined ? undefined : env(variable) || undefined);
   const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? "us-east-1";

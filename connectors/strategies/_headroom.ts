@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 
 /** The remaining fraction of a model's request or token limit, whichever is less: 0 to 1. Without a known limit, 1. */
 export function leftShare({ requests, tokens }: ModelView): number {
-  return Math.min(shareOf(requests), shareOf(tokens));
+  return Math.min(computeHeadroomShare(requests), computeHeadroomShare(tokens));
 }
 
 /**
@@ -24,11 +24,11 @@ export function perMinute(headroom: Headroom | undefined): number | undefined {
 }
 
 /** A model's weight; 0 unless it is a positive number. */
-export function weightOf({ weight }: ModelView): number {
+export function getWeight({ weight }: ModelView): number {
   return weight > 0 && weight < Infinity ? weight : 0;
 }
 
-function shareOf(headroom: Headroom | undefined): number {
+function computeHeadroomShare(headroom: Headroom | undefined): number {
   if (headroom === undefined) return 1;
   const { limit, left } = headroom;
   if (!(limit < Infinity) || Number.isNaN(left)) return 1;

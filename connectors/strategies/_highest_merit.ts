@@ -45,8 +45,8 @@ export function highestMerit(
       highest = its;
       bestIndex = undefined;
     } else if (isOrdered && its === highest) {
-      bestIndex ??= priorityIndexOf(best, models, providers);
-      const candidateIndex = priorityIndexOf(candidate, models, providers);
+      bestIndex ??= findPriority(best, models, providers);
+      const candidateIndex = findPriority(candidate, models, providers);
       if (candidateIndex >= bestIndex) continue;
       best = candidate;
       bestIndex = candidateIndex;
@@ -55,7 +55,7 @@ export function highestMerit(
   return best;
 }
 
-function priorityIndexOf(view: ModelView, models: Indexes, providers: Indexes): number {
+function findPriority(view: ModelView, models: Indexes, providers: Indexes): number {
   const model = models.get(view.name);
   if (model !== undefined) return model;
   const provider = providers.get(view.provider);

@@ -4,7 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { leftShare, perMinute, weightOf } from "./_headroom.ts";
+import { getWeight, leftShare, perMinute } from "./_headroom.ts";
 import { type Share, Turns } from "./_turns.ts";
 
 /**
@@ -27,7 +27,7 @@ class LoadBalanced implements SelectionStrategy {
   /** The limit assumed for models without a known one in this selection. */
   #usual = 1;
   readonly #proportional: Share = (candidate) =>
-    hasShare(candidate) ? weightOf(candidate) * (perMinute(candidate[this.#unit]) ?? this.#usual) : 0;
+    hasShare(candidate) ? getWeight(candidate) * (perMinute(candidate[this.#unit]) ?? this.#usual) : 0;
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     return this.#turnsOf(context).take(candidates, context, this.#shareOf(candidates, context));
@@ -63,8 +63,8 @@ class LoadBalanced implements SelectionStrategy {
   }
 }
 
-const even: Share = (candidate) => hasShare(candidate) ? weightOf(candidate) : 0;
+const even: Share = (candidate) => hasShare(candidate) ? getWeight(candidate) : 0;
 
 function hasShare(view: ModelView): boolean {
-  return weightOf(view) > 0 && leftShare(view) > 0;
+  return getWeight(view) > 0 && leftShare(view) > 0;
 }

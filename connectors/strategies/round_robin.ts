@@ -4,7 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { weightOf } from "./_headroom.ts";
+import { getWeight } from "./_headroom.ts";
 import { Turns } from "./_turns.ts";
 
 /**
@@ -24,11 +24,11 @@ class RoundRobin implements SelectionStrategy {
   readonly #failovers = new Turns();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
-    return this.#turnsOf(context).take(candidates, context, weightOf);
+    return this.#turnsOf(context).take(candidates, context, getWeight);
   }
 
   score(candidate: ModelView, context: SelectionContext): number {
-    return this.#turnsOf(context).score(candidate, context, weightOf(candidate) > 0);
+    return this.#turnsOf(context).score(candidate, context, getWeight(candidate) > 0);
   }
 
   #turnsOf({ tried }: SelectionContext): Turns {

@@ -4,8 +4,8 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionOutcome, SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { fractionOf, hash53, mix32 } from "../../src/util/hash.ts";
-import { weightOf } from "./_headroom.ts";
+import { hash53, mix32, toFraction } from "../../src/util/hash.ts";
+import { getWeight } from "./_headroom.ts";
 import { type ModelRecord, ModelRecords } from "./_model_records.ts";
 import { highestMerit, type Merit } from "./_highest_merit.ts";
 import { abovePriority } from "./_priority.ts";
@@ -55,7 +55,7 @@ class SessionStickiness implements SelectionStrategy {
   #session = 0;
   readonly #merit: Merit = (candidate, _, index) => {
     const target = this.#row[index]!;
-    target.weight = weightOf(candidate);
+    target.weight = getWeight(candidate);
     return nearness(this.#session, target.hash, target.weight);
   };
 
@@ -84,7 +84,7 @@ class SessionStickiness implements SelectionStrategy {
     if (!context.session) return this.#others.score(candidate, context);
     const session = hash53(context.session);
     if (this.#stayOf(session, context)?.model === candidate.name) return abovePriority;
-    return Math.exp(nearness(session, hash53(candidate.name), weightOf(candidate)));
+    return Math.exp(nearness(session, hash53(candidate.name), getWeight(candidate)));
   }
 
   observe(outcome: SelectionOutcome): void {
@@ -118,5 +118,5 @@ class SessionStickiness implements SelectionStrategy {
 
 /** Affinity of a session and a model: the logarithm of u^(1/w), at most 0; -∞ without a weight. */
 function nearness(session: number, model: number, weight: number): number {
-  return weight > 0 ? Math.log(fractionOf(mix32(session, model))) / weight : -Infinity;
+  return weight > 0 ? Math.log(toFraction(mix32(session, model))) / weight : -Infinity;
 }

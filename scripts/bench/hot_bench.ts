@@ -17,7 +17,7 @@ import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 
 const content = "lorem ipsum dolor sit amet ".repeat(10);
 const messages = [{ role: "system", content }, { role: "user", content: "Say hi" }];
@@ -73,7 +73,7 @@ await mesh.initialize({
   models: { m: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 1, output: 2 } } },
   pools: { chat: { models: ["m"] } },
 });
-const engine = engineOf(mesh);
+const engine = getEngine(mesh);
 const request = { id: "a", operation: chat, delivery: "sync", model: "chat", timeoutMs: 60_000 } as const;
 Deno.bench("a request through the engine", async () => void await engine.perform({ ...request, body: parsed, text }));
 

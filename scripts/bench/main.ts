@@ -10,7 +10,7 @@ import { help, type Options, readOptions } from "./kit/options.ts";
 import { removeTemporary, temporaryFolder, usedVersions } from "./kit/packages.ts";
 import { isPinning, killAll, pinSelf } from "./kit/process.ts";
 import { scriptRuntime, usedNodes } from "./kit/runtimes.ts";
-import { formatRows, verdictOf } from "./kit/table.ts";
+import { formatRows, judgeFigure } from "./kit/table.ts";
 import { startUpstream } from "./kit/upstream.ts";
 
 async function cleanUp(): Promise<void> {
@@ -73,7 +73,7 @@ function print(bench: Bench, about: readonly string[]): void {
   write(`\n${[[...about, ...noise].join("\n"), ...tables, formatRows(rows)].join("\n\n")}`);
   if (problems.size > 0) write(`\nWhat did not work:\n${[...problems].map((line) => `- ${line}`).join("\n")}`);
   if (!options.isJson) return;
-  const judged = rows.map((row) => ({ ...row, verdict: verdictOf(row) }));
+  const judged = rows.map((row) => ({ ...row, verdict: judgeFigure(row) }));
   const date = new Date().toISOString();
   console.log(
     JSON.stringify({ date, about: [...about, ...noise], options, rows: judged, raw, problems: [...problems] }, null, 2),

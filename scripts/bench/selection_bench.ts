@@ -37,7 +37,7 @@ const connectors = [
   sessionStickiness,
 ];
 
-function viewOf(index: number, scene: Scene, random: () => number): ModelView {
+function createModelView(index: number, scene: Scene, random: () => number): ModelView {
   const spread = scene === "tied" ? 1 : 1 + random();
   return {
     name: `vendor-${index % 20}.model-${index}`,
@@ -53,9 +53,9 @@ function viewOf(index: number, scene: Scene, random: () => number): ModelView {
   };
 }
 
-function stageOf(size: number, scene: Scene, balanceMode: BalanceMode): Stage {
+function createStage(size: number, scene: Scene, balanceMode: BalanceMode): Stage {
   const random = seededRandom(size);
-  const candidates = Array.from({ length: size }, (_, index) => viewOf(index, scene, random));
+  const candidates = Array.from({ length: size }, (_, index) => createModelView(index, scene, random));
   const isOrdered = scene !== "plain";
   const shared = {
     pool: "bench",
@@ -82,11 +82,11 @@ for (const size of sizes) {
   for (const scene of scenes) {
     const group = `${size} models, ${scene}`;
     for (const { id, create } of connectors) {
-      Deno.bench(id, { group }, measure(create({}, {} as Runtime), stageOf(size, scene, "absolute")));
+      Deno.bench(id, { group }, measure(create({}, {} as Runtime), createStage(size, scene, "absolute")));
     }
     for (const mode of ["absolute", "relative"] as const) {
       const { id, create } = loadBalanced;
-      Deno.bench(`${id} ${mode}`, { group }, measure(create({}, {} as Runtime), stageOf(size, scene, mode)));
+      Deno.bench(`${id} ${mode}`, { group }, measure(create({}, {} as Runtime), createStage(size, scene, mode)));
     }
   }
 }

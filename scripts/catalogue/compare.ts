@@ -63,7 +63,7 @@ export function compare(
     !known.has(entry.id) && !newer.includes(entry) && wasListed(entry, found)
   );
   const compared = list.entries.filter((entry) => known.has(entry.id) && !newer.includes(entry));
-  const changes = compared.map((entry) => changesOf(entry, known.get(entry.id)!, date));
+  const changes = compared.map((entry) => findChanges(entry, known.get(entry.id)!, date));
   return {
     file: list.file,
     added,
@@ -93,7 +93,7 @@ function modelsFor({ names }: VendorList, found: Found): Map<string, Map<string,
   return models;
 }
 
-function changesOf(entry: CatalogueEntry, models: ReadonlyMap<string, SourceModel>, date: string): Change[] {
+function findChanges(entry: CatalogueEntry, models: ReadonlyMap<string, SourceModel>, date: string): Change[] {
   const now = Date.parse(date);
   const current = currentPrices(entry.pricing ?? [], now);
   const views: readonly (readonly [Fact, unknown, (model: SourceModel) => unknown])[] = [

@@ -44,40 +44,40 @@ const order: readonly (keyof CatalogueEntry)[] = [
 export function withEntries(text: string, entries: readonly CatalogueEntry[]): string {
   const start = text.indexOf(list);
   if (start < 0) throw new Error(`The file has no "${list}"`);
-  const objects = entries.map((entry) => `  {\n${membersOf(entry).join("")}  },\n`);
+  const objects = entries.map((entry) => `  {\n${formatMembers(entry).join("")}  },\n`);
   return `${text.slice(0, start)}${list}\n${objects.join("")}];\n`;
 }
 
-function membersOf(entry: CatalogueEntry): string[] {
-  return order.flatMap((name) => entry[name] === undefined ? [] : memberOf(name, entry[name]));
+function formatMembers(entry: CatalogueEntry): string[] {
+  return order.flatMap((name) => entry[name] === undefined ? [] : formatMember(name, entry[name]));
 }
 
 /** Formats a member as `deno fmt` does: on one line, or a line per element if it is too long. */
-function memberOf(name: string, value: unknown): string {
-  const line = `    ${name}: ${literalOf(value)},\n`;
+function formatMember(name: string, value: unknown): string {
+  const line = `    ${name}: ${formatLiteral(value)},\n`;
   if (line.length <= width + 1) return line;
-  if (typeof value === "string") return `    ${name}:\n      ${literalOf(value)},\n`;
+  if (typeof value === "string") return `    ${name}:\n      ${formatLiteral(value)},\n`;
   const parts = Array.isArray(value)
-    ? value.map(literalOf)
-    : Object.entries(value as object).map(([key, one]) => `${keyOf(key)}: ${literalOf(one)}`);
+    ? value.map(formatLiteral)
+    : Object.entries(value as object).map(([key, one]) => `${formatKey(key)}: ${formatLiteral(one)}`);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   return `    ${name}: ${open}\n${parts.map((part) => `      ${part},\n`).join("")}    ${close},\n`;
 }
 
-function literalOf(value: unknown): string {
-  if (typeof value === "number") return numberOf(value);
+function formatLiteral(value: unknown): string {
+  if (typeof value === "number") return formatNumber(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(literalOf).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map(formatLiteral).join(", ")}]`;
   const members = Object.entries(value).flatMap(([key, one]) =>
-    one === undefined ? [] : `${keyOf(key)}: ${literalOf(one)}`
+    one === undefined ? [] : `${formatKey(key)}: ${formatLiteral(one)}`
   );
   return `{ ${members.join(", ")} }`;
 }
 
-function keyOf(name: string): string {
+function formatKey(name: string): string {
   return /^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name);
 }
 
-function numberOf(value: number): string {
+function formatNumber(value: number): string {
   return Number.isInteger(value) && value >= 1_000 ? String(value).replace(/\B(?=(\d{3})+$)/g, "_") : String(value);
 }

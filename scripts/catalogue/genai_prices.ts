@@ -7,7 +7,7 @@ import {
   given,
   type Json,
   numberIn,
-  objectOf,
+  readObject,
   rounded,
   type Source,
   sourceModel,
@@ -30,8 +30,8 @@ export const genaiPrices: Source = {
   read(data: unknown, date: string): SourceModels {
     if (!Array.isArray(data)) throw new TypeError("it is not an array of providers");
     return new Map(
-      data.map(objectOf).map(({ id, models }) => {
-        const current = (Array.isArray(models) ? models : []).map(objectOf).filter(({ deprecated }) =>
+      data.map(readObject).map(({ id, models }) => {
+        const current = (Array.isArray(models) ? models : []).map(readObject).filter(({ deprecated }) =>
           deprecated !== true
         );
         return [String(id), current.map((model) => read(model, date))];
@@ -41,7 +41,7 @@ export const genaiPrices: Source = {
 };
 
 function read({ id, context_window, prices }: Json, date: string) {
-  const price = priceOf(prices, date);
+  const price = findPrice(prices, date);
   const sizes = [...new Set(Object.values(price).flatMap((value) => tiersIn(value).map(({ start }) => start)))];
   const pricing = [0, ...sizes].map((size): DatedPricing => ({
     ...given(Object.fromEntries(Object.entries(names).map(([name, own]) => [own, amountIn(price[name], size)]))),
@@ -52,11 +52,11 @@ function read({ id, context_window, prices }: Json, date: string) {
 }
 
 /** Returns the price of a day; empty if it depends on the time of day, which a list by date cannot express. */
-function priceOf(prices: unknown, date: string): Json {
-  const dated = (Array.isArray(prices) ? prices : [{ prices }]).map(objectOf);
-  if (dated.some(({ constraint }) => "start_time" in objectOf(constraint))) return {};
-  const started = dated.filter(({ constraint }) => String(objectOf(constraint).start_date ?? "") <= date);
-  return objectOf(started.at(-1)?.prices);
+function findPrice(prices: unknown, date: string): Json {
+  const dated = (Array.isArray(prices) ? prices : [{ prices }]).map(readObject);
+  if (dated.some(({ constraint }) => "start_time" in readObject(constraint))) return {};
+  const started = dated.filter(({ constraint }) => String(readObject(constraint).start_date ?? "") <= date);
+  return readObject(started.at(-1)?.prices);
 }
 
 function requestFee({ requests_kcount }: Json): DatedPricing {
@@ -65,11 +65,11 @@ function requestFee({ requests_kcount }: Json): DatedPricing {
 }
 
 function tiersIn(value: unknown): readonly { readonly start: number; readonly price: number }[] {
-  const { tiers } = objectOf(value);
+  const { tiers } = readObject(value);
   return Array.isArray(tiers) ? tiers : [];
 }
 
 function amountIn(value: unknown, size: number): number | undefined {
   const tier = tiersIn(value).findLast(({ start }) => size > 0 && start <= size);
-  return tier?.price ?? numberIn(value) ?? numberIn(objectOf(value).base);
+  return tier?.price ?? numberIn(value) ?? numberIn(readObject(value).base);
 }

@@ -7,7 +7,7 @@ import {
   given,
   type Json,
   numberIn,
-  objectOf,
+  readObject,
   rounded,
   type Source,
   sourceModel,
@@ -34,8 +34,8 @@ export const liteLlm: Source = {
   url: "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json",
   read(data: unknown): SourceModels {
     const byProvider = new Map<string, ReturnType<typeof read>[]>();
-    for (const [key, value] of Object.entries(objectOf(data))) {
-      const model = objectOf(value);
+    for (const [key, value] of Object.entries(readObject(data))) {
+      const model = readObject(value);
       if (typeof model.litellm_provider !== "string") continue;
       const models = byProvider.get(model.litellm_provider) ?? [];
       models.push(read(key.replace(`${model.litellm_provider}/`, ""), model));

@@ -3,33 +3,33 @@
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
-import { given, type Json, numberIn, objectOf, type Source, sourceModel, type SourceModels } from "./source.ts";
+import { given, type Json, numberIn, readObject, type Source, sourceModel, type SourceModels } from "./source.ts";
 
 /** Source https://models.dev: chat models of all vendors, and some others. Free models cost 0. */
 export const modelsDev: Source = {
   name: "models.dev",
   url: "https://models.dev/api.json",
   read(data: unknown): SourceModels {
-    const providers = Object.entries(objectOf(data));
-    if (!providers.some(([, value]) => "models" in objectOf(value))) throw new TypeError("it has no providers");
+    const providers = Object.entries(readObject(data));
+    if (!providers.some(([, value]) => "models" in readObject(value))) throw new TypeError("it has no providers");
     return new Map(providers.map(([provider, value]) => {
-      const models = Object.entries(objectOf(objectOf(value).models));
-      return [provider, models.map(([id, model]) => read(id, objectOf(model)))];
+      const models = Object.entries(readObject(readObject(value).models));
+      return [provider, models.map(([id, model]) => read(id, readObject(model)))];
     }));
   },
 };
 
 function read(id: string, { cost, limit }: Json) {
-  const { context, output } = objectOf(limit);
-  const { tiers, context_over_200k: over, ...base } = objectOf(cost);
+  const { context, output } = readObject(limit);
+  const { tiers, context_over_200k: over, ...base } = readObject(cost);
   const larger: readonly Json[] = Array.isArray(tiers)
-    ? tiers.map(objectOf)
+    ? tiers.map(readObject)
     : over === undefined
     ? []
-    : [{ ...objectOf(over), tier: { size: 200_000 } }];
+    : [{ ...readObject(over), tier: { size: 200_000 } }];
   const pricing = [
     priceIn(base),
-    ...larger.map((tier) => ({ ...priceIn(tier), above_tokens: numberIn(objectOf(tier.tier).size) })),
+    ...larger.map((tier) => ({ ...priceIn(tier), above_tokens: numberIn(readObject(tier.tier).size) })),
   ];
   return sourceModel(id, { pricing, window: numberIn(context), maxOutput: numberIn(output) });
 }

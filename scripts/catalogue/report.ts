@@ -17,13 +17,13 @@ export function report(comparisons: readonly Comparison[]): string {
   const count = (name: "added" | "changed" | "gone" | "confirmed" | "newer") =>
     comparisons.reduce((sum, comparison) => sum + comparison[name].length, 0);
   return [
-    ...comparisons.flatMap(linesOf),
+    ...comparisons.flatMap(formatComparison),
     `${count("changed")} facts differ, ${count("gone")} models are in no list, ${count("confirmed")} are confirmed, ` +
     `${count("newer")} are newer than the lists, ${count("added")} are not built in`,
   ].join("\n");
 }
 
-function linesOf({ file, added, changed, gone }: Comparison): string[] {
+function formatComparison({ file, added, changed, gone }: Comparison): string[] {
   if (added.length + changed.length + gone.length === 0) return [];
   const names = added.slice(0, maxAdded).map(({ id }) => id).join(", ");
   const rest = added.length > maxAdded ? `, and ${added.length - maxAdded} more` : "";

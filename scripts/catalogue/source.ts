@@ -41,7 +41,7 @@ export interface Source {
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Returns an object; empty for any other value. */
-export function objectOf(value: unknown): Json {
+export function readObject(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Json : {};
 }
 

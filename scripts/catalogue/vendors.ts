@@ -62,7 +62,7 @@ export async function vendorLists(folder: URL = builtIn): Promise<readonly Vendo
   return await Promise.all(files.map(async (file) => {
     const url = new URL(`${file}.ts`, folder);
     const { entries } = await import(url.href) as Pick<VendorList, "entries">;
-    return { file, url, entries, names: names[vendorOf(file)] ?? {} };
+    return { file, url, entries, names: names[findVendor(file)] ?? {} };
   }));
 }
 
@@ -71,6 +71,6 @@ export async function vendorLists(folder: URL = builtIn): Promise<readonly Vendo
  *
  * @param file File name without extension.
  */
-export function vendorOf(file: string): string {
+export function findVendor(file: string): string {
   return file.split("_")[0]!;
 }

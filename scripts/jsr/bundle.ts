@@ -2,7 +2,7 @@
  * The entries as a few ES modules for Deno, which takes a fifth of a millisecond to find, load and link each.
  * @module
  */
-import { type Bundle, noticesOf, type PackageFile, withoutBareImports } from "../npm/bundle.ts";
+import { type Bundle, collectNotices, type PackageFile, withoutBareImports } from "../npm/bundle.ts";
 import { build, type BuildResult } from "../npm/esbuild.ts";
 import { fromFileUrl, root } from "../npm/files.ts";
 import { type LoadedBefore, ModuleGraph, withImports } from "../npm/loading.ts";
@@ -33,7 +33,7 @@ export async function bundleForDeno(): Promise<Bundle> {
       withTypes({ path: path.slice(options.absWorkingDir.length), text: withoutBareImports(text) })
     )
   );
-  return { files, notices: await noticesOf(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
+  return { files, notices: await collectNotices(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
 }
 
 /** A first pass finds the modules; in the second, those that every program loads become few files. */

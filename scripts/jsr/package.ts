@@ -18,13 +18,13 @@ export async function buildJsrPackage(folder: URL): Promise<void> {
   await writePackage(folder, [
     ...files,
     ...declarations({ extension: ".d.ts", hasLibraries: false }),
-    { path: "deno.json", text: `${JSON.stringify(configOf(manifest), null, 2)}\n` },
+    { path: "deno.json", text: `${JSON.stringify(toJsrConfig(manifest), null, 2)}\n` },
     await thirdPartyLicenses(notices),
   ]);
 }
 
 /** Its `deno.json`, with built entries and without what concerns this repository alone. */
-function configOf({ name, version, license, description, exports }: Manifest): Record<string, unknown> {
+function toJsrConfig({ name, version, license, description, exports }: Manifest): Record<string, unknown> {
   const built = Object.entries(exports).map(([key, file]) => [key, file.replace(/\.ts$/, ".js")]);
   const publish = { exclude: ["!**"] }; // git ignores the folder
   return { name, version, license, description, exports: Object.fromEntries(built), publish };

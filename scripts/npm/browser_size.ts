@@ -131,14 +131,14 @@ function eagerOutputs({ outputs }: Metafile, entry: string): Set<string> {
     }
     eager.add(path);
   };
-  Object.keys(outputs).filter((path) => isOf(entry, outputs[path]!.entryPoint)).forEach(visit);
+  Object.keys(outputs).filter((path) => isModuleOfSource(entry, outputs[path]!.entryPoint)).forEach(visit);
   return eager;
 }
 
 /**
  * Whether a module is that of a source file. In the package, dynamically imported modules are chunks of the same name.
  */
-function isOf(source: string, module: string | undefined): boolean {
+function isModuleOfSource(source: string, module: string | undefined): boolean {
   const chunk = source.replace(/^.*\//, "/chunks/").replace(/\.ts$/, "-");
   return module === source || module !== undefined && module.includes(chunk);
 }

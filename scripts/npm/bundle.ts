@@ -55,13 +55,13 @@ export async function bundleEntries(): Promise<Bundle> {
   const parts = [...source.matchAll(part)].map(([, path]) => path!);
   const bundles = [await bundleLibrary(parts), await bundleCommandLine()];
   const files = bundles.flatMap(({ outputFiles }) =>
-    outputFiles.map((file) => ({ path: pathOf(file), text: textOf(file) }))
+    outputFiles.map((file) => ({ path: toPackagePath(file), text: toPackageText(file) }))
   );
   files.push({
     path: `dist/${barrel}.js`,
-    text: parts.map((path) => `export * from "./${partOf(path)}.js";\n`).join(""),
+    text: parts.map((path) => `export * from "./${toPartPath(path)}.js";\n`).join(""),
   });
-  return { files, notices: await noticesOf(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
+  return { files, notices: await collectNotices(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
 }
 
 function bundleLibrary(parts: readonly string[]): Promise<BuildResult<typeof options>> {
@@ -70,7 +70,7 @@ function bundleLibrary(parts: readonly string[]): Promise<BuildResult<typeof opt
     ...options,
     entryPoints: [
       ...libraries.map((entry) => ({ in: `${entry}.ts`, out: entry })),
-      ...parts.map((path) => ({ in: `${path}.ts`, out: partOf(path) })),
+      ...parts.map((path) => ({ in: `${path}.ts`, out: toPartPath(path) })),
     ],
     chunkNames: "chunks/[name]-[hash]",
     splitting: true,
@@ -88,7 +88,7 @@ function bundleCommandLine(): Promise<Bundled> {
 }
 
 /** Where a part lies in `dist/`. */
-function partOf(path: string): string {
+function toPartPath(path: string): string {
   return `${barrel}/${path.split("/").at(-1)}`;
 }
 
@@ -108,7 +108,7 @@ const withoutMain: Plugin = {
   },
 };
 
-function pathOf({ path }: OutputFile): string {
+function toPackagePath({ path }: OutputFile): string {
   return path.slice(options.absWorkingDir.length);
 }
 
@@ -123,11 +123,11 @@ export function withoutBareImports(text: string): string {
 }
 
 /** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
-function textOf(file: OutputFile): string {
+function toPackageText(file: OutputFile): string {
   if (!file.path.endsWith(".map")) return withoutBareImports(file.text);
   const map = JSON.parse(file.text) as { sources: string[] };
-  const up = pathOf(file).split("/").slice(1).map(() => "..").join("/");
-  const base = new URL(pathOf(file), root);
+  const up = toPackagePath(file).split("/").slice(1).map(() => "..").join("/");
+  const base = new URL(toPackagePath(file), root);
   map.sources = map.sources.map((source) => `${up}/${sourcePath(new URL(source, base))}`);
   return `${JSON.stringify(map)}\n`;
 }
@@ -144,7 +144,7 @@ function sourcePath({ href }: URL): string {
  *
  * @param inputs Paths of the inlined files, relative to the repository.
  */
-export async function noticesOf(inputs: readonly string[]): Promise<string> {
+export async function collectNotices(inputs: readonly string[]): Promise<string> {
   const notices = new Set<string>();
   for (const path of inputs.filter((input) => foreign.test(input))) {
     const text = await Deno.readTextFile(new URL(path, root));

@@ -107,7 +107,7 @@ function packageJson({ name, version, license, description, exports }: Manifest)
     keywords: ["ai", "llm", "openai", "anthropic", "gemini", "proxy", "gateway", "failover", "router", "streaming"],
     type: "module",
     exports: {
-      ...Object.fromEntries(Object.entries(exports).map(([key, file]) => [key, entryOf(file)])),
+      ...Object.fromEntries(Object.entries(exports).map(([key, file]) => [key, toExportEntry(file)])),
       "./schema.json": "./docs/schema.json",
       "./package.json": "./package.json",
     },
@@ -126,7 +126,7 @@ function mapped<Value>(of: (version: string) => Value): Record<string, Value> {
 }
 
 /** Returns the conditions of an entry. `types` comes first, since TypeScript uses the first match. */
-function entryOf(file: string): { types: string; default: string } {
+function toExportEntry(file: string): { types: string; default: string } {
   const name = file.replace(/^\.\/(.*)\.ts$/, "$1");
   return { types: `./types/${name}.d.ts`, default: `./dist/${name}.js` };
 }

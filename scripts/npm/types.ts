@@ -35,11 +35,11 @@ export function declarations({ extension, hasLibraries }: DeclarationStyle): Pac
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (wanted.has(path)) continue;
     wanted.add(path);
-    queue.push(...importsOf(path, written.get(path)));
+    queue.push(...listImports(path, written.get(path)));
   }
   return [...wanted].sort().map((path) => {
     const text = written.get(path)!;
-    const libraries = librariesOf(path, text);
+    const libraries = findLibraries(path, text);
     return { path, text: (hasLibraries ? libraries : "") + moduleComment(path, text) + text };
   });
 }
@@ -95,7 +95,7 @@ function isSpecifier(node: ts.StringLiteral): boolean {
 }
 
 /** Returns the imports of a declaration file; packages are not allowed. */
-function importsOf(path: string, text: string | undefined): string[] {
+function listImports(path: string, text: string | undefined): string[] {
   if (text === undefined) throw new Error(`${path}: imported, but not written`);
   return ts.preProcessFile(text).importedFiles.map(({ fileName }) => {
     if (!/^\.\.?\/.*\.(?:js|d\.ts)$/.test(fileName)) {
@@ -106,7 +106,7 @@ function importsOf(path: string, text: string | undefined): string[] {
 }
 
 /** Returns references to newer standard libraries. Rejects names that exist on one runtime only. */
-function librariesOf(path: string, text: string): string {
+function findLibraries(path: string, text: string): string {
   const code = text.replace(/\/\*[^]*?\*\//g, "");
   const global = code.match(/\bDeno\b|\bNodeJS\b|\bBuffer\b/);
   if (global !== null) throw new Error(`${path} names ${global[0]}, which consumers may not have`);

@@ -2,7 +2,7 @@
  * Generates `docs/api.md` from the source: the exports of each entry of the package, with signatures.
  * @module
  */
-import { type DocEntry, docOf, type DocSymbol, firstSentence, isInternal } from "./api/doc.ts";
+import { type DocEntry, type DocSymbol, firstSentence, isInternal, readDoc } from "./api/doc.ts";
 import { symbolLines } from "./api/symbols.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -38,7 +38,7 @@ export async function apiPage(): Promise<string> {
   const entries = await Promise.all(
     Object.entries(exports).map(async ([path, file]) => ({
       title: `${name}${path.slice(1)}`,
-      doc: await docOf(new URL(file, root)),
+      doc: await readDoc(new URL(file, root)),
     })),
   );
   const known = new Map<string, string>();
@@ -51,10 +51,10 @@ export async function apiPage(): Promise<string> {
 function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<string, string>): string {
   const seen = symbols.filter(({ declarations }) => !declarations.some(({ jsDoc }) => isInternal(jsDoc)));
   const [again, own] = [seen.filter(isIn(known)), seen.filter((symbol) => !isIn(known)(symbol))];
-  for (const symbol of own) known.set(declarationOf(symbol), title);
+  for (const symbol of own) known.set(formatDeclaration(symbol), title);
   const lines = [`## \`${title}\``, "", firstSentence(module_doc), ""];
   for (const heading of Object.values(headings)) {
-    const group = own.filter((symbol) => headingOf(symbol) === heading).toSorted(byName);
+    const group = own.filter((symbol) => formatHeading(symbol) === heading).toSorted(byName);
     if (group.length === 0) continue;
     lines.push(
       `### ${heading}`,
@@ -65,7 +65,7 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<
       "",
     );
   }
-  for (const [other, group] of Map.groupBy(again, (symbol) => known.get(declarationOf(symbol))!)) {
+  for (const [other, group] of Map.groupBy(again, (symbol) => known.get(formatDeclaration(symbol))!)) {
     const names = group.map(({ name }) => name).toSorted().map((name) => `\`${name}\``);
     lines.push(`### Also exported by \`${other}\``, "", `${names.join(", ")}.`, "");
   }
@@ -73,16 +73,16 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<
 }
 
 function isIn(known: ReadonlyMap<string, string>): (symbol: DocSymbol) => boolean {
-  return (symbol) => known.has(declarationOf(symbol));
+  return (symbol) => known.has(formatDeclaration(symbol));
 }
 
 /** Identifies a symbol by its declaration, which several entries may export. */
-function declarationOf({ name, declarations }: DocSymbol): string {
+function formatDeclaration({ name, declarations }: DocSymbol): string {
   const { filename, line } = declarations[0]!.location;
   return `${filename}:${line} ${name}`;
 }
 
-function headingOf({ name, declarations }: DocSymbol): string {
+function formatHeading({ name, declarations }: DocSymbol): string {
   const { kind } = declarations[0]!;
   const heading = headings[kind];
   if (heading === undefined) throw new Error(`"${name}" is of the kind "${kind}", which has no heading`);

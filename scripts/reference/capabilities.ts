@@ -36,7 +36,7 @@ const operations: Readonly<Record<Exclude<OperationName, "audio-translation">, L
 export function capabilityTable(): string {
   const rows = (Object.keys(operations) as (keyof typeof operations)[]).map((operation) => {
     const [what, paths, method] = operations[operation];
-    return `| ${what} | ${paths} | ${method} | ${vendorsOf(operation).join(", ")} |`;
+    return `| ${what} | ${paths} | ${method} | ${listVendors(operation).join(", ")} |`;
   });
   const local =
     "Local servers (Ollama, LM Studio, vLLM, LocalAI) and other OpenAI-compatible servers serve the capabilities of their " +
@@ -50,7 +50,7 @@ export function capabilityTable(): string {
   ].join("\n");
 }
 
-function vendorsOf(operation: OperationName): string[] {
+function listVendors(operation: OperationName): string[] {
   const tree = capabilityTree();
   const leaves = new Set(operationLeaves(tree, operation));
   return serverConnectors.flatMap((connector) => {

@@ -2,7 +2,7 @@
  * The members of every record, from the comments of `src/contracts/events.ts`.
  * @module
  */
-import { docOf, type DocSymbol, firstParagraph } from "./api/doc.ts";
+import { type DocSymbol, firstParagraph, readDoc } from "./api/doc.ts";
 import { writeType } from "./api/types.ts";
 
 /** The interfaces of each record, whose members are listed together. */
@@ -19,14 +19,14 @@ const records: readonly (readonly [title: string, ...interfaces: string[]])[] = 
 
 /** A table for each record, as Markdown. */
 export async function recordTables(): Promise<string> {
-  const { symbols } = await docOf(new URL("../../src/contracts/events.ts", import.meta.url));
+  const { symbols } = await readDoc(new URL("../../src/contracts/events.ts", import.meta.url));
   return records.map(([title, ...interfaces]) => {
-    const rows = interfaces.flatMap((name) => rowsOf(symbols.find((symbol) => symbol.name === name)));
+    const rows = interfaces.flatMap((name) => toRecordRows(symbols.find((symbol) => symbol.name === name)));
     return [`### ${title}`, "", "| Member | Type | Meaning |", "|---|---|---|", ...rows].join("\n");
   }).join("\n\n");
 }
 
-function rowsOf(symbol: DocSymbol | undefined): string[] {
+function toRecordRows(symbol: DocSymbol | undefined): string[] {
   if (symbol === undefined) throw new Error("src/contracts/events.ts lacks an interface of a record");
   return symbol.declarations[0]!.def.properties!.map(({ name, optional, tsType, jsDoc }) => {
     const cells = [`\`${name}\``, `\`${writeType(tsType)}\`${optional ? ", optional" : ""}`, firstParagraph(jsDoc)];

@@ -8,7 +8,7 @@ import ts from "../npm/typescript.ts";
 const folder = new URL("../../src/config/schema/", import.meta.url);
 const first = "schema.ts";
 /** Field functions whose members are named by the user. The path of their keys contains `*`. */
-const maps: readonly string[] = ["mapOf", "recordOf"];
+const maps: readonly string[] = ["mapField", "recordField"];
 
 /** Field functions of a file, and the imports of their names. */
 interface Source {
@@ -73,14 +73,14 @@ class CommentReader {
     if (known !== undefined) return known;
     const content = Deno.readTextFileSync(new URL(file, folder));
     const text = ts.createSourceFile(file, content, ts.ScriptTarget.ESNext, true);
-    const source = { text, bodies: bodiesOf(text), imports: importsOf(text) };
+    const source = { text, bodies: findBodies(text), imports: findSchemaImports(text) };
     this.#sources.set(file, source);
     return source;
   }
 }
 
 /** Returns what the functions of a file return. */
-function bodiesOf(text: ts.SourceFile): Map<string, ts.Expression> {
+function findBodies(text: ts.SourceFile): Map<string, ts.Expression> {
   const bodies = new Map<string, ts.Expression>();
   for (const statement of text.statements) {
     if (ts.isFunctionDeclaration(statement)) add(statement.name, statement.body);
@@ -98,7 +98,7 @@ function bodiesOf(text: ts.SourceFile): Map<string, ts.Expression> {
 }
 
 /** Returns the schema files that names are imported from. */
-function importsOf(text: ts.SourceFile): Map<string, string> {
+function findSchemaImports(text: ts.SourceFile): Map<string, string> {
   const imports = new Map<string, string>();
   for (const statement of text.statements) {
     if (!ts.isImportDeclaration(statement)) continue;

@@ -4,7 +4,7 @@
  */
 import { serverConnectors } from "../../connectors/server.ts";
 import type { Attributes, Connector } from "../../src/contracts/connector.ts";
-import { shortNameOf } from "../../src/config/settings/known.ts";
+import { toShortName } from "../../src/config/settings/known.ts";
 
 type Kind = Connector["kind"];
 
@@ -36,12 +36,12 @@ const titles: readonly (readonly [kind: Kind, title: string])[] = [
  */
 export function suggestionsFor(path: string): readonly string[] {
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1];
-  return kind === "strategy" ? idsOf(kind).map(shortNameOf) : idsOf(kind);
+  return kind === "strategy" ? listIds(kind).map(toShortName) : listIds(kind);
 }
 
 /** Ids of all server connectors, by title. */
 export function shippedConnectors(): readonly (readonly [title: string, ids: readonly string[]])[] {
-  return titles.map(([kind, title]) => [title, idsOf(kind)] as const).filter(([, ids]) => ids.length > 0);
+  return titles.map(([kind, title]) => [title, listIds(kind)] as const).filter(([, ids]) => ids.length > 0);
 }
 
 /** Attributes of server connectors, by title and id; connectors without attributes are omitted. */
@@ -52,6 +52,6 @@ export function shippedAttributes(): readonly (readonly [title: string, id: stri
   });
 }
 
-function idsOf(wanted: Kind | undefined): string[] {
+function listIds(wanted: Kind | undefined): string[] {
   return serverConnectors.filter(({ kind }) => kind === wanted).map(({ id }) => id);
 }

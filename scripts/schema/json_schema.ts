@@ -25,29 +25,29 @@ export function jsonSchema(keys: readonly Key[]): JsonSchema {
   return {
     $schema: draft,
     title: "Configuration of ModelMesh",
-    ...schemaOf(schema(), ""),
+    ...toSchema(schema(), ""),
     type: "object",
-    definitions: Object.fromEntries(keys.flatMap((key) => [[key.path, definitionOf(key)], ...entryOf(key)])),
+    definitions: Object.fromEntries(keys.flatMap((key) => [[key.path, toDefinition(key)], ...toEntrySchema(key)])),
   };
 }
 
 /** Returns the schema of a section's entries. */
-function entryOf({ path, field: { shape: { type, item } } }: Key): [path: string, entry: JsonSchema][] {
-  return type === "map" && item?.shape.fields ? [[`${path}.*`, schemaOf(item, `${path}.*`)]] : [];
+function toEntrySchema({ path, field: { shape: { type, item } } }: Key): [path: string, entry: JsonSchema][] {
+  return type === "map" && item?.shape.fields ? [[`${path}.*`, toSchema(item, `${path}.*`)]] : [];
 }
 
 /** Returns the schema of an entry. */
 function itemOf({ item }: Shape, path: string): JsonSchema {
-  return item!.shape.fields ? reference(path, "*") : schemaOf(item!, path);
+  return item!.shape.fields ? reference(path, "*") : toSchema(item!, path);
 }
 
-function definitionOf({ path, field, about }: Key): JsonSchema {
+function toDefinition({ path, field, about }: Key): JsonSchema {
   const standard = writtenDefault(field.shape);
   const names = suggestionsFor(path);
   const isMap = field.shape.type === "map";
   return {
     description: about,
-    ...schemaOf(field, path),
+    ...toSchema(field, path),
     ...(standard === undefined ? {} : { default: standard }),
     ...(names.length === 0 || isMap ? {} : { examples: names }),
     ...(names.length > 0 && isMap
@@ -56,7 +56,7 @@ function definitionOf({ path, field, about }: Key): JsonSchema {
   };
 }
 
-function schemaOf({ shape }: Field, path: string): JsonSchema {
+function toSchema({ shape }: Field, path: string): JsonSchema {
   switch (shape.type) {
     case "text":
       return { type: "string", pattern: "\\S" };
@@ -64,7 +64,7 @@ function schemaOf({ shape }: Field, path: string): JsonSchema {
       return orReference({ type: "boolean" }, path);
     case "integer":
     case "number":
-      return orReference({ type: shape.type, ...rangeOf(shape) }, path);
+      return orReference({ type: shape.type, ...toRangeSchema(shape) }, path);
     case "duration":
       return {
         ...written(durationPattern, shape, path),
@@ -75,13 +75,13 @@ function schemaOf({ shape }: Field, path: string): JsonSchema {
     case "choice":
       return { enum: shape.values };
     case "list":
-      return { type: "array", items: schemaOf(shape.item!, path), ...(shape.min ? { minItems: shape.min } : {}) };
+      return { type: "array", items: toSchema(shape.item!, path), ...(shape.min ? { minItems: shape.min } : {}) };
     case "map":
       return { type: ["object", "null"], additionalProperties: itemOf(shape, path), propertyNames: names };
     case "object":
       return objectSchema(shape, path);
     case "either": {
-      const [only, ...others] = shape.options!.filter(isWritable).map((option) => schemaOf(option, path));
+      const [only, ...others] = shape.options!.filter(isWritable).map((option) => toSchema(option, path));
       return others.length === 0 ? only! : { anyOf: [only, ...others] };
     }
     case "any":
@@ -134,7 +134,7 @@ function reference(path: string, key: string): JsonSchema {
   return { $ref: `#/definitions/${encodeURIComponent(under(path, key))}` };
 }
 
-function rangeOf({ min, max, above }: Shape): JsonSchema {
+function toRangeSchema({ min, max, above }: Shape): JsonSchema {
   return {
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),

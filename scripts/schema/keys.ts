@@ -24,7 +24,7 @@ export interface Key {
  */
 export function readKeys(): readonly Key[] {
   const comments = new Map(readComments());
-  const fields = new Map(fieldsOf(schema()));
+  const fields = new Map(listFields(schema()));
   const keys = [...fields].map(([path, field]) => {
     const about = comments.get(path);
     if (about === undefined) throw new Error(`No comment was found for "${path}"`);
@@ -36,14 +36,14 @@ export function readKeys(): readonly Key[] {
 }
 
 /** Returns the keys within a field. */
-export function* fieldsOf({ shape }: Field, path = ""): Generator<[path: string, field: Field]> {
+export function* listFields({ shape }: Field, path = ""): Generator<[path: string, field: Field]> {
   for (const [key, field] of Object.entries(shape.fields ?? {})) {
     const fullPath = path === "" ? key : `${path}.${key}`;
     yield [fullPath, field];
-    yield* fieldsOf(field, fullPath);
+    yield* listFields(field, fullPath);
   }
-  if (shape.item !== undefined) yield* fieldsOf(shape.item, shape.type === "map" ? `${path}.*` : path);
-  for (const option of shape.options ?? []) yield* fieldsOf(option, path);
+  if (shape.item !== undefined) yield* listFields(shape.item, shape.type === "map" ? `${path}.*` : path);
+  for (const option of shape.options ?? []) yield* listFields(option, path);
 }
 
 /**

@@ -24,7 +24,7 @@ export function withTables(document: string, keys: readonly Key[]): string {
 
 function tables(keys: readonly Key[]): string {
   const sections = keys.filter(({ path }) => !path.includes("."));
-  return [...sections.map((section) => sectionOf(section, keys)), connectorTable(), attributeTables()].join("\n");
+  return [...sections.map((section) => formatSection(section, keys)), connectorTable(), attributeTables()].join("\n");
 }
 
 function connectorTable(): string {
@@ -54,10 +54,10 @@ function attributeType(type: AttributeType): string {
   return type === "text" ? "string" : type;
 }
 
-function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
+function formatSection({ path, field, about }: Key, keys: readonly Key[]): string {
   const isNamed = keys.some((key) => key.path.startsWith(`${path}.*.`));
   const prefix = isNamed ? `${path}.*.` : `${path}.`;
-  const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => rowOf(key, prefix));
+  const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => formatRow(key, prefix));
   const title = isNamed ? `${path}.<name>` : path;
   const taken = rows.length === 0 ? ` Type: ${takenBy(field)}.` : "";
   const open = field.shape.isOpen ? " Other keys are [attributes of the connector](#connector-attributes)." : "";
@@ -66,7 +66,7 @@ function sectionOf({ path, field, about }: Key, keys: readonly Key[]): string {
   return `${intro}\n| Key | Type | Default | Description |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
-function rowOf({ path, field, about }: Key, prefix: string): string {
+function formatRow({ path, field, about }: Key, prefix: string): string {
   const { shape } = field;
   const key = `\`${path.slice(prefix.length)}\``;
   const standard = writtenDefault(shape);
@@ -83,7 +83,7 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
       return "`true` or `false`";
     case "integer":
     case "number":
-      return shape.type + plural + rangeOf(shape);
+      return shape.type + plural + describeRange(shape);
     case "duration":
     case "size":
       return shape.type + plural + (shape.min === 0 ? ", may be `0s`" : "");
@@ -94,7 +94,7 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
     case "map":
       return `${takenBy(shape.item!)}, by name`;
     case "either":
-      return eitherOf(shape, plural);
+      return formatEither(shape, plural);
     case "instance":
       return "object (programs only)";
     case "object":
@@ -107,13 +107,13 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
   }
 }
 
-function eitherOf({ options = [] }: Shape, plural: "" | "s"): string {
+function formatEither({ options = [] }: Shape, plural: "" | "s"): string {
   const [first, second] = options;
   const isSame = second?.shape.item === first;
   return isSame ? `${takenBy(first!)}, or a list` : options.map((option) => takenBy(option, plural)).join(", or ");
 }
 
-function rangeOf({ min, max, above }: Shape): string {
+function describeRange({ min, max, above }: Shape): string {
   const words = [
     ...(above === undefined ? [] : [`above ${above}`]),
     ...(min === undefined ? [] : [max === undefined ? `${min} or more` : `${min} to ${max}`]),

@@ -4,7 +4,7 @@
  */
 import { serverConnectors } from "../../connectors/server.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
-import { shortNameOf } from "../../src/config/settings/known.ts";
+import { toShortName } from "../../src/config/settings/known.ts";
 import type { Field, Shape } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import type { Connector, ProviderDeclaration } from "../../src/contracts/connector.ts";
@@ -107,7 +107,7 @@ class TypeWriter {
       case "list":
         return `readonly ${parenthesized(this.#type(item!, path))}[]`;
       case "map":
-        return mapOf(this.#type(item!, `${path}.*`), path);
+        return formatMapType(this.#type(item!, `${path}.*`), path);
       case "either":
         return [...new Set(options.map((option) => this.#type(option, path)))].join(" | ");
       case "instance":
@@ -128,7 +128,7 @@ class TypeWriter {
 }
 
 /** A record by any name. An entry of `providers` is most often named by its connector's id: an editor completes these. */
-function mapOf(type: string, path: string): string {
+function formatMapType(type: string, path: string): string {
   const record = `Readonly<Record<string, ${type}>>`;
   if (path !== "providers") return record;
   const ids = serverConnectors.filter(({ kind }) => kind === "provider").map(({ id }) => JSON.stringify(id));
@@ -150,7 +150,7 @@ export function nameTypes(): string {
       "A capability: its short name here, or a full path or an inner node.",
       tree.nodes().map((path) => tree.shortName(path)),
     ],
-    StrategyName: ["A strategy: its short name here, or an id.", ofKind("strategy").map(({ id }) => shortNameOf(id))],
+    StrategyName: ["A strategy: its short name here, or an id.", ofKind("strategy").map(({ id }) => toShortName(id))],
     VendorName: ["A vendor: its name here, or a connector's or an entry's id.", vendors],
     ConnectorName: [
       "A connector's id: one of those shipped, or one of another's.",

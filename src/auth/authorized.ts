@@ -10,8 +10,8 @@ import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import { TokenCache } from "../util/token_cache.ts";
 import { AuthorizedProvider } from "./authorized_provider.ts";
-import { type Grant, grantOf } from "./grants.ts";
-import { secretsOf } from "./secrets_of.ts";
+import { createGrant, type Grant } from "./grants.ts";
+import { collectSecrets } from "./secrets_of.ts";
 
 export interface TokenParts {
   /** The provider's entry id. */
@@ -25,13 +25,13 @@ export interface TokenParts {
 
 /** Wraps a provider so that its calls are authorized with access tokens. */
 export function authorized(provider: Provider, parts: TokenParts): Provider {
-  for (const secret of secretsOf(parts.tokens)) parts.redactor.add(secret);
+  for (const secret of collectSecrets(parts.tokens)) parts.redactor.add(secret);
   return new AuthorizedProvider(provider, new TokenCache(loggedGrant(parts), parts.runtime.clock));
 }
 
 /** A grant that registers its tokens with the redactor and logs failures. */
 function loggedGrant({ id, tokens, runtime, hub, redactor }: TokenParts): Grant {
-  const grant = grantOf(tokens, runtime);
+  const grant = createGrant(tokens, runtime);
   return async () => {
     try {
       const token = await grant();

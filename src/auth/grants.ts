@@ -13,7 +13,7 @@ import { type FetchedToken, fetchToken } from "./token_endpoint.ts";
 export type Grant = () => Promise<FetchedToken>;
 
 /** The grant that the settings configure. */
-export function grantOf(settings: TokenSettings, runtime: Runtime): Grant {
+export function createGrant(settings: TokenSettings, runtime: Runtime): Grant {
   return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
 }
 

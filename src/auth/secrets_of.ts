@@ -5,7 +5,7 @@
 import type { TokenSettings } from "../config/settings/settings.ts";
 
 /** Every secret in the token settings, in every form in which it might be quoted. */
-export function secretsOf({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
+export function collectSecrets({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
   const isText = typeof credentials === "string";
   const account = (isText ? JSON.parse(credentials) : credentials ?? {}) as Readonly<Record<string, unknown>>;
   const { private_key: key, private_key_id: keyId } = account;

@@ -128,7 +128,7 @@ export class ConfiguredStore implements StateStore {
   }
 
   async #open(settings: StorageSettings | undefined): Promise<StateStore | undefined> {
-    const { openStorage, storeOf } = await import("./open_store.ts");
+    const { openStorage, createStore: storeOf } = await import("./open_store.ts");
     const mesh = this.#mesh();
     const storage = this.#storage = settings && await openStorage(settings, mesh);
     return storeOf(mesh, { shared: this.#shared, persisted: storage && { storage, settings } });

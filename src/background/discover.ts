@@ -3,7 +3,7 @@
  * and instances passed by a program.
  * @module
  */
-import { offerOf } from "../config/settings/offers.ts";
+import { createOffer } from "../config/settings/offers.ts";
 import type { ModelListing, Provider } from "../contracts/provider.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { DiscoveryParts } from "./listings.ts";
@@ -22,10 +22,10 @@ export async function discoverModels(
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
   const discoverable = instances.filter(({ entry, connector, provider }) =>
-    offerOf(entry, connector, configured.has(entry.id)) === "list" && (canList(provider) || entry.enumerateModels)
+    createOffer(entry, connector, configured.has(entry.id)) === "list" && (canList(provider) || entry.enumerateModels)
   );
   if (discoverable.length === 0) return new Map();
-  const { listingsOf } = await import("./listings.ts"); // imported on demand
+  const { fetchListings: listingsOf } = await import("./listings.ts"); // imported on demand
   return await listingsOf(discoverable, parts);
 }
 

@@ -7,7 +7,7 @@ import type { CallOptions, ModelInfo, ModelListing, Provider } from "../contract
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
-import { failureOf } from "../pipeline/failure.ts";
+import { toFailure } from "../pipeline/failure.ts";
 import { modelsIn } from "../registry/model_facts.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -33,7 +33,7 @@ export interface DiscoveryParts {
  * @param parts Dependencies.
  * @returns The results, by provider id.
  */
-export async function listingsOf(
+export async function fetchListings(
   instances: readonly ProviderInstance[],
   parts: DiscoveryParts,
 ): Promise<ReadonlyMap<string, ModelListing>> {
@@ -69,7 +69,7 @@ export async function requestListing(
     const mayBeEmpty = entry.instance !== undefined && entry.enumerateModels === undefined; // its models are configured
     return models.length > 0 || mayBeEmpty ? { models } : { problem: `listed no model${addressIn(connection)}` };
   } catch (error) {
-    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
+    const { message } = toFailure(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);
     return { problem: `did not list its models: ${message}${addressIn(connection)}` };
   } finally {
     connection.close();

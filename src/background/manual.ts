@@ -26,7 +26,7 @@ interface OverrideContext {
  */
 export function deactivate(target: string | OverrideTarget, parts: OverrideContext): void {
   const { state, runtime: { clock } } = parts;
-  state.report(state.overrides.get(ownerOf(target, parts), "manual").open("manual", clock.monotonic(), Infinity));
+  state.report(state.overrides.get(findOwner(target, parts), "manual").open("manual", clock.monotonic(), Infinity));
 }
 
 /**
@@ -38,7 +38,7 @@ export function deactivate(target: string | OverrideTarget, parts: OverrideConte
  */
 export function activate(target: string | OverrideTarget, parts: OverrideContext): void {
   const { state } = parts;
-  const { model, provider } = ownerOf(target, parts);
+  const { model, provider } = findOwner(target, parts);
   const isTarget = ({ owner }: { owner: BreakerOwner }) => owner.model === model && owner.provider === provider;
   if (model === undefined) state.keyPools.get(provider)?.reset();
   const reported = new Set<string>();
@@ -51,7 +51,7 @@ export function activate(target: string | OverrideTarget, parts: OverrideContext
   }
 }
 
-function ownerOf(target: string | OverrideTarget, { registry }: OverrideContext): BreakerOwner {
+function findOwner(target: string | OverrideTarget, { registry }: OverrideContext): BreakerOwner {
   const { model: modelName, provider: id }: { model?: string; provider?: string } = typeof target === "string"
     ? { model: target, provider: target }
     : target;

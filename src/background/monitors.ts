@@ -41,7 +41,7 @@ export class Monitors {
     this.#connectors = connectors;
     this.#health = new HealthMonitor({ ...parts, clock, monitoring: connectors, probe: this.#probe });
     this.#maintenance = new MaintenanceSchedule(clock);
-    this.#maintenance.start(plansOf(registry), state);
+    this.#maintenance.start(listMaintenancePlans(registry), state);
     this.#monitorHealth();
     for (const [intervalMs, providers] of syncPlan(parts)) {
       this.#cancels.push(clock.every(intervalMs, async () => void await this.sync(providers)));
@@ -130,7 +130,7 @@ function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Cloc
   return keys === undefined ? instance : { ...instance, credential: keys.usable(clock.monotonic()) };
 }
 
-function plansOf({ pools }: Registry): MaintenancePlan[] {
+function listMaintenancePlans({ pools }: Registry): MaintenancePlan[] {
   return pools.flatMap(({ name: pool, routing: { deactivation: { maintenance } } }) =>
     maintenance === undefined ? [] : [{ pool, ...maintenance }]
   );

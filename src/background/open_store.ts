@@ -60,7 +60,7 @@ interface StorePlan {
  *
  * @param plan Its storage and shared state.
  */
-export function storeOf(mesh: ConfiguredMesh, { shared, persisted }: StorePlan): StateStore | undefined {
+export function createStore(mesh: ConfiguredMesh, { shared, persisted }: StorePlan): StateStore | undefined {
   if (persisted === undefined) return shared && storeBesideOthers(mesh, shared);
   const { hub, runtime: { clock } } = mesh;
   const { storage, settings: { connector, onUnavailable, policy } } = persisted;
@@ -119,13 +119,13 @@ export async function openStorage(
   const { connector, config, format, isCompressed, isEncrypted } = settings;
   addSecretSettings(config, user.redactor);
   const inner = await (await user.catalogue.load("storage", connector)).create(config, user.runtime);
-  const secret = isEncrypted ? await encryptionKeyOf(user) : undefined;
+  const secret = isEncrypted ? await readEncryptionKey(user) : undefined;
   const title = `The storage "${connector}"`;
   const limits = { title, clock: user.runtime.clock };
   return new CodedStorage(new TimedStorage(inner, limits), { title, format, isCompressed, secret });
 }
 
-async function encryptionKeyOf(
+async function readEncryptionKey(
   { catalogue, runtime, redactor, settings }: StorageUser,
 ): Promise<string> {
   const { store, config } = settings.secrets!;

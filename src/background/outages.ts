@@ -34,9 +34,9 @@ export class Outages {
 
   /** Adopts current states without events: those restored from an earlier process or configuration. */
   begin(pools: readonly Pool[]): void {
-    const providers = new Set(pools.flatMap(({ members }) => members.map(providerOf)));
+    const providers = new Set(pools.flatMap(({ members }) => members.map(getProviderName)));
     const groups = [...pools.map(groupOfPool), ...[...providers].map((id) => groupOfProvider(id, pools))];
-    for (const group of groups) if (this.#isDown(group)) this.#down.add(keyOf(group));
+    for (const group of groups) if (this.#isDown(group)) this.#down.add(toGroupKey(group));
   }
 
   /** Checks the groups affected by a transition after it is complete, since a breaker reports it before it opens. */
@@ -66,9 +66,9 @@ export class Outages {
     if (cause === undefined) return;
     const { owner: { provider }, reason } = cause;
     const isDown = this.#isDown(group);
-    if (isDown === this.#down.has(keyOf(group))) return;
-    if (isDown) this.#down.add(keyOf(group));
-    else this.#down.delete(keyOf(group));
+    if (isDown === this.#down.has(toGroupKey(group))) return;
+    if (isDown) this.#down.add(toGroupKey(group));
+    else this.#down.delete(toGroupKey(group));
     this.#report(group, { isDown, provider, reason });
   }
 
@@ -97,15 +97,15 @@ function groupOfPool({ name, members }: Pool): Group {
 }
 
 function groupOfProvider(id: string, pools: readonly Pool[]): Group {
-  const members = pools.flatMap((pool) => pool.members.filter((member) => providerOf(member) === id));
+  const members = pools.flatMap((pool) => pool.members.filter((member) => getProviderName(member) === id));
   return { kind: "provider", name: id, members };
 }
 
-function providerOf({ model }: Member): string {
+function getProviderName({ model }: Member): string {
   return model.instance.entry.id;
 }
 
-function keyOf({ kind, name }: Group): string {
+function toGroupKey({ kind, name }: Group): string {
   return `${kind} ${name}`;
 }
 

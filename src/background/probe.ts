@@ -5,7 +5,7 @@
 import type { CallOptions, ModelInfo, Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { Connection } from "../pipeline/connection.ts";
-import { type Failure, failureOf } from "../pipeline/failure.ts";
+import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -48,7 +48,7 @@ export async function probe(
     const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // releases the socket of an unfinished response
     if (isOverload(reason)) throw reason;
-    return { failure: failureOf(reason, instance.provider!, redact) };
+    return { failure: toFailure(reason, instance.provider!, redact) };
   } finally {
     connection.close();
   }

@@ -9,7 +9,7 @@ import type { VendorQuery } from "../contracts/connector.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
-import { failureOf } from "../pipeline/failure.ts";
+import { toFailure } from "../pipeline/failure.ts";
 import { statedEnd } from "../state/breaker/end_date.ts";
 import { quotaRecovery } from "../state/limits/quota_recovery.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -126,7 +126,7 @@ async function query<Answer>(
     if (result === undefined) warn("returned nothing: the vendor does not report it");
     return result;
   } catch (error) {
-    const { message } = failureOf(connection.stop.aborted ? connection.stop.reason : error, provider!, redact);
+    const { message } = toFailure(connection.stop.aborted ? connection.stop.reason : error, provider!, redact);
     warn(`failed: ${message}`);
     return undefined;
   } finally {

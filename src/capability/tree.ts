@@ -48,7 +48,7 @@ export class CapabilityTree {
     }
     this.#children = children;
     for (const path of this.nodes()) {
-      for (const tail of tailsOf(path)) append(this.#byTail, tail, path);
+      for (const tail of listSuffixes(path)) append(this.#byTail, tail, path);
     }
   }
 
@@ -86,7 +86,7 @@ export class CapabilityTree {
   ancestors(path: CapabilityPath): readonly CapabilityPath[] {
     const above: CapabilityPath[] = [];
     if (!this.has(path)) return above;
-    for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent)) above.push(parent);
+    for (let parent = getParentPath(path); parent !== ""; parent = getParentPath(parent)) above.push(parent);
     return above;
   }
 
@@ -102,7 +102,7 @@ export class CapabilityTree {
 
   /** The shortest dotted suffix that identifies the node; the path itself if it is unknown. */
   shortName(path: CapabilityPath): string {
-    return tailsOf(path).find((tail) => this.resolve(tail) === path) ?? path;
+    return listSuffixes(path).find((tail) => this.resolve(tail) === path) ?? path;
   }
 
   /** The deepest node at or above all paths; null if there is none. */
@@ -134,7 +134,7 @@ export function capabilityTree(custom: readonly CapabilityPath[] = []): Capabili
   if (custom.length === 0) return builtInTree;
   const reserved = builtInTree.leaves();
   const problems = custom.flatMap((path, index) => {
-    const message = problemOf(path, reserved);
+    const message = describePathProblem(path, reserved);
     return message === undefined ? [] : [{ path: `capabilities[${index}]`, message }];
   });
   if (problems.length > 0) throw new ConfigError(problems);
@@ -152,7 +152,7 @@ function builtInChildren(): Children {
   let last = "";
   for (const [token] of builtIn.matchAll(/[a-z-]+|[{}]/g)) {
     if (token === "{") parent = last;
-    else if (token === "}") parent = parentOf(parent);
+    else if (token === "}") parent = getParentPath(parent);
     else last = addNode(children, parent, token);
   }
   return children;
@@ -167,7 +167,7 @@ function addNode(children: Children, parent: CapabilityPath, segment: string): C
   return path;
 }
 
-function problemOf(path: unknown, reserved: readonly CapabilityPath[]): string | undefined {
+function describePathProblem(path: unknown, reserved: readonly CapabilityPath[]): string | undefined {
   if (typeof path !== "string" || !path.split(".").every((segment) => customSegment.test(segment))) {
     return `A capability is a dotted path of lower-case words, such as "generation.text-generation.poetry": ${
       JSON.stringify(path)
@@ -183,12 +183,12 @@ function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): v
   else list.push(value);
 }
 
-function parentOf(path: CapabilityPath): CapabilityPath {
+function getParentPath(path: CapabilityPath): CapabilityPath {
   return path.slice(0, Math.max(0, path.lastIndexOf(".")));
 }
 
 /** All suffixes: the last segment, the last two, …, the whole path. */
-function tailsOf(path: CapabilityPath): readonly string[] {
+function listSuffixes(path: CapabilityPath): readonly string[] {
   const segments = path.split(".");
   return segments.map((_, index) => segments.slice(segments.length - 1 - index).join("."));
 }

@@ -53,7 +53,7 @@ const numeric: readonly number[] = [2, 3, 4, 5, 6];
  * @param now Wall-clock ms; prices of this day are printed.
  */
 export function catalogueTable(models: readonly CatalogueModel[], now: number): string {
-  const rows = models.map((model) => rowsOf(model, now));
+  const rows = models.map((model) => toModelRows(model, now));
   const cells = [headers, ...rows.flat()];
   const widths = headers.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
@@ -67,21 +67,30 @@ export function catalogueTable(models: readonly CatalogueModel[], now: number): 
 }
 
 /** Returns a row for the model, one for its retirement date, and one for each higher price of long prompts. */
-function rowsOf(model: CatalogueModel, now: number): string[][] {
+function toModelRows(model: CatalogueModel, now: number): string[][] {
   const { id, default_for, constraints = {}, as_of = "", pricing, retires } = model;
   const sizes = [...new Set((pricing ?? []).flatMap(({ above_tokens = [] }) => above_tokens))];
   const priceFor = (tokens: number) => priceAt(pricing ?? undefined, now, tokens);
   const { context_window, max_output_tokens } = constraints;
   const name = `${default_for.length > 0 ? "*" : " "} ${id}`;
   return [
-    [name, servesOf(model), sizeOf(context_window), sizeOf(max_output_tokens), ...pricesOf(priceFor(0)), as_of],
+    [
+      name,
+      formatCapabilities(model),
+      formatTokens(context_window),
+      formatTokens(max_output_tokens),
+      ...formatPrices(priceFor(0)),
+      as_of,
+    ],
     ...(retires === undefined ? [] : [["", `  retires on ${retires}`, "", "", "", "", "", "", ""]]),
-    ...sizes.map((size) => ["", `  over ${sizeOf(size)} tokens`, "", "", ...pricesOf(priceFor(size + 1)), ""]),
+    ...sizes.map((
+      size,
+    ) => ["", `  over ${formatTokens(size)} tokens`, "", "", ...formatPrices(priceFor(size + 1)), ""]),
   ];
 }
 
 /** Returns the first capability, and those that do not follow from the features. */
-function servesOf({ capabilities, features = {} }: CatalogueModel): string {
+function formatCapabilities({ capabilities, features = {} }: CatalogueModel): string {
   const last = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
   const names = capabilities.map(last);
   if (names[0] !== "chat-completion") return names.join(", ");
@@ -90,21 +99,26 @@ function servesOf({ capabilities, features = {} }: CatalogueModel): string {
   return [names[0], ...further].join(", ") + (can.length === 0 ? "" : ` (${can.join(", ")})`);
 }
 
-function sizeOf(tokens: number | undefined): string {
+function formatTokens(tokens: number | undefined): string {
   if (tokens === undefined) return "";
   return tokens < 1_000_000 ? `${Math.round(tokens / 1000)}k` : `${Number((tokens / 1_000_000).toPrecision(3))}M`;
 }
 
 /** Returns the cells of prices; the last says "unknown" without any. */
-function pricesOf(price: DatedPricing | undefined): string[] {
+function formatPrices(price: DatedPricing | undefined): string[] {
   const { input, output, cached_input } = price ?? {};
   const others = otherPrices.flatMap(([name, unit]) =>
-    price?.[name] === undefined ? [] : `${usdOf(price[name])} ${unit}`
+    price?.[name] === undefined ? [] : `${formatUsd(price[name])} ${unit}`
   );
-  return [usdOf(input), usdOf(output), usdOf(cached_input), price === undefined ? "unknown" : others.join(", ")];
+  return [
+    formatUsd(input),
+    formatUsd(output),
+    formatUsd(cached_input),
+    price === undefined ? "unknown" : others.join(", "),
+  ];
 }
 
 /** Formats an amount as a plain decimal, without floating-point noise. */
-function usdOf(amount: number | undefined): string {
+function formatUsd(amount: number | undefined): string {
   return amount === undefined ? "" : String(Number(amount.toPrecision(4)));
 }

@@ -10,9 +10,9 @@ import { isObject } from "../util/is_object.ts";
 import { SseParser } from "../util/sse_parse.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
 import { LocalProxy } from "./local_proxy.ts";
-import { listOf } from "./pools.ts";
+import { fetchPools } from "./pools.ts";
 import { ProgressLine } from "./progress.ts";
-import { chunksOf, remoteHelp, RemoteProxy, remoteValues, textOf } from "./remote.ts";
+import { readBodyChunks, readBodyText, remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { counted, paintFor, printable } from "./table.ts";
 
 /** A running proxy, or one in this process. */
@@ -46,8 +46,8 @@ export const chat: Command = {
   values: ["model", "system", "config", ...remoteValues],
   maxArguments: 1,
   async run(flags, parts) {
-    const prompt = await promptOf(flags, parts);
-    const { proxy, close } = await proxyOf(flags, parts);
+    const prompt = await readPrompt(flags, parts);
+    const { proxy, close } = await openProxy(flags, parts);
     try {
       const system = flags.value("system");
       const body = {
@@ -65,7 +65,7 @@ export const chat: Command = {
   },
 };
 
-async function promptOf(flags: Flags, { shell }: CommandParts): Promise<string> {
+async function readPrompt(flags: Flags, { shell }: CommandParts): Promise<string> {
   const [given] = flags.positional;
   if (given === undefined && shell.isInteractive) {
     throw new UsageError('Give the prompt, in quotes: modelmesh chat "…"');
@@ -75,7 +75,7 @@ async function promptOf(flags: Flags, { shell }: CommandParts): Promise<string> 
   return prompt;
 }
 
-async function proxyOf(flags: Flags, parts: CommandParts): Promise<{ proxy: AnyProxy; close: () => Promise<void> }> {
+async function openProxy(flags: Flags, parts: CommandParts): Promise<{ proxy: AnyProxy; close: () => Promise<void> }> {
   const isRemote = flags.value("url") !== undefined || parts.runtime.env("MODELMESH_URL") !== undefined;
   if (isRemote && flags.value("config") === undefined) {
     return { proxy: new RemoteProxy(flags, parts.runtime), close: () => Promise.resolve() };
@@ -92,7 +92,7 @@ async function proxyOf(flags: Flags, parts: CommandParts): Promise<{ proxy: AnyP
 
 /** Returns the first pool for chat. */
 async function defaultModel(proxy: AnyProxy): Promise<string> {
-  const { pools } = await listOf(proxy);
+  const { pools } = await fetchPools(proxy);
   const tree = capabilityTree();
   const found = pools.find(({ capability }) =>
     capability === null || tree.leaves(capability).some((leaf) => servesOperation(leaf, "chat"))
@@ -112,7 +112,7 @@ async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts
   const progress = waiting(shell);
   const send = async () => {
     const response = await proxy.send(path, { method: "POST", body });
-    return { response, text: await textOf(response) };
+    return { response, text: await readBodyText(response) };
   };
   const { response, text } = await send().finally(() => progress.end());
   const { choices, usage, model: id } = JSON.parse(text);
@@ -167,7 +167,7 @@ async function readStream(response: UpstreamResponse, write: (text: string) => v
   const parser = new SseParser();
   let tokens: Tokens | undefined;
   let isWhole = false;
-  for await (const chunk of chunksOf(response)) {
+  for await (const chunk of readBodyChunks(response)) {
     for (const { data } of parser.push(chunk)) {
       if (data === "[DONE]") isWhole = true;
       else {

@@ -4,7 +4,7 @@
  */
 import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
-import { settingsOf } from "../config/load/sources.ts";
+import { readSettings } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
@@ -13,7 +13,7 @@ import { loadPackages } from "../registry/packages.ts";
 import { Engine } from "../engine/engine.ts";
 import { tokenProblems } from "../proxy/authenticator.ts";
 import { problemsOfCertificate } from "../proxy/certificate.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import { type Command, UsageError } from "./command.ts";
 import { probeAll, probeText } from "./probes.ts";
 import { ProgressLine } from "./progress.ts";
@@ -50,8 +50,8 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const mesh = new Engine({ connectors, runtime });
     const document = await loadDocument(path, runtime.files!);
     await loadPackages(document, mesh);
-    const context = configContextOf(mesh);
-    const settings = settingsOf(document, context, { source: path, mayLackProviders: true });
+    const context = createConfigContext(mesh);
+    const settings = readSettings(document, context, { source: path, mayLackProviders: true });
     const refuse = (problems: readonly ConfigProblem[]) => {
       if (problems.length > 0) throw new ConfigError(problems, path);
     };

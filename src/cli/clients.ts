@@ -111,7 +111,7 @@ async function create(context: TaskContext): Promise<void> {
 }
 
 async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<void> {
-  const { data } = await clientsOf(proxy);
+  const { data } = await listClients(proxy);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(data)}\n`);
   if (data.length === 0) {
     return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
@@ -121,8 +121,8 @@ async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<vo
     name,
     id,
     pools?.join(", ") ?? "all",
-    limitOf(budget.daily_limit),
-    limitOf(budget.monthly_limit),
+    formatLimit(budget.daily_limit),
+    formatLimit(budget.monthly_limit),
     rpm === undefined ? "-" : String(rpm),
     expires_at ?? "-",
   ]);
@@ -179,13 +179,13 @@ async function usage(context: TaskContext): Promise<void> {
   shell.stdout.write(table([headers, ...rows], [2, 3, 4, 5]));
 }
 
-function clientsOf(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {
+function listClients(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {
   return proxy.json("/mesh/clients");
 }
 
 /** Returns the client with an id, else with a name. An unknown id is accepted for usage, which outlives its client. */
 async function clientNamed({ name, proxy }: TaskContext): Promise<Client> {
-  const { data } = await clientsOf(proxy);
+  const { data } = await listClients(proxy);
   const found = data.find(({ id }) => id === name) ?? data.find((client) => client.name === name);
   if (found !== undefined) return found;
   if (/^client_[\w-]+$/.test(name)) return { id: name, name, created_at: "" };
@@ -246,6 +246,6 @@ function mergedBudget(before: Client["budget"], change: Record<string, number | 
   return merged.length === 0 ? null : Object.fromEntries(merged);
 }
 
-function limitOf(amount: number | undefined): string {
+function formatLimit(amount: number | undefined): string {
   return amount === undefined ? "-" : usd(amount);
 }

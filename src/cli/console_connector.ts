@@ -9,7 +9,7 @@ import type { LogRecord, NoticeRecord, RequestLogRecord, Severity } from "../con
 import type { Observability } from "../contracts/observability.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { EndSignal } from "../contracts/shell.ts";
-import { implementationOf } from "../registry/catalogue.ts";
+import { loadImplementation } from "../registry/catalogue.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
 /** Severities in ascending order. */
@@ -28,11 +28,11 @@ export async function consoleConnector(
   flags: Flags,
   { connectors, shell }: CommandParts,
 ): Promise<Connector<"observability">> {
-  const minSeverity = oneOf(severities, flags, "log-level");
+  const minSeverity = readChoice(severities, flags, "log-level");
   const minLevel = severities.indexOf(minSeverity ?? "debug");
-  const format = oneOf(formats, flags, "log-format");
+  const format = readChoice(formats, flags, "log-format");
   const connector = connectors.find(({ id }) => id === defaultSink) as PluggableConnector<"observability">;
-  const implementation = await implementationOf(connector);
+  const implementation = await loadImplementation(connector);
   /**
    * Whether a line is logged. The level of a request's line is its level of detail and not a severity, so it always is.
    */
@@ -98,7 +98,7 @@ export function stopMessage(signal: EndSignal): ProcessMessage {
   return { severity: "info", message, signal };
 }
 
-function oneOf<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {
+function readChoice<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {
   const given = flags.value(name);
   const value = values.find((one) => one === given);
   if (given === value) return value;

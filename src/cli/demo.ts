@@ -40,14 +40,14 @@ export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Prom
     start(anthropicDialect, () => false),
   ]);
   return {
-    config: configOf(servers.map(({ port }) => `http://127.0.0.1:${port}/v1`)),
+    config: createDemoConfig(servers.map(({ port }) => `http://127.0.0.1:${port}/v1`)),
     async stop() {
       await Promise.all(servers.map((server) => server.stop(0)));
     },
   };
 }
 
-function configOf([alpha, beta, gamma]: readonly string[]): Demo["config"] {
+function createDemoConfig([alpha, beta, gamma]: readonly string[]): Demo["config"] {
   return {
     providers: {
       "demo-alpha": { connector: "openai.compatible.v1", base_url: alpha, api_key: "demo" },
@@ -87,7 +87,7 @@ function rateLimited(): Response {
 
 function openAiDialect({ model, stream, text }: ChatRequest, words: readonly string[], clock: Clock): Response {
   const head = { id: `demo-${crypto.randomUUID()}`, created: Math.floor(clock.now() / 1000), model };
-  const usage = usageOf(text, words);
+  const usage = estimateUsage(text, words);
   if (!stream) {
     const message = { role: "assistant", content: words.join(""), refusal: null };
     const choices = [{ index: 0, message, finish_reason: "stop", logprobs: null }];
@@ -104,7 +104,7 @@ function openAiDialect({ model, stream, text }: ChatRequest, words: readonly str
 }
 
 function anthropicDialect({ model, stream, text }: ChatRequest, words: readonly string[], clock: Clock): Response {
-  const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = usageOf(text, words);
+  const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = estimateUsage(text, words);
   const head = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model, stop_sequence: null };
   if (!stream) {
     const content = [{ type: "text", text: words.join("") }];
@@ -124,7 +124,7 @@ function anthropicDialect({ model, stream, text }: ChatRequest, words: readonly 
 }
 
 /** Estimates token counts. */
-function usageOf(text: string, words: readonly string[]) {
+function estimateUsage(text: string, words: readonly string[]) {
   const prompt_tokens = Math.ceil(text.length / 4) + 3;
   const completion_tokens = words.length;
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };

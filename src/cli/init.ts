@@ -3,11 +3,11 @@
  * @module
  */
 import { detectProviders } from "../config/detect/detect.ts";
-import { formatOf, loadDocument } from "../config/load/load.ts";
-import { settingsOf } from "../config/load/sources.ts";
+import { detectFormat, loadDocument } from "../config/load/load.ts";
+import { readSettings } from "../config/load/sources.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { Engine } from "../engine/engine.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import { type Command, type CommandParts, UsageError } from "./command.ts";
 import { configText } from "./init_text.ts";
 import { counted } from "./table.ts";
@@ -57,7 +57,7 @@ Exit code: 0 done, 1 failed, 2 usage error
 };
 
 function textFor(parts: CommandParts): { text: string; providers: string[] } {
-  const { providers: connectors, env } = configContextOf(new Engine(parts));
+  const { providers: connectors, env } = createConfigContext(new Engine(parts));
   try {
     const { providers } = detectProviders(connectors, env);
     return { text: configText(providers, env), providers: providers.map(({ entry }) => entry.id) };
@@ -69,10 +69,13 @@ function textFor(parts: CommandParts): { text: string; providers: string[] } {
 
 /** Parses the text as the proxy will, and returns the names of its pools. */
 async function checkedPools(text: string, path: string, parts: CommandParts): Promise<string[]> {
-  formatOf(path);
+  detectFormat(path);
   const files = { ...parts.runtime.files!, readText: () => Promise.resolve(text) };
   const document = await loadDocument(path, files);
-  const settings = settingsOf(document, configContextOf(new Engine(parts)), { source: path, mayLackProviders: true });
+  const settings = readSettings(document, createConfigContext(new Engine(parts)), {
+    source: path,
+    mayLackProviders: true,
+  });
   return [...settings.pools.keys()];
 }
 

@@ -7,7 +7,7 @@ import { MeshError } from "../errors.ts";
 import { createHandler, type Handler } from "../proxy/handler.ts";
 import { MeshGeneration } from "../proxy/mesh_generation.ts";
 import type { CommandParts } from "./command.ts";
-import { errorMessageIn, type RemoteCall, textOf } from "./remote.ts";
+import { errorMessageIn, readBodyText, type RemoteCall } from "./remote.ts";
 
 /** Calls a proxy in this process. */
 export class LocalProxy {
@@ -57,13 +57,13 @@ export class LocalProxy {
       reader: () => response.body?.getReader() ?? null,
     };
     if (response.status < 300) return plain;
-    const message = errorMessageIn(await textOf(plain)) ?? `The response has the status ${response.status}`;
+    const message = errorMessageIn(await readBodyText(plain)) ?? `The response has the status ${response.status}`;
     throw new MeshError(message, { code: "refused" });
   }
 
   /** Sends a request and parses the JSON response. */
   async json<Body>(path: string, call: RemoteCall = {}): Promise<Body> {
-    return JSON.parse(await textOf(await this.send(path, call)));
+    return JSON.parse(await readBodyText(await this.send(path, call)));
   }
 
   /** Persists the state and closes. */

@@ -86,10 +86,12 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
       await printError({ message }, commandArgs, parts);
       return 2;
     }
-    if (commandArgs.includes("--json")) stdout.write(`${JSON.stringify({ ok: false, problems: problemsOf(error) })}\n`);
+    if (commandArgs.includes("--json")) {
+      stdout.write(`${JSON.stringify({ ok: false, problems: listProblems(error) })}\n`);
+    }
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
     const advice = [command?.advice?.(error), hint].filter(Boolean).join("\n");
-    await printError({ message: messageOf(error), advice, problems: problemsOf(error) }, commandArgs, parts);
+    await printError({ message: formatError(error), advice, problems: listProblems(error) }, commandArgs, parts);
     return 1;
   }
 }
@@ -120,12 +122,12 @@ function didYouMean(name: string): string {
 }
 
 /** Returns the problems of an error. An error without a path in the configuration is one problem with an empty path. */
-function problemsOf(error: unknown): readonly ConfigProblem[] {
-  return ConfigError.isInstance(error) ? error.problems : [{ path: "", message: messageOf(error) }];
+function listProblems(error: unknown): readonly ConfigProblem[] {
+  return ConfigError.isInstance(error) ? error.problems : [{ path: "", message: formatError(error) }];
 }
 
 /** Returns the message to print. */
-function messageOf(error: unknown): string {
+function formatError(error: unknown): string {
   if (MeshError.isInstance(error)) return error.message;
   return error instanceof Error ? `Unexpected error: ${error.name}: ${error.message}` : "Unexpected error";
 }

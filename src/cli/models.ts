@@ -5,11 +5,11 @@
 import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
 import { isProvider } from "../config/settings/known.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import { leavesOf } from "../registry/offered.ts";
+import { findLeaves } from "../registry/offered.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CatalogueModel, catalogueTable } from "./catalogue_table.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
-import { listOf } from "./pools.ts";
+import { fetchPools } from "./pools.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { table } from "./table.ts";
 
@@ -57,9 +57,9 @@ Exit code: 0 done, 1 failed, 2 usage error
 
 async function listRunning(flags: Flags, { runtime, shell }: CommandParts): Promise<ExitCode> {
   const tree = capabilityTree();
-  const node = nodeOf(flags.value("capability"), tree);
+  const node = findCapability(flags.value("capability"), tree);
   const provider = flags.value("provider");
-  const { models } = await listOf(new RemoteProxy(flags, runtime));
+  const { models } = await fetchPools(new RemoteProxy(flags, runtime));
   const found = models.filter((model) =>
     (provider === undefined || model.provider === provider) &&
     (node === undefined || model.capabilities.some((leaf) => tree.contains(node, leaf)))
@@ -80,7 +80,7 @@ async function listRunning(flags: Flags, { runtime, shell }: CommandParts): Prom
 
 function modelsIn(flags: Flags, connectors: CommandParts["connectors"]): readonly CatalogueModel[] {
   const tree = capabilityTree();
-  const node = nodeOf(flags.value("capability"), tree);
+  const node = findCapability(flags.value("capability"), tree);
   return providersIn(flags.value("provider"), connectors.filter(isProvider))
     .flatMap((provider) => provider.models.map((model) => catalogueModel(model, provider, tree)))
     .filter(({ capabilities }) => node === undefined || capabilities.some((leaf) => tree.contains(node, leaf)));
@@ -93,7 +93,7 @@ function providersIn(name: string | undefined, providers: readonly ProviderDecla
   throw new UsageError(`Unknown provider "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`}`);
 }
 
-function nodeOf(name: string | undefined, tree: CapabilityTree): string | undefined {
+function findCapability(name: string | undefined, tree: CapabilityTree): string | undefined {
   if (name === undefined) return undefined;
   const paths = tree.matches(name);
   if (paths.length === 1) return paths[0];
@@ -115,7 +115,7 @@ function catalogueModel(
     provider,
     id,
     ...facts,
-    capabilities: leavesOf(model, tree),
+    capabilities: findLeaves(model, tree),
     default_for: defaultFor,
     pricing,
     source,

@@ -8,13 +8,13 @@ import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { table } from "./table.ts";
 
 /** Lists the pools and models of a proxy. */
-export async function listOf(
+export async function fetchPools(
   proxy: Pick<RemoteProxy, "json">,
 ): Promise<{ readonly pools: readonly ListedPool[]; readonly models: readonly ListedModel[] }> {
   const { data } = await proxy.json<{ data: readonly ListedEntry[] }>("/v1/models");
   return {
-    pools: data.flatMap(({ id: name, mesh }) => mesh?.type === "pool" ? [poolOf(name, mesh)] : []),
-    models: data.flatMap(({ id: name, mesh }) => mesh?.type === "model" ? [modelOf(name, mesh)] : []),
+    pools: data.flatMap(({ id: name, mesh }) => mesh?.type === "pool" ? [toListedPool(name, mesh)] : []),
+    models: data.flatMap(({ id: name, mesh }) => mesh?.type === "model" ? [toListedModel(name, mesh)] : []),
   };
 }
 
@@ -26,11 +26,11 @@ interface ListedModel extends Omit<ModelFacts, "type"> {
   readonly name: string;
 }
 
-function poolOf(name: string, { type: _, ...facts }: PoolFacts): ListedPool {
+function toListedPool(name: string, { type: _, ...facts }: PoolFacts): ListedPool {
   return { name, ...facts };
 }
 
-function modelOf(name: string, { type: _, ...facts }: ModelFacts): ListedModel {
+function toListedModel(name: string, { type: _, ...facts }: ModelFacts): ListedModel {
   return { name, ...facts };
 }
 
@@ -53,7 +53,7 @@ Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: remoteValues,
   async run(flags, { runtime, shell }) {
-    const { pools } = await listOf(new RemoteProxy(flags, runtime));
+    const { pools } = await fetchPools(new RemoteProxy(flags, runtime));
     if (flags.json) shell.stdout.write(`${JSON.stringify(pools)}\n`);
     else {
       const rows = pools.map(({ name, capability, strategy, status, active, standby }) => [

@@ -20,7 +20,7 @@ import {
 import { type Demo, startDemo } from "./demo.ts";
 import type { SupervisedWorker } from "./supervised_worker.ts";
 import type { Greeting } from "./worker_messages.ts";
-import { engineOf } from "../engine/engine_of.ts";
+import { getEngine } from "../engine/engine_of.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
 
 /** Maximum number of worker processes. */
@@ -94,7 +94,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
       });
       const reload = reloading(running, { path, parts, format, isSilent: worker?.isFirst === false });
       const cancelWatch = flags.has("watch") ? watchFile(path!, { known, parts, onChange: reload }) : () => {};
-      const greeting = greetingOf(running, { demo, json: flags.json, shell, format });
+      const greeting = createGreeting(running, { demo, json: flags.json, shell, format });
       if (worker === undefined) await untilSignal(parts, { running, reload, greeting, format });
       else await untilOrdered(worker, { running, reload, greeting, shell });
       cancelWatch();
@@ -119,11 +119,11 @@ interface GreetingOptions {
 }
 
 /** Returns what is printed once the proxy listens. */
-function greetingOf(
+function createGreeting(
   { url, mesh, warnings }: RunningProxy,
   { demo, json, shell: { stderr }, format }: GreetingOptions,
 ): Greeting {
-  const { registry } = engineOf(mesh);
+  const { registry } = getEngine(mesh);
   const providers = registry.instances.map(({ entry: { id, source } }) => ({ id, source }));
   const pools = registry.pools.map(({ name, members }) => ({ name, models: members.length }));
   const providerList = providers.map(({ id, source }) => `${id} (${source})`).join(", ");
@@ -180,7 +180,7 @@ function reloading(running: RunningProxy, { path, isSilent, format, parts: { she
       for (const warning of warnings) print(toWarning(warning));
       print({ severity: "info", message: `Reloaded ${path}` });
     }, (error) => {
-      const reason = engineOf(running.mesh).redact(error instanceof Error ? error.message : String(error));
+      const reason = getEngine(running.mesh).redact(error instanceof Error ? error.message : String(error));
       print({ severity: "error", message: `Not reloaded, the current configuration is kept. ${reason}` });
     });
   };

@@ -74,7 +74,7 @@ export class RemoteProxy {
       })
     );
     if (response.status < 300) return response;
-    const text = await this.#reached(() => textOf(response));
+    const text = await this.#reached(() => readBodyText(response));
     const code = response.status === 503 ? unreachable : { code: "refused" }; // it is about to end
     throw new MeshError(this.#refusal(response.status, text), code);
   }
@@ -85,7 +85,7 @@ export class RemoteProxy {
    * @throws {MeshError} When it fails or times out.
    */
   text(path: string, call: RemoteCall = {}): Promise<string> {
-    return this.read(path, call, textOf);
+    return this.read(path, call, readBodyText);
   }
 
   /** The same, read as it arrives: `read` may leave an answer that has no end. */
@@ -154,14 +154,14 @@ export function errorMessageIn(text: string): string | undefined {
 }
 
 /** Reads a response body as a string. */
-export async function textOf(response: UpstreamResponse): Promise<string> {
+export async function readBodyText(response: UpstreamResponse): Promise<string> {
   let text = "";
-  for await (const chunk of chunksOf(response)) text += chunk;
+  for await (const chunk of readBodyChunks(response)) text += chunk;
   return text;
 }
 
 /** Reads a response body in chunks. */
-export async function* chunksOf(response: UpstreamResponse): AsyncGenerator<string> {
+export async function* readBodyChunks(response: UpstreamResponse): AsyncGenerator<string> {
   const reader = response.reader();
   if (reader === null) return;
   const decoder = new TextDecoder();

@@ -91,13 +91,15 @@ async function missingPackages(settings: Settings, { catalogue }: Engine): Promi
   ];
   if (storage !== undefined) used.push({ path: "storage.connector", kind: "storage", id: storage.connector });
   const loads = used.map(({ path, kind, id }) =>
-    problemOf(path, async () => await (await catalogue.load(kind, id)).loadPackages?.())
+    checkRequirement(path, async () => await (await catalogue.load(kind, id)).loadPackages?.())
   );
-  if (storage !== undefined) loads.push(problemOf("storage.persistence.format", () => loadFormat(storage.format)));
+  if (storage !== undefined) {
+    loads.push(checkRequirement("storage.persistence.format", () => loadFormat(storage.format)));
+  }
   return (await Promise.all(loads)).flat();
 }
 
-async function problemOf(path: string, load: () => Promise<unknown> | undefined): Promise<ConfigProblem[]> {
+async function checkRequirement(path: string, load: () => Promise<unknown> | undefined): Promise<ConfigProblem[]> {
   try {
     await load();
     return [];

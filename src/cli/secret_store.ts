@@ -4,11 +4,11 @@
  */
 import { withTimeouts } from "../config/secrets/timed_store.ts";
 import { loadDocument } from "../config/load/load.ts";
-import { settingsOf } from "../config/load/sources.ts";
+import { readSettings } from "../config/load/sources.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { Engine } from "../engine/engine.ts";
-import { configContextOf, implementationOf } from "../registry/catalogue.ts";
+import { createConfigContext, loadImplementation } from "../registry/catalogue.ts";
 import { nearest } from "../util/nearest.ts";
 import { type CommandParts, type Flags, UsageError } from "./command.ts";
 
@@ -49,7 +49,7 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
     const value = flags.value(name);
     return value === undefined ? [] : [[name, value]];
   });
-  const implementation = await implementationOf(connector);
+  const implementation = await loadImplementation(connector);
   const store = implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime);
   return { id, store: withTimeouts(store, { id, clock: parts.runtime.clock }) };
 }
@@ -58,6 +58,6 @@ export async function openStore(flags: Flags, parts: CommandParts): Promise<Name
 async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
   if (path === undefined) return undefined;
   const document = await loadDocument(path, runtime.files!);
-  const context = configContextOf(new Engine({ connectors, runtime }));
-  return settingsOf(document, context, { source: path, mayLackProviders: true }).secrets;
+  const context = createConfigContext(new Engine({ connectors, runtime }));
+  return readSettings(document, context, { source: path, mayLackProviders: true }).secrets;
 }

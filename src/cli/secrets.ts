@@ -145,7 +145,7 @@ async function readImport(path: string, { runtime }: CommandParts) {
   }
   const found = new Map(entries.map(({ name, value }) => [name, value]));
   for (const [name, value] of found) {
-    if (bytesOf(value) > maxSecretBytes) {
+    if (countBytes(value) > maxSecretBytes) {
       throw new MeshError(`Cannot import "${path}": "${name}" is over ${maxSecretBytes} bytes`);
     }
   }
@@ -169,10 +169,10 @@ function checkName(name: string): void {
 
 function checkValue(value: string): void {
   if (value.trim() === "") throw new UsageError("The value is blank, and a blank secret counts as missing");
-  if (bytesOf(value) > maxSecretBytes) throw new UsageError(`The value is over ${maxSecretBytes} bytes`);
+  if (countBytes(value) > maxSecretBytes) throw new UsageError(`The value is over ${maxSecretBytes} bytes`);
 }
 
-function bytesOf(text: string): number {
+function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 

@@ -8,7 +8,7 @@ import { isObject } from "../util/is_object.ts";
 import { SseParser } from "../util/sse_parse.ts";
 import { parseDuration } from "../config/schema/units.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
-import { chunksOf, remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
+import { readBodyChunks, remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { type ProxyStatus, type RecentRecord, statusText } from "./status_text.ts";
 import { paintFor } from "./table.ts";
 
@@ -44,13 +44,13 @@ Exit code: 0 done, 1 failed, 2 usage error
   values: [...remoteValues, "interval"],
   switches: ["watch"],
   async run(flags, { runtime, shell }) {
-    const intervalMs = intervalOf(flags);
+    const intervalMs = readInterval(flags);
     const proxy = new RemoteProxy(flags, runtime);
     const paint = paintFor(shell.stdout, runtime);
     const isDrawn = shell.stdout.isTerminal && !flags.json;
     const show = async (isAgain: boolean, signal?: AbortSignal) => {
       const now = await proxy.json<ProxyStatus>("/mesh/status", { signal });
-      const recent = await recentOf(proxy, signal);
+      const recent = await fetchRecent(proxy, signal);
       if (flags.json) return shell.stdout.write(`${JSON.stringify({ ...now, recent })}\n`);
       const text = statusText({ ...now, recent }, { paint, url: proxy.url, now: runtime.clock.now() });
       return shell.stdout.write(isAgain && !isDrawn ? `\n${text}` : (isAgain ? clear : "") + text);
@@ -100,7 +100,7 @@ async function showRepeatedly(
   }
 }
 
-function intervalOf(flags: Flags): number {
+function readInterval(flags: Flags): number {
   const text = flags.value("interval");
   if (text === undefined) return defaultIntervalMs;
   const ms = parseDuration(text);
@@ -110,7 +110,7 @@ function intervalOf(flags: Flags): number {
 }
 
 /** The latest decisions and events, the oldest first. A comment in the stream marks the end of the stored ones. */
-function recentOf(proxy: RemoteProxy, signal: AbortSignal | undefined): Promise<readonly RecentRecord[]> {
+function fetchRecent(proxy: RemoteProxy, signal: AbortSignal | undefined): Promise<readonly RecentRecord[]> {
   return proxy.read("/mesh/events", { headers: { "last-event-id": "0" }, signal }, recentIn);
 }
 
@@ -118,7 +118,7 @@ async function recentIn(response: UpstreamResponse): Promise<readonly RecentReco
   const parser = new SseParser();
   const records: RecentRecord[] = [];
   let end = "";
-  for await (const chunk of chunksOf(response)) {
+  for await (const chunk of readBodyChunks(response)) {
     for (const { data } of parser.push(chunk)) {
       const record: unknown = JSON.parse(data);
       if (isObject(record) && (record.type === "routing" || record.type === "event")) {

@@ -52,13 +52,14 @@ export function statusText(
 ): string {
   const { version, uptime_seconds, in_flight, recent } = status;
   const { paint, url, now } = drawing;
-  const up = ageOf(uptime_seconds * 1000);
+  const up = formatAge(uptime_seconds * 1000);
   const head = `${paint.strong(`ModelMesh ${printable(version)}`)} at ${url}, up ${up}, ${
     counted(in_flight, "request")
   } in flight\n`;
-  const decisions = recent.map((record) => `  ${record.timestamp.slice(11, 19)} ${printable(lineOf(record))}\n`).join(
-    "",
-  );
+  const decisions = recent.map((record) => `  ${record.timestamp.slice(11, 19)} ${printable(formatRecord(record))}\n`)
+    .join(
+      "",
+    );
   const sections: readonly (readonly [title: string, text: string])[] = [
     ["Pools", poolsText(status, drawing)],
     ["Providers whose last call failed", providersText(status, drawing)],
@@ -73,7 +74,7 @@ function providersText({ providers }: ProxyStatus, { now }: Drawing): string {
   const rows = providers.flatMap(({ id, last_error: error }) => {
     if (error === undefined) return [];
     const { kind, status, at } = error;
-    return [[printable(id), printable(kind), String(status ?? ""), `${ageOf(now - Date.parse(at))} ago`]];
+    return [[printable(id), printable(kind), String(status ?? ""), `${formatAge(now - Date.parse(at))} ago`]];
   });
   return rows.length === 0 ? "" : table(rows);
 }
@@ -97,7 +98,7 @@ function modelText(
   if (status === "active") return `${label}  ${paint.good("active ")}  ${paint.dim(printable(provider))}`;
   const recovery = retryAt === undefined
     ? "until it is activated"
-    : `back in ${ageOf(Math.max(0, Date.parse(retryAt) - now))} (${retryAt.slice(0, 19).replace("T", " ")} UTC)`;
+    : `back in ${formatAge(Math.max(0, Date.parse(retryAt) - now))} (${retryAt.slice(0, 19).replace("T", " ")} UTC)`;
   return `${label}  ${paint.bad("standby")}  ${printable(provider)}: ${printable(reason ?? "?")}, ${
     printable(recovery)
   }`;
@@ -111,7 +112,7 @@ function budgetsText({ budgets }: ProxyStatus, now: number): string {
     usd(spent_usd),
     usd(limit_usd),
     limit_usd === 0 ? "100 %" : `${Math.floor(spent_usd / limit_usd * 100)} %`,
-    `in ${ageOf(Date.parse(resets_at) - now)}`,
+    `in ${formatAge(Date.parse(resets_at) - now)}`,
   ]);
   return table([["  WHOSE", "WINDOW", "SPENT", "LIMIT", "USED", "RESETS"], ...rows], [2, 3, 4]);
 }
@@ -126,10 +127,10 @@ function clientsText({ clients = [] }: ProxyStatus): string {
   return table([["  NAME", "REQUESTS", "TOKENS IN", "TOKENS OUT", "SPENT"], ...rows], [1, 2, 3, 4]);
 }
 
-function lineOf(record: RecentRecord): string {
+function formatRecord(record: RecentRecord): string {
   if (record.type === "event") {
     const { event, pool, model, provider, from, to, reason, metadata } = record;
-    if (event === "budget") return budgetLineOf(metadata);
+    if (event === "budget") return formatBudgetStep(metadata);
     const change = from === undefined && to === undefined ? "" : ` ${from ?? "?"} -> ${to ?? "?"}`;
     return `${event}${pool === undefined ? "" : ` ${pool}`}: ${model ?? provider}${change} (${reason})`;
   }
@@ -145,13 +146,13 @@ function lineOf(record: RecentRecord): string {
 }
 
 /** Which budget has reached a step, and where it is. */
-function budgetLineOf({ scope, id, window, spent, limit }: MeshEvent["metadata"]): string {
+function formatBudgetStep({ scope, id, window, spent, limit }: MeshEvent["metadata"]): string {
   const owner = id === "" ? String(scope) : `${scope} ${id}`;
   return `budget ${owner}: ${usd(Number(spent))} of ${usd(Number(limit))} spent this ${window}`;
 }
 
 /** Formats a duration by its two largest units. */
-function ageOf(ms: number): string {
+function formatAge(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const units: readonly (readonly [string, number])[] = [["d", 86_400], ["h", 3_600], ["m", 60], ["s", 1]];
   const first = units.findIndex(([, size]) => seconds >= size);

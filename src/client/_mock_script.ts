@@ -54,7 +54,7 @@ const scripted = Symbol("scripted");
  *
  * @throws {TypeError} From a request whose scripted response has the wrong shape for its operation.
  */
-export function scriptOf({ responses }: MockOptions): Middleware {
+export function createScript({ responses }: MockOptions): Middleware {
   let taken = 0;
   return {
     beforeRequest(request, { operation }) {
@@ -69,7 +69,7 @@ export function scriptOf({ responses }: MockOptions): Middleware {
       if (answer instanceof Uint8Array !== (operation === "speech")) {
         throw new TypeError(`A scripted response has to be bytes for a request for speech, and only for that`);
       }
-      return { ...request, [scripted]: typeof answer === "string" ? completionOf(answer) : answer };
+      return { ...request, [scripted]: typeof answer === "string" ? createCompletion(answer) : answer };
     },
   };
 }
@@ -100,7 +100,7 @@ export const mockProvider: GivenProvider = {
   operations,
   complete: (request) => Promise.resolve(scriptedAnswer(request)),
   async *stream(request) {
-    yield* chunksOf(scriptedAnswer(request).body);
+    yield* splitCompletion(scriptedAnswer(request).body);
   },
   getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
@@ -126,7 +126,7 @@ function scriptedAnswer({ body, operation }: CompletionRequest): CompletionRespo
 }
 
 /** Splits a completion into chunks of one word each, as a provider would stream it. */
-function* chunksOf({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
+function* splitCompletion({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
   const head = { id, object: "chat.completion.chunk", created, model } as const;
   for (const { index, message: { content, tool_calls, ...rest }, finish_reason } of choices) {
     const calls = tool_calls?.map((call, position) => ({ index: position, ...call }));
@@ -144,7 +144,7 @@ function* chunksOf({ id, created, model, choices, usage }: ChatCompletion): Gene
   if (usage !== undefined) yield { value: { ...head, choices: [], usage } };
 }
 
-function completionOf(content: string): ChatCompletion {
+function createCompletion(content: string): ChatCompletion {
   const message = { role: "assistant", content, refusal: null } as const;
   return {
     id: "chatcmpl-mock",

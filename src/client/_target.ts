@@ -19,7 +19,7 @@ import type { Registry } from "../registry/registry.ts";
  */
 export function poolsFor(capability: string | undefined): (registry: Registry) => void {
   if (capability === undefined) return addLeafPools;
-  const path = pathOf(capability);
+  const path = resolvePath(capability);
   return (registry) => void registry.poolAt(path, true);
 }
 
@@ -55,7 +55,7 @@ export function refuseBeside(options: Readonly<Partial<Record<"providers" | "mod
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-function pathOf(capability: string): string {
+function resolvePath(capability: string): string {
   const tree = new CapabilityTree();
   const [path, ...others] = tree.matches(capability);
   if (path !== undefined && others.length === 0) return path;

@@ -18,7 +18,7 @@ export interface Audio {
 }
 
 /** Creates `client.audio`. */
-export function audioOf(context: CallContext): Audio {
+export function createAudio(context: CallContext): Audio {
   const load = () => import("./transcriptions.ts");
   return {
     speech: lazy(async () => new (await import("./speech.ts")).Speech(context), "create"),

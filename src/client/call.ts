@@ -10,12 +10,12 @@ import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import type { Answer } from "../pipeline/answer.ts";
 import type { OriginalRequest } from "../pipeline/original.ts";
-import { sessionOf } from "../pipeline/session.ts";
+import { findSession } from "../pipeline/session.ts";
 import { readTraceContext, requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { CallContext, OpenCall } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import { routingConstraintsOf } from "./routing_constraints_of.ts";
+import { collectRoutingConstraints } from "./routing_constraints_of.ts";
 
 /** A call: its operation, its request, and how its result is built. */
 interface Call<Body extends RequestBody, Response, Result> {
@@ -53,7 +53,7 @@ export async function call<Body extends RequestBody, Response, Result>(
  *
  * @throws {TypeError} When the operation has streamed.
  */
-export function wholeOf<Response>(answer: Answer<Response>): CompletionResponse<Response> {
+export function requireWhole<Response>(answer: Answer<Response>): CompletionResponse<Response> {
   if (answer.kind === "whole") return answer.response;
   throw new TypeError("The operation has streamed its response");
 }
@@ -68,7 +68,7 @@ async function send<Body extends RequestBody, Response, Result>(
   checkTimeout(settings.timeout);
   const body = operation.check(request, files);
   const words = wordsOf?.();
-  const routingConstraints = await routingConstraintsOf(body, settings);
+  const routingConstraints = await collectRoutingConstraints(body, settings);
   const { clock } = engine.runtime;
   if (!engine.isReady) {
     const { timeout } = settings;
@@ -93,7 +93,7 @@ async function send<Body extends RequestBody, Response, Result>(
     timeoutMs: Math.max(0, limitMs - (clock.monotonic() - from)),
     signal: settings.signal,
     ...(words && { original: words.original }),
-    session: sessionOf(headers.get("x-mesh-session"), body, settings.sessionId ?? words?.session),
+    session: findSession(headers.get("x-mesh-session"), body, settings.sessionId ?? words?.session),
     routingConstraints,
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),

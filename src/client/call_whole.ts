@@ -5,7 +5,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { UploadedFile } from "../contracts/provider.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import { call, wholeOf } from "./call.ts";
+import { call, requireWhole } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -29,6 +29,6 @@ export function callWhole<Body extends RequestBody, Response extends object>(
   return call(context, {
     ...called,
     settings,
-    resultOf: (answer) => wholeOf(answer).body,
+    resultOf: (answer) => requireWhole(answer).body,
   });
 }

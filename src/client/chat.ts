@@ -4,7 +4,7 @@
  */
 import type { ChatParams } from "../contracts/params.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
-import { call, wholeOf } from "./call.ts";
+import { call, requireWhole } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 import { ChatStream } from "./stream.ts";
@@ -89,7 +89,7 @@ export class Completions {
       request,
       settings,
       resultOf: (answer) =>
-        answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : wholeOf(answer).body,
+        answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : requireWhole(answer).body,
     });
   }
 }

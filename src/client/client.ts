@@ -14,7 +14,7 @@ import type { Pool } from "../registry/registry.ts";
 import type { ModelList } from "../registry/model_list.ts";
 import { onceResolved } from "../util/once.ts";
 import type { CallContext } from "./call_context.ts";
-import { type Audio, audioOf } from "./audio.ts";
+import { type Audio, createAudio } from "./audio.ts";
 import { Chat } from "./chat.ts";
 import { ClientMesh, type MeshControls } from "./client_mesh.ts";
 import { describe, type Description } from "./describe.ts";
@@ -103,7 +103,7 @@ export class MeshClient {
     const ready = () => this.ready();
     const context: CallContext = { engine, middleware, ready, poolFor: (operation) => this.#poolFor(operation) };
     this.chat = new Chat(context);
-    this.audio = audioOf(context);
+    this.audio = createAudio(context);
     this.embeddings = lazy(async () => new (await import("./embeddings.ts")).Embeddings(context), "create");
     this.images = lazy(async () => new (await import("./images.ts")).Images(context), "generate", "edit");
     this.moderations = lazy(async () => new (await import("./moderations.ts")).Moderations(context), "create");

@@ -4,9 +4,9 @@
  */
 import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/load/config_source.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
-import { settingsOf } from "../config/load/sources.ts";
+import { readSettings } from "../config/load/sources.ts";
 import type { Engine } from "../engine/engine.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";
 import type { CreateOptions } from "./options.ts";
 
@@ -39,7 +39,7 @@ export function configureWith(
   { document, source }: SourcedDocument,
   { apiKeys }: Pick<CreateOptions, "apiKeys"> = {},
 ): undefined {
-  const settings = settingsOf(document, configContextOf(engine), {
+  const settings = readSettings(document, createConfigContext(engine), {
     ...(source === undefined ? {} : { source }),
     ...(apiKeys === undefined ? {} : { apiKeys }),
   });

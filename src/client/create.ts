@@ -6,7 +6,7 @@
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import { Engine } from "../engine/engine.ts";
 import { ConfigError } from "../errors.ts";
-import { type StatePersistence, storeMakerOf } from "../state/persistence/state_store.ts";
+import { findStoreMaker, type StatePersistence } from "../state/persistence/state_store.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { type ClientParts, MeshClient } from "./client.ts";
@@ -99,7 +99,7 @@ function newClient(parts: ClientParts): MeshClient {
 /** Checks the types of options at run time, for programs in plain JavaScript. */
 function checkKinds({ storage, config }: CreateOptions): void {
   const problems = [
-    ...storage !== undefined && storeMakerOf(storage) === undefined
+    ...storage !== undefined && findStoreMaker(storage) === undefined
       ? [{ path: "storage", message: "expected what stateIn(…) returns" }]
       : [],
     ...config !== undefined && !config

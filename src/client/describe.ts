@@ -4,7 +4,7 @@
  */
 import type { Engine } from "../engine/engine.ts";
 import type { ProviderLastError } from "../registry/registry.ts";
-import { type ModelStatus, statusOf } from "../registry/status.ts";
+import { type ModelStatus, toPoolStatus } from "../registry/status.ts";
 
 /** The result of `client.describe()`. Its string form is a readable tree. */
 export interface Description {
@@ -56,7 +56,7 @@ export function describe(engine: Engine, capability: string | null): Description
   const facts = {
     capability,
     pools: registry.pools.map((pool): DescribedPool => {
-      const { strategy, models } = statusOf(pool, runtime.clock);
+      const { strategy, models } = toPoolStatus(pool, runtime.clock);
       return {
         name: pool.name,
         capability: pool.capability,
@@ -72,7 +72,7 @@ export function describe(engine: Engine, capability: string | null): Description
       ...(lastError === undefined ? {} : { last_error: lastError }),
     })),
   };
-  return Object.defineProperty(facts, "toString", { value: () => treeOf(facts) });
+  return Object.defineProperty(facts, "toString", { value: () => formatTree(facts) });
 }
 
 /** Describes the failure of a provider's last call, such as `last call: auth 401`. */
@@ -80,7 +80,7 @@ function errorText({ kind, status }: Pick<ProviderLastError, "kind" | "status">)
   return `last call: ${kind}${status === undefined ? "" : ` ${status}`}`;
 }
 
-function treeOf({ pools, providers }: Omit<Description, "toString">): string {
+function formatTree({ pools, providers }: Omit<Description, "toString">): string {
   return [
     "providers",
     ...providers.map(({ id, status, source, reason, last_error: error }) =>

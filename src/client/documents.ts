@@ -7,7 +7,7 @@ import type { DocumentRequest, DocumentResponse } from "../contracts/openai.ts";
 import { documents } from "../pipeline/operations/documents.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
-import { filesOf } from "./files_of.ts";
+import { readFiles } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** A request to parse a document, given by `url` or as a file. */
@@ -42,7 +42,7 @@ export class Documents {
     return callWhole(this.#context, {
       operation: documents,
       request,
-      files: await filesOf("file", file),
+      files: await readFiles("file", file),
       settings,
     });
   }

@@ -10,7 +10,7 @@ import { explain, type Explanation } from "../pipeline/explain.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { operations } from "../pipeline/operations/all.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
-import { sessionOf } from "../pipeline/session.ts";
+import { findSession } from "../pipeline/session.ts";
 
 /** Options of `explain`. */
 export interface ExplainOptions {
@@ -58,7 +58,7 @@ export function explainRequest(
       body,
       files,
       timeoutMs: 0,
-      session: sessionOf(undefined, body),
+      session: findSession(undefined, body),
       routingConstraints: readRoutingConstraints(undefined, body),
     },
     engine.routeDeps,

@@ -41,10 +41,10 @@ const typesByEnding: Readonly<Record<string, string>> = {
  * @param value The field's value; undefined and null mean no file.
  * @throws {UnsupportedRequestError} `invalid_value` for any other value.
  */
-export async function filesOf(field: string, value: unknown): Promise<readonly UploadedFile[]> {
+export async function readFiles(field: string, value: unknown): Promise<readonly UploadedFile[]> {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) return [await fileOf(value, field)];
-  return await Promise.all(value.map((one) => fileOf(one, `${field}[]`)));
+  if (!Array.isArray(value)) return [await readFileValue(value, field)];
+  return await Promise.all(value.map((one) => readFileValue(one, `${field}[]`)));
 }
 
 /** A file whose bytes are read when they are sent. */
@@ -63,25 +63,25 @@ interface FileStream {
  * @param value The field's value.
  * @throws {UnsupportedRequestError} When the value is not a file, immediately or while it is read.
  */
-export function fileStreamOf(field: string, value: unknown): FileStream {
-  return { ...factsOf(value, field), content: chunksOf(value, field) };
+export function toFileStream(field: string, value: unknown): FileStream {
+  return { ...readFileFacts(value, field), content: readFileChunks(value, field) };
 }
 
-async function fileOf(value: unknown, field: string): Promise<UploadedFile> {
-  return { field, ...factsOf(value, field), bytes: await bytesOf(value, field) };
+async function readFileValue(value: unknown, field: string): Promise<UploadedFile> {
+  return { field, ...readFileFacts(value, field), bytes: await readFileBytes(value, field) };
 }
 
-function factsOf(value: unknown, field: string): Pick<FileStream, "name" | "type"> {
-  const name = nameOf(value) ?? field.replace(/\[\]$/, "");
+function readFileFacts(value: unknown, field: string): Pick<FileStream, "name" | "type"> {
+  const name = findFileName(value) ?? field.replace(/\[\]$/, "");
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-  const type = typeOf(value) || (Object.hasOwn(typesByEnding, ending) ? typesByEnding[ending]! : undefined);
+  const type = findFileType(value) || (Object.hasOwn(typesByEnding, ending) ? typesByEnding[ending]! : undefined);
   return { name, type: type ?? "application/octet-stream" };
 }
 
-async function* chunksOf(value: unknown, field: string): AsyncGenerator<Uint8Array> {
+async function* readFileChunks(value: unknown, field: string): AsyncGenerator<Uint8Array> {
   const stream = value instanceof Blob ? value.stream() : value instanceof Response ? value.body : value;
   if (stream instanceof ReadableStream) return yield* chunksFrom(stream.getReader());
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return yield await bytesOf(value, field);
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return yield await readFileBytes(value, field);
   if (typeof Object(value)[Symbol.asyncIterator] !== "function") throw noFile(field);
   for await (const chunk of value as AsyncIterable<unknown>) {
     if (!(chunk instanceof Uint8Array)) throw invalid(`"${field}" has to yield bytes`, field);
@@ -102,7 +102,7 @@ function noFile(field: string): UnsupportedRequestError {
   return invalid(`"${field}" has to be a File, Blob, Response, bytes, or a stream of bytes`, field);
 }
 
-async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
+async function readFileBytes(value: unknown, field: string): Promise<Uint8Array> {
   if (value instanceof Uint8Array) return value;
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
@@ -119,13 +119,13 @@ async function bytesOf(value: unknown, field: string): Promise<Uint8Array> {
 }
 
 /** The file name: that of a `File`, of a stream that reads a file, or the last path segment of a response's URL. */
-function nameOf(value: unknown): string | undefined {
+function findFileName(value: unknown): string | undefined {
   const { name, path, url } = Object(value);
   const given = [name, path, url].find((one) => typeof one === "string" && one !== "") as string | undefined;
   return given?.split(/[?#]/, 1)[0]?.split(/[\\/]/).at(-1) || undefined;
 }
 
-function typeOf(value: unknown): string | undefined {
+function findFileType(value: unknown): string | undefined {
   if (value instanceof Response) return value.headers.get("content-type") ?? undefined;
   return value instanceof Blob ? value.type : undefined;
 }

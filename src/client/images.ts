@@ -8,7 +8,7 @@ import { image } from "../pipeline/operations/image.ts";
 import { imageEdit } from "../pipeline/operations/image_edit.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
-import { filesOf } from "./files_of.ts";
+import { readFiles } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** Generates and edits images. */
@@ -58,7 +58,7 @@ export class Images {
    */
   async edit(request: ImageParams<ImageEditRequest>, settings?: CallSettings): Promise<ImagesResponse> {
     const { image: images, mask, ...fields } = request;
-    const files = [...await filesOf("image", images), ...await filesOf("mask", mask)];
+    const files = [...await readFiles("image", images), ...await readFiles("mask", mask)];
     return callWhole(this.#context, {
       operation: imageEdit,
       request: withModel(fields),

@@ -9,7 +9,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Explanation } from "../pipeline/explain.ts";
-import { leftOutOf } from "../state/persistence/snapshot_codec.ts";
+import { describeLeftOut } from "../state/persistence/snapshot_codec.ts";
 import type { MeshSnapshot } from "../state/persistence/snapshot.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { ExplainOptions } from "./explain.ts";
@@ -27,7 +27,7 @@ export function exportState({ state, runtime }: Engine): MeshSnapshot {
  * @throws {MeshError} `invalid_state` when it is not a snapshot. Nothing has changed then.
  */
 export function importState(snapshot: unknown, engine: Engine): void {
-  const message = leftOutOf(new SnapshotMapper(engine.state, engine.runtime.clock).restore(snapshot));
+  const message = describeLeftOut(new SnapshotMapper(engine.state, engine.runtime.clock).restore(snapshot));
   if (message !== undefined) engine.warn([message]);
   engine.publishMembers();
 }

@@ -2,7 +2,7 @@
  * A client that makes no network calls, for the tests of programs.
  * @module
  */
-import { type MockOptions, mockProvider, scriptOf } from "./_mock_script.ts";
+import { createScript, type MockOptions, mockProvider } from "./_mock_script.ts";
 import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
 
@@ -12,5 +12,5 @@ import { createClient, type CreateParts } from "./create.ts";
  * @param parts What the shell supplies.
  */
 export function createMockClient(parts: CreateParts, options: MockOptions): MeshClient {
-  return createClient(parts, "chat-completion", { providers: [mockProvider], middleware: scriptOf(options) });
+  return createClient(parts, "chat-completion", { providers: [mockProvider], middleware: createScript(options) });
 }

@@ -5,7 +5,7 @@
 import { persistenceOnDemand } from "../background/persistence_on_demand.ts";
 import { type ConfigSource, readSource, type SourcedDocument } from "../config/load/config_source.ts";
 import { Engine } from "../engine/engine.ts";
-import { engineOf } from "../engine/engine_of.ts";
+import { getEngine } from "../engine/engine_of.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { ClientMesh } from "./client_mesh.ts";
 import { configureWith } from "./configure.ts";
@@ -42,7 +42,7 @@ export class ModelMeshBase extends ClientMesh {
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    */
   async initialize(config: ConfigSource): Promise<void> {
-    await this.start(await readSource(config, engineOf(this).runtime.files));
+    await this.start(await readSource(config, getEngine(this).runtime.files));
   }
 
   /**
@@ -52,7 +52,7 @@ export class ModelMeshBase extends ClientMesh {
    * @internal
    */
   protected async start(read: SourcedDocument): Promise<void> {
-    const engine = engineOf(this);
+    const engine = getEngine(this);
     await loadPackages(read.document, engine);
     configureWith(engine, read);
     await engine.ready();

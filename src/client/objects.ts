@@ -15,7 +15,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import { readableFrom } from "../util/readable_from.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import type { CallContext } from "./call_context.ts";
-import { type FileInput, fileStreamOf } from "./files_of.ts";
+import { type FileInput, toFileStream } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** The fields of a file upload. */
@@ -69,12 +69,12 @@ export interface BatchSubmission extends Partial<Omit<BatchRequest, "input_file_
   endpoint?: string;
 }
 
-async function servicesOf({ engine, ready }: CallContext) {
+async function openServices({ engine, ready }: CallContext) {
   await ready();
   return await engine.infrastructure();
 }
 
-function callOf({ engine }: CallContext, { headers, signal, timeout }: CallSettings) {
+function createObjectCall({ engine }: CallContext, { headers, signal, timeout }: CallSettings) {
   const given = new Headers(headers);
   const requestId = requestIdFrom(given.get("x-request-id"));
   const userAgent = given.get("user-agent") ?? undefined;
@@ -105,32 +105,35 @@ export class Files {
    */
   async create(request: FileUploadRequest, settings: CallSettings = {}): Promise<FileObject> {
     const { file, mesh, ...given } = request;
-    const { files } = await servicesOf(this.#context);
-    const fields = Object.fromEntries(Object.entries(given).flatMap(([name, value]) => fieldsOf(name, value)));
-    const source = { ...fileStreamOf("file", file), fields, pool: mesh?.pool, laterFields: () => Promise.resolve({}) };
-    return (await files.create(source, callOf(this.#context, settings))).object;
+    const { files } = await openServices(this.#context);
+    const fields = Object.fromEntries(Object.entries(given).flatMap(([name, value]) => flattenFields(name, value)));
+    const source = { ...toFileStream("file", file), fields, pool: mesh?.pool, laterFields: () => Promise.resolve({}) };
+    return (await files.create(source, createObjectCall(this.#context, settings))).object;
   }
 
   /** Returns the metadata of a file. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<FileObject> {
-    return await (await servicesOf(this.#context)).files.retrieve(id, callOf(this.#context, settings));
+    return await (await openServices(this.#context)).files.retrieve(id, createObjectCall(this.#context, settings));
   }
 
   /** Returns a page of the uploaded files. */
   async list(query: FileListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<FileObject>> {
-    const page = await (await servicesOf(this.#context)).files.list(query, callOf(this.#context, settings));
+    const page = await (await openServices(this.#context)).files.list(query, createObjectCall(this.#context, settings));
     return page as ObjectPage<FileObject>;
   }
 
   /** Returns the content of a file as a streamed response. */
   async content(id: string, settings: CallSettings = {}): Promise<Response> {
-    const { type, bytes } = await (await servicesOf(this.#context)).files.content(id, callOf(this.#context, settings));
+    const { type, bytes } = await (await openServices(this.#context)).files.content(
+      id,
+      createObjectCall(this.#context, settings),
+    );
     return new Response(readableFrom(bytes), { headers: { "content-type": type } });
   }
 
   /** Deletes a file at its provider. */
   async delete(id: string, settings: CallSettings = {}): Promise<{ id: string; object: "file"; deleted: true }> {
-    return await (await servicesOf(this.#context)).files.delete(id, callOf(this.#context, settings));
+    return await (await openServices(this.#context)).files.delete(id, createObjectCall(this.#context, settings));
   }
 }
 
@@ -154,8 +157,8 @@ export class Batches {
     request: Omit<BatchRequest, "completion_window"> & { completion_window?: string },
     settings: CallSettings = {},
   ): Promise<Batch> {
-    const { batches } = await servicesOf(this.#context);
-    return withoutNulls((await batches.create(request, callOf(this.#context, settings))).object);
+    const { batches } = await openServices(this.#context);
+    return withoutNulls((await batches.create(request, createObjectCall(this.#context, settings))).object);
   }
 
   /** Uploads requests as a file and creates a batch from it. */
@@ -164,25 +167,32 @@ export class Batches {
     await this.#context.ready();
     const { batchOperationFor } = await import("../infrastructure/batch_operations.ts");
     const { operation } = await batchOperationFor(endpoint, 1);
-    const file = linesOf(requests, { endpoint, model: () => this.#context.poolFor(operation) });
+    const file = writeBatchLines(requests, { endpoint, model: () => this.#context.poolFor(operation) });
     const { id } = await new Files(this.#context).create({ file, purpose: "batch" }, settings);
     return await this.create({ ...others, endpoint, input_file_id: id }, settings);
   }
 
   /** Returns the current state of a batch. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<Batch> {
-    return withoutNulls(await (await servicesOf(this.#context)).batches.retrieve(id, callOf(this.#context, settings)));
+    return withoutNulls(
+      await (await openServices(this.#context)).batches.retrieve(id, createObjectCall(this.#context, settings)),
+    );
   }
 
   /** Returns a page of the batches, newest first. */
   async list(query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<Batch>> {
-    const page = await (await servicesOf(this.#context)).batches.list(query, callOf(this.#context, settings));
+    const page = await (await openServices(this.#context)).batches.list(
+      query,
+      createObjectCall(this.#context, settings),
+    );
     return { ...page, data: page.data.map((batch) => withoutNulls(batch as Batch)) };
   }
 
   /** Requests the cancellation of a batch. */
   async cancel(id: string, settings: CallSettings = {}): Promise<Batch> {
-    return withoutNulls(await (await servicesOf(this.#context)).batches.cancel(id, callOf(this.#context, settings)));
+    return withoutNulls(
+      await (await openServices(this.#context)).batches.cancel(id, createObjectCall(this.#context, settings)),
+    );
   }
 }
 
@@ -203,17 +213,17 @@ export class FineTuningJobs {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    */
   async create(request: FineTuneRequest, settings: CallSettings = {}): Promise<FineTuningJob> {
-    return await (await servicesOf(this.#context)).jobs.create(request, callOf(this.#context, settings));
+    return await (await openServices(this.#context)).jobs.create(request, createObjectCall(this.#context, settings));
   }
 
   /** Returns the current state of a job. */
   async retrieve(id: string, settings: CallSettings = {}): Promise<FineTuningJob> {
-    return await (await servicesOf(this.#context)).jobs.retrieve(id, callOf(this.#context, settings));
+    return await (await openServices(this.#context)).jobs.retrieve(id, createObjectCall(this.#context, settings));
   }
 
   /** Returns a page of the jobs, newest first. */
   async list(query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage<FineTuningJob>> {
-    const page = await (await servicesOf(this.#context)).jobs.list(query, callOf(this.#context, settings));
+    const page = await (await openServices(this.#context)).jobs.list(query, createObjectCall(this.#context, settings));
     return page as ObjectPage<FineTuningJob>;
   }
 
@@ -236,11 +246,11 @@ export class FineTuningJobs {
   async listEvents(id: string, query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage> {
     const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
     const what = `events${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
-    return await (await servicesOf(this.#context)).jobs.listOf(id, what, callOf(this.#context, settings));
+    return await (await openServices(this.#context)).jobs.listOf(id, what, createObjectCall(this.#context, settings));
   }
 
   async #change(id: string, action: FineTuneAction, settings: CallSettings): Promise<FineTuningJob> {
-    return await (await servicesOf(this.#context)).jobs.change(id, action, callOf(this.#context, settings));
+    return await (await openServices(this.#context)).jobs.change(id, action, createObjectCall(this.#context, settings));
   }
 }
 
@@ -250,13 +260,13 @@ function withoutNulls(batch: Batch): Batch {
 }
 
 /** Flattens nested objects into form fields as OpenAI's clients do: `expires_after[anchor]`. */
-function fieldsOf(name: string, value: unknown): [string, string][] {
+function flattenFields(name: string, value: unknown): [string, string][] {
   if (value === undefined || value === null) return [];
   if (typeof value !== "object") return [[name, String(value)]];
-  return Object.entries(value).flatMap(([key, member]) => fieldsOf(`${name}[${key}]`, member));
+  return Object.entries(value).flatMap(([key, member]) => flattenFields(`${name}[${key}]`, member));
 }
 
-async function* linesOf(
+async function* writeBatchLines(
   requests: BatchSubmission["requests"],
   { endpoint, model }: { readonly endpoint: string; readonly model: () => string },
 ): AsyncGenerator<Uint8Array> {

@@ -6,7 +6,7 @@ import { explicitPlan, type SettingsPlan } from "../config/build/explicit.ts";
 import { settingsOfDetection } from "../config/load/sources.ts";
 import { defaultStrategy } from "../config/settings/defaults.ts";
 import type { Engine } from "../engine/engine.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import type { CreateOptions } from "./options.ts";
 
 /**
@@ -26,7 +26,7 @@ export function planOfNames(options: CreateOptions, engine: Engine): SettingsPla
   }
   const isConnector = typeof strategy === "object" && "create" in strategy;
   if (isConnector) catalogue.register(strategy.id, strategy);
-  const settings = settingsOfDetection(configContextOf(engine), {
+  const settings = settingsOfDetection(createConfigContext(engine), {
     ...options,
     providers: names,
     strategy: isConnector ? strategy.id : strategy,

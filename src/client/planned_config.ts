@@ -21,6 +21,6 @@ export function bindPlan(config: object, plan: MakePlan): void {
 }
 
 /** Returns the function that makes a configuration's settings; undefined when the configuration does not bring one. */
-export function planOf(config: unknown): MakePlan | undefined {
+export function findPlan(config: unknown): MakePlan | undefined {
   return typeof config === "object" ? (config as { [planKey]?: MakePlan } | null)?.[planKey] : undefined;
 }

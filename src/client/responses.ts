@@ -10,7 +10,7 @@ import type { Answer } from "../pipeline/answer.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
 import { isObject } from "../util/is_object.ts";
-import { call, wholeOf } from "./call.ts";
+import { call, requireWhole } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 import { ResponseStream } from "./response_stream.ts";
@@ -61,13 +61,13 @@ export class Responses {
       operation: { ...chat, check: translated }, // a request that middleware replaced is translated as well
       request,
       settings,
-      wordsOf: () => ({ original: originalOf(sourceRequest, translation!), session: translation!.session }),
-      resultOf: (answer) => resultOf(answer, translation!),
+      wordsOf: () => ({ original: toOriginalRequest(sourceRequest, translation!), session: translation!.session }),
+      resultOf: (answer) => toModelResponse(answer, translation!),
     });
   }
 }
 
-function originalOf(request: unknown, { dropped = [], native }: Translation): OriginalRequest {
+function toOriginalRequest(request: unknown, { dropped = [], native }: Translation): OriginalRequest {
   return new OriginalRequest({
     dialect: responses.name,
     dropped,
@@ -80,16 +80,16 @@ function originalOf(request: unknown, { dropped = [], native }: Translation): Or
   });
 }
 
-function resultOf(answer: Answer<ChatCompletion>, translation: Translation): ModelResponse | ResponseStream {
+function toModelResponse(answer: Answer<ChatCompletion>, translation: Translation): ModelResponse | ResponseStream {
   if (answer.kind === "stream") {
     return new ResponseStream(answer.stream, { ...answer, translator: translation.events() });
   }
-  const { native, body } = wholeOf(answer);
+  const { native, body } = requireWhole(answer);
   const response: JsonObject = native === undefined ? translation.whole(body) : JSON.parse(decoder.decode(native));
-  return { access_programs: null, ...response, output_text: textOf(response) } as unknown as ModelResponse;
+  return { access_programs: null, ...response, output_text: joinOutputText(response) } as unknown as ModelResponse;
 }
 
-function textOf({ output }: JsonObject): string {
+function joinOutputText({ output }: JsonObject): string {
   const items = Array.isArray(output) ? output.filter(isObject) : [];
   return items.flatMap(({ type, content }) => type === "message" && Array.isArray(content) ? content : [])
     .map((part) => part?.type === "output_text" && typeof part.text === "string" ? part.text : "").join("");

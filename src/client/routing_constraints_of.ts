@@ -14,7 +14,7 @@ import type { CallSettings } from "./options.ts";
  * @param settings Settings of the call.
  * @throws {UnsupportedRequestError} When the constraints are malformed.
  */
-export async function routingConstraintsOf(
+export async function collectRoutingConstraints(
   request: RequestBody,
   { headers, route }: CallSettings,
 ): Promise<RoutingConstraints | undefined> {

@@ -6,7 +6,7 @@ import type { Params } from "../contracts/params.ts";
 import type { SpeechRequest } from "../contracts/audio.ts";
 import type { ContentStream } from "../pipeline/content_stream.ts";
 import { speech } from "../pipeline/operations/speech.ts";
-import { readableOf } from "../util/plain_stream.ts";
+import { toReadable } from "../util/plain_stream.ts";
 import { call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
@@ -42,12 +42,12 @@ export class Speech {
       settings,
       resultOf: (answer) => {
         if (answer.kind !== "content") throw new TypeError("The operation has no content");
-        return responseOf(answer.stream);
+        return toSpeechResponse(answer.stream);
       },
     });
   }
 }
 
-function responseOf(stream: ContentStream): Response {
-  return new Response(readableOf(stream), { headers: { "content-type": stream.type } });
+function toSpeechResponse(stream: ContentStream): Response {
+  return new Response(toReadable(stream), { headers: { "content-type": stream.type } });
 }

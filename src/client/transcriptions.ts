@@ -7,9 +7,9 @@ import type { Transcription, TranscriptionFields } from "../contracts/audio.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { transcription } from "../pipeline/operations/transcription.ts";
-import { call, wholeOf } from "./call.ts";
+import { call, requireWhole } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
-import { type FileInput, filesOf } from "./files_of.ts";
+import { type FileInput, readFiles } from "./files_of.ts";
 import type { CallSettings } from "./options.ts";
 
 /** A request for a transcription or a translation of audio. */
@@ -50,7 +50,7 @@ export class Transcriptions {
   /** Transcribes audio, for formats whose response is an object. */
   create(request: Params<TranscriptionRequest>, settings?: CallSettings): Promise<Transcription>;
   async create(request: Params<TranscriptionRequest>, settings: CallSettings = {}): Promise<Transcription | string> {
-    return await textOf(transcription, { context: this.#context, request, settings });
+    return await transcribe(transcription, { context: this.#context, request, settings });
   }
 }
 
@@ -80,7 +80,7 @@ export class Translations {
   /** Translates audio, for formats whose response is an object. */
   create(request: Params<TranscriptionRequest>, settings?: CallSettings): Promise<Transcription>;
   async create(request: Params<TranscriptionRequest>, settings: CallSettings = {}): Promise<Transcription | string> {
-    return await textOf(audioTranslation, { context: this.#context, request, settings });
+    return await transcribe(audioTranslation, { context: this.#context, request, settings });
   }
 }
 
@@ -90,17 +90,17 @@ interface SoundCall {
   readonly settings: CallSettings;
 }
 
-async function textOf(
+async function transcribe(
   operation: CheckedOperation<TranscriptionFields, Transcription>,
   { context, request: { file, ...request }, settings }: SoundCall,
 ): Promise<Transcription | string> {
   return await call<TranscriptionFields, Transcription, Transcription | string>(context, {
     operation,
     request,
-    files: await filesOf("file", file),
+    files: await readFiles("file", file),
     settings,
     resultOf: (answer) => {
-      const { body, content } = wholeOf(answer);
+      const { body, content } = requireWhole(answer);
       return content === undefined ? body : new TextDecoder().decode(content.bytes as Uint8Array);
     },
   });

@@ -7,14 +7,14 @@ import { discoverModels } from "../background/discover.ts";
 import { openProvider } from "../background/open_provider.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
-import { settingsOf } from "../config/load/sources.ts";
+import { readSettings } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import { type Draft, draft, extend } from "../registry/extend.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
 import type { Engine } from "./engine.ts";
 import { resolveSettings } from "./resolve.ts";
-import { warningsOf } from "./warnings.ts";
+import { formatWarnings } from "./warnings.ts";
 
 /**
  * Adds a provider. When it throws, nothing has changed.
@@ -29,11 +29,11 @@ export async function addProvider(
   provider: NewProvider,
   { engine, document }: { readonly engine: Engine; readonly document: Readonly<Record<string, unknown>> },
 ): Promise<MeshConfigBase> {
-  const context = configContextOf(engine);
+  const context = createConfigContext(engine);
   const { settings: before, catalogue, registry, state } = engine;
   const { source, observability } = before; // sinks are kept: they were created at the start
   const next = withProvider(document, provider, { settings: before, context });
-  const written = settingsOf(next, context, source === undefined ? {} : { source });
+  const written = readSettings(next, context, source === undefined ? {} : { source });
   const config = new MeshConfigBase(checkedDocument(next, written));
   const resolved = await resolveSettings({ ...written, observability: [] }, engine);
   const settings = { ...resolved.settings, observability };
@@ -43,7 +43,7 @@ export async function addProvider(
   engine.adopt(settings, resolved.secrets);
   await engine.run!.monitoring.renew(settings);
   await engine.relist();
-  engine.warn(warningsOf(settings, before));
+  engine.warn(formatWarnings(settings, before));
   return config;
 }
 

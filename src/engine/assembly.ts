@@ -54,7 +54,7 @@ export function namesIn({ name: pool, members }: Pool): MemberNames[] {
  *
  * @param assembly An assembly; its registry may grow later.
  */
-export function membersOf({ registry, state }: Assembly): MeshMembers {
+export function listMeshMembers({ registry, state }: Assembly): MeshMembers {
   return {
     members: () => registry.allPools.flatMap(namesIn),
     ownersInStandby: () => state.breakers.filter(({ standby }) => standby !== undefined).map(({ owner }) => owner),

@@ -4,8 +4,8 @@
  */
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
 import { detectedDocument } from "../config/load/new_provider.ts";
-import { settingsOf } from "../config/load/sources.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { readSettings } from "../config/load/sources.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import type { Engine } from "./engine.ts";
 
 /**
@@ -14,7 +14,7 @@ import type { Engine } from "./engine.ts";
  * @throws {ConfigError} When a provider cannot be expressed in a document, such as an instance of the program.
  */
 export function configOfDetection(engine: Engine): MeshConfigBase {
-  const context = configContextOf(engine);
+  const context = createConfigContext(engine);
   const document = detectedDocument({ settings: engine.settings, pools: engine.listPools(), context });
-  return new MeshConfigBase(checkedDocument(document, settingsOf(document, context)));
+  return new MeshConfigBase(checkedDocument(document, readSettings(document, context)));
 }

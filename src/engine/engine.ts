@@ -24,16 +24,23 @@ import type { RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Pool } from "../registry/registry.ts";
-import { activeProviders, type ListedModel, listModels, type PoolStatus, statusOf } from "../registry/status.ts";
+import { activeProviders, type ListedModel, listModels, type PoolStatus, toPoolStatus } from "../registry/status.ts";
 import type { MeshState, ScopedBudgetWindow } from "../state/mesh_state.ts";
-import { type StateStore, storeMakerOf } from "../state/persistence/state_store.ts";
+import { findStoreMaker, type StateStore } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { withSecretVariables } from "../observe/secret_names.ts";
 import { onceResolved } from "../util/once.ts";
-import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, membersOf, namesIn } from "./assembly.ts";
+import {
+  assemble,
+  type Assembly,
+  type AssemblyContext,
+  type AssemblyPlan,
+  listMeshMembers,
+  namesIn,
+} from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { EngineRun } from "./run.ts";
-import { eventOf, listener } from "./records.ts";
+import { listener, toTransitionEvent } from "./records.ts";
 import { bindEngine, type ListedPool, type Mesh } from "./mesh.ts";
 
 /** The engine. `ModelMesh` and `MeshClient` are facades over it. */
@@ -84,7 +91,7 @@ export class Engine implements Mesh {
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
     this.objects = parts.objects ?? {};
     countEvents(this.hub, this.statistics);
-    this.#store = storeMakerOf(storage)?.({ clock: runtime.clock, hub: this.hub });
+    this.#store = findStoreMaker(storage)?.({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
     if (on !== undefined) this.hub.add(listener(on));
   }
@@ -223,7 +230,7 @@ export class Engine implements Mesh {
 
   /** Returns health and model counts per pool, by pool name. */
   poolStatus(): Record<string, PoolStatus> {
-    return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, statusOf(pool, this.runtime.clock)]));
+    return Object.fromEntries(this.registry.pools.map((pool) => [pool.name, toPoolStatus(pool, this.runtime.clock)]));
   }
 
   /** Returns the statistics of every model, provider and pool. */
@@ -276,7 +283,7 @@ export class Engine implements Mesh {
   publishMembers(added?: Pool): void {
     if (added !== undefined) return this.hub.publish("members_added", namesIn(added));
     this.#run?.outages.begin(this.registry.pools);
-    this.hub.publish("members_changed", membersOf(this.#current));
+    this.hub.publish("members_changed", listMeshMembers(this.#current));
   }
 
   /** Traces warnings. */
@@ -323,7 +330,7 @@ export class Engine implements Mesh {
   }
 
   #apply(transition: Transition): void {
-    this.hub.event(eventOf(transition));
+    this.hub.event(toTransitionEvent(transition));
     this.#store?.mark();
     if (this.#assembly !== undefined) this.#run?.follow(transition, this.#assembly);
   }

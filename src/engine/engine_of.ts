@@ -12,7 +12,7 @@ import { engineKey, type Mesh } from "./mesh.ts";
  * @param mesh A `ModelMesh`, or the `mesh` of a client or a proxy.
  * @throws {MeshError} `not_a_mesh` for any other value.
  */
-export function engineOf(mesh: Mesh): Engine {
+export function getEngine(mesh: Mesh): Engine {
   const engine = (mesh as unknown as Partial<Record<symbol, Engine>> | undefined)?.[engineKey];
   if (engine !== undefined) return engine;
   throw new MeshError("Expected a ModelMesh, or the `mesh` of a client or a proxy", { code: "not_a_mesh" });

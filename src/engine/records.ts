@@ -16,7 +16,7 @@ export function listener(on: (record: MeshEvent | RoutingRecord) => void): Obser
 }
 
 /** Converts a transition between active and standby to an event. */
-export function eventOf({ owner, to, reason, standbyMs, metadata }: Transition): Parameters<Hub["event"]>[0] {
+export function toTransitionEvent({ owner, to, reason, standbyMs, metadata }: Transition): Parameters<Hub["event"]>[0] {
   return {
     event: to === "standby" ? "deactivation" : "recovery",
     ...owner,

@@ -26,8 +26,8 @@ import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { assemble, type Assembly, type AssemblyContext, type AssemblyPlan, type Known } from "./assembly.ts";
 import { resolveSettings, type ResolvingParts } from "./resolve.ts";
-import { type SinkOwner, sinksOf } from "./sinks.ts";
-import { warningsOf } from "./warnings.ts";
+import { createSinks, type SinkOwner } from "./sinks.ts";
+import { formatWarnings } from "./warnings.ts";
 
 /** The running engine. */
 interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
@@ -79,7 +79,7 @@ export class EngineRun {
   ): Promise<{ assembly: Assembly; secrets?: SettingsSecrets }> {
     const engine = this.#engine;
     const { settings, secrets } = await resolveSettings(written, engine);
-    await engine.hub.configure(await sinksOf(settings, engine));
+    await engine.hub.configure(await createSinks(settings, engine));
     await this.#startReports();
     await loadConnectors(settings, engine.catalogue);
     const assembly = await this.#assembleOpen({ settings, addPools });
@@ -117,7 +117,7 @@ export class EngineRun {
     this.#engine.hub.trace({ severity: "debug", component: "mesh", message });
     const retirements = await this.#retirements(settings);
     const unserved = await unservedLines(registry, settings);
-    this.#engine.warn([...warningsOf(settings), ...retirements, ...spaceWarnings(pools), ...unserved]);
+    this.#engine.warn([...formatWarnings(settings), ...retirements, ...spaceWarnings(pools), ...unserved]);
   }
 
   /** Handles a model or provider that has entered standby or become active. */
@@ -146,7 +146,7 @@ export class EngineRun {
     const { context } = this.#parts;
     const first = assemble(plan, context);
     await openProviders(first.registry.instances, context);
-    const withKnown = (known: Known) => withProvidersOf(first, assemble(plan, context, known));
+    const withKnown = (known: Known) => adoptProviders(first, assemble(plan, context, known));
     const discovered = await discoverModels(first.registry.instances, { ...first.deps, settings: plan.settings });
     const listed = discovered.size > 0 ? withKnown({ discovered }) : first;
     const answers = await queryProviders(listed.registry.instances, listed.registry, context);
@@ -169,12 +169,12 @@ export class EngineRun {
     const providers = catalogue.all.filter(isProvider).filter(({ id }) => named.has(id)); // no other lists are loaded
     if (!providers.some(({ models }) => models.some(({ retires }) => isRetiring(retires, now)))) return [];
     const { retirementWarnings } = await import("../config/check/retirement.ts");
-    return warningsOf({ warnings: retirementWarnings(settings, { providers, now }) });
+    return formatWarnings({ warnings: retirementWarnings(settings, { providers, now }) });
   }
 }
 
 /** Moves the opened providers of an assembly into a new one. */
-function withProvidersOf(before: Assembly, made: Assembly): Assembly {
+function adoptProviders(before: Assembly, made: Assembly): Assembly {
   made.registry.instances.forEach((instance, index) => {
     const { provider, credential } = before.registry.instances[index]!;
     Object.assign(instance, { provider, credential });
@@ -189,5 +189,5 @@ async function unservedLines(registry: Registry, settings: Settings): Promise<st
     [...settings.pools.values()].some(({ models }) => models.some((name) => findModels(name, registry) === undefined));
   if (!mayBeUnserved) return [];
   const { unservedWarnings } = await import("../registry/unserved.ts");
-  return warningsOf({ warnings: unservedWarnings(registry, settings) });
+  return formatWarnings({ warnings: unservedWarnings(registry, settings) });
 }

@@ -29,7 +29,7 @@ export interface SinkOwner extends RenewedMesh {
  * @param owner Dependencies.
  * @throws {ConnectorError} When a sink's code cannot be imported.
  */
-export async function sinksOf(settings: Settings, owner: SinkOwner): Promise<ConfiguredSink[]> {
+export async function createSinks(settings: Settings, owner: SinkOwner): Promise<ConfiguredSink[]> {
   const sinks = settings.observability.length === 0
     ? []
     : await (await import("../registry/sinks.ts")).loadSinks(settings, {

@@ -11,7 +11,7 @@ import type { ConfigProblem } from "../errors.ts";
  * @param settings Settings.
  * @param before Earlier settings, whose warnings have been reported.
  */
-export function warningsOf({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
+export function formatWarnings({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
   const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
   const known = new Set(before?.warnings.map(lineOf));
   return warnings.map(lineOf).filter((line) => !known.has(line));

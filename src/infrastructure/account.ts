@@ -5,8 +5,8 @@
 import type { Infrastructure } from "../contracts/infrastructure.ts";
 import { ObjectNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, ProviderInstance } from "../registry/registry.ts";
-import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
-import { fingerprintOf, idOf, isSignedBy, type ObjectKind, type ObjectRef, readId } from "./object_id.ts";
+import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
+import { encodeObjectId, hashApiKey, isSignedBy, type ObjectKind, type ObjectRef, readId } from "./object_id.ts";
 
 /** A provider with one of its API keys. */
 export interface Account {
@@ -49,11 +49,11 @@ export function batchLimits(
 export async function newAccount(instance: ProviderInstance, { state, runtime }: InfrastructureMesh): Promise<Account> {
   await instance.ready;
   const key = state.keyPools.get(instance.entry.id)?.usable(runtime.clock.monotonic()) ?? instance.credential;
-  return { instance, key, fingerprint: await fingerprintOf(key) };
+  return { instance, key, fingerprint: await hashApiKey(key) };
 }
 
 /** Returns the infrastructure methods of an account's connector. */
-export function infrastructureOf({ instance }: Pick<Account, "instance">, ability: Ability): Infrastructure {
+export function getInfrastructure({ instance }: Pick<Account, "instance">, ability: Ability): Infrastructure {
   const { infrastructure } = instance.provider ?? {};
   if (infrastructure !== undefined && hasAbility(instance, ability)) return infrastructure;
   const what = { files: "files", batch: "batches", fineTuning: "fine-tuning" }[ability];
@@ -69,7 +69,7 @@ export async function mintId(
   mesh: InfrastructureMesh,
 ): Promise<{ readonly id: string; readonly ref: ObjectRef }> {
   const whole = { ...ref, provider: instance.entry.id, account: fingerprint };
-  return { id: await idOf(whole, secretFor(key, mesh)), ref: whole };
+  return { id: await encodeObjectId(whole, secretFor(key, mesh)), ref: whole };
 }
 
 /** An object with a valid id, and the account that stores it. */
@@ -99,12 +99,12 @@ export async function locate(
   if (instance === undefined) {
     throw new ObjectNotFoundError(`The provider "${shown(ref.provider)}" of this ${kind} is no longer configured`);
   }
-  const account = await accountOf(ref, instance, mesh);
+  const account = await findAccount(ref, instance, mesh);
   const { proxy } = mesh.settings;
   if (account === undefined && proxy?.idSecret === undefined) throw keyGone(ref);
   if (!await isSignedBy(read, secretFor(account?.key, mesh))) throw notFound(id, kind);
   if (account === undefined) throw keyGone(ref);
-  if (!isOurs && ref.owner !== ownerOf(call)) throw notFound(id, kind);
+  if (!isOurs && ref.owner !== getObjectOwner(call)) throw notFound(id, kind);
   return { ref, account };
 }
 
@@ -112,7 +112,7 @@ export async function locate(
  * Returns the account. If ids are signed with a secret, the provider's only API key may have been replaced: it belongs
  * to the same account.
  */
-async function accountOf(
+async function findAccount(
   { account }: ObjectRef,
   instance: ProviderInstance,
   { state, settings }: InfrastructureMesh,
@@ -121,7 +121,7 @@ async function accountOf(
   const pool = state.keyPools.get(instance.entry.id)?.keys.map(({ value }) => value);
   const keys = pool ?? [instance.credential];
   for (const key of keys) {
-    const fingerprint = await fingerprintOf(key);
+    const fingerprint = await hashApiKey(key);
     if (fingerprint === account || keys.length === 1 && settings.proxy?.idSecret !== undefined) {
       return { instance, key, fingerprint };
     }
@@ -129,7 +129,7 @@ async function accountOf(
 }
 
 function secretFor(key: string | undefined, { settings, objects }: InfrastructureMesh): string {
-  return settings.proxy?.idSecret ?? key ?? objectRecordsOf({ objects }).processSecret;
+  return settings.proxy?.idSecret ?? key ?? getObjectRecords({ objects }).processSecret;
 }
 
 function keyGone({ provider, kind }: ObjectRef): ObjectNotFoundError {

@@ -14,7 +14,7 @@ import type { Member, Pool } from "../registry/registry.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { batchLimits } from "./account.ts";
 import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
-import { brokenLine, type Line, linesOf, objectIn } from "./json_lines.ts";
+import { brokenLine, type Line, objectIn, readLines } from "./json_lines.ts";
 import { ChangedLines, changeLine, type LineChanges } from "./line_changes.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
@@ -68,7 +68,7 @@ export class BatchFile {
 
   private constructor(content: AsyncIterable<Uint8Array>, parts: BatchFileParts) {
     this.#parts = parts;
-    this.#lines = linesOf(content, maxLineBytes);
+    this.#lines = readLines(content, maxLineBytes);
   }
 
   /**
@@ -80,7 +80,7 @@ export class BatchFile {
     const file = new BatchFile(content, parts);
     const { done, value } = await file.#lines.next();
     if (done) throw new UnsupportedRequestError("The file has no lines", { code: "invalid_value", param: "file" });
-    const members = membersOf(value);
+    const members = readLineMembers(value);
     const operation = await batchOperationFor(members.url, value.number);
     file.#opening = { operation } as BatchOpening;
     file.#next = file.#read(value, members);
@@ -126,7 +126,7 @@ export class BatchFile {
       bytes += line.length;
       yield line;
       const { done, value } = await this.#lines.next();
-      this.#next = done ? undefined : this.#read(value, membersOf(value));
+      this.#next = done ? undefined : this.#read(value, readLineMembers(value));
     }
   }
 
@@ -207,7 +207,7 @@ function checkRepeated(text: string, number: number): void {
 const findMember = memberFinder(["custom_id", "method", "url", "body"]);
 
 /** Checks the members that OpenAI's reference requires of every line. */
-function membersOf(line: Line): Readonly<Record<string, unknown>> {
+function readLineMembers(line: Line): Readonly<Record<string, unknown>> {
   const members = objectIn(line);
   const { custom_id, method, url, body } = members;
   const { number } = line;

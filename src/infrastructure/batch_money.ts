@@ -13,14 +13,14 @@ import { isObject } from "../util/is_object.ts";
 import { batchLimits } from "./account.ts";
 import { batchOperationFor } from "./batch_operations.ts";
 import { BudgetShare } from "./budget_share.ts";
-import { linesOf, objectIn } from "./json_lines.ts";
+import { objectIn, readLines } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
 /** Maximum line length of a result file, bytes. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 /** Returns the budgets that apply to a model, and the client's own. */
-function budgetsOf({ state }: Member, { client }: Pick<ObjectCall, "client">): readonly Budget[] {
+function listBatchBudgets({ state }: Member, { client }: Pick<ObjectCall, "client">): readonly Budget[] {
   const own = state.tracker.budgetScopes.map(({ budget }) => budget);
   return client?.budget === undefined ? own : [...own, client.budget];
 }
@@ -33,7 +33,7 @@ function budgetsOf({ state }: Member, { client }: Pick<ObjectCall, "client">): r
  * @throws {BudgetExceededError} When it is rejected.
  */
 export function refuseUnpriced(what: string, members: readonly Member[], call: Pick<ObjectCall, "client">): void {
-  const isPaid = (member: Member) => !member.state.tracker.isFree && budgetsOf(member, call).length > 0;
+  const isPaid = (member: Member) => !member.state.tracker.isFree && listBatchBudgets(member, call).length > 0;
   if (members.length === 0 || !members.every(isPaid)) return;
   throw new BudgetExceededError(`${what} has no known price, which a budget requires (no_price)`);
 }
@@ -49,7 +49,7 @@ export async function reserve(
   singleNanoUsd: number | null,
   { member, call, mesh }: { readonly member: Member; readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
 ): Promise<BudgetShare | undefined> {
-  const budgets = budgetsOf(member, call);
+  const budgets = listBatchBudgets(member, call);
   if (budgets.length === 0) return undefined;
   const { model } = member;
   if (singleNanoUsd === null) {
@@ -98,7 +98,7 @@ export function charge(
   member: Member,
   context: Pick<ObjectCall, "client"> & { wallTimeMs: number },
 ): void {
-  for (const budget of budgetsOf(member, context)) {
+  for (const budget of listBatchBudgets(member, context)) {
     budget.settle(budget.reserve(costNanoUsd, context.wallTimeMs), costNanoUsd);
   }
 }
@@ -123,7 +123,7 @@ interface Results {
 }
 
 /** Returns the usage of a batch: the provider's total, else the sum over the lines of its results. */
-export async function usageOf(
+export async function measureBatchUsage(
   { member: { model }, endpoint, parts, content, wallTimeMs }: Results,
 ): Promise<BatchUsage> {
   const { priceFactor } = batchLimits(model);
@@ -141,7 +141,7 @@ export async function usageOf(
   else if (content !== undefined) {
     const { operation } = await batchOperationFor(endpoint, 0);
     const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };
-    for await (const line of linesOf(await content(), maxLineBytes)) {
+    for await (const line of readLines(await content(), maxLineBytes)) {
       const { response } = objectIn(line) as { response?: { body?: unknown } };
       if (isObject(response?.body)) add(operation.readUsage(usageIn(response.body), none).quantities);
     }

@@ -9,7 +9,7 @@ import type { Member } from "../registry/registry.ts";
 import type { Account } from "./account.ts";
 import type { BatchUsage } from "./batch_money.ts";
 import { type ClientFacts, toClientFacts } from "../pipeline/request.ts";
-import { type InfrastructureMesh, type ObjectCall, ownerOf } from "./mesh.ts";
+import { getObjectOwner, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
 import type { BatchFacts, ObjectRef } from "./object_id.ts";
 import type { FailedCall } from "./provider_call.ts";
 
@@ -38,9 +38,9 @@ export function emitRecord(
   hub.publish("request_started", undefined);
   hub.requestFinished({
     record: {
-      ...recordOf(ref.batch!, member.model.instance.entry.id, {
+      ...createBatchRecord(ref.batch!, member.model.instance.entry.id, {
         requestId,
-        client: factsOf(ref.owner, clientName),
+        client: toOwnerFacts(ref.owner, clientName),
         attempts,
         mesh,
       }),
@@ -80,7 +80,12 @@ export function emitFailure(
   mesh.hub.publish("request_started", undefined);
   mesh.hub.requestFinished({
     record: {
-      ...recordOf(facts, provider, { requestId, client: factsOf(ownerOf(call), call.client?.name), attempts, mesh }),
+      ...createBatchRecord(facts, provider, {
+        requestId,
+        client: toOwnerFacts(getObjectOwner(call), call.client?.name),
+        attempts,
+        mesh,
+      }),
       fallback_chain: [{ model: facts.model, provider, outcome: "failed", status, ms: 0 }],
       status: call.signal?.aborted ? 499 : status,
       ...(possiblyBilled ? { possibly_billed: true } : {}),
@@ -96,7 +101,7 @@ export function emitBatchEvent(
   { hub }: InfrastructureMesh,
 ): void {
   const { id, status, endpoint, request_counts } = object;
-  const owner = factsOf(ref.owner, clientName);
+  const owner = toOwnerFacts(ref.owner, clientName);
   hub.event({
     event: "batch",
     pool: ref.batch!.pool,
@@ -110,11 +115,11 @@ export function emitBatchEvent(
 }
 
 /** Returns the members of a record that name the owner of a batch; none if clients have no names. */
-function factsOf(id: string, name: string = id): Partial<ClientFacts> {
+function toOwnerFacts(id: string, name: string = id): Partial<ClientFacts> {
   return id === "" ? {} : toClientFacts({ id, name });
 }
 
-function recordOf(
+function createBatchRecord(
   { pool, model }: BatchFacts,
   provider: string,
   { requestId, client, attempts, mesh }: {

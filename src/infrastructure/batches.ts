@@ -6,15 +6,15 @@ import type { Batch, BatchRequest, ObjectPage } from "../contracts/infrastructur
 import { ObjectNotFoundError, ProviderError } from "../errors.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import type { Member } from "../registry/registry.ts";
-import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
+import { type Account, getInfrastructure, locate, type Located, mintId } from "./account.ts";
 import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
 import { readBatchRequest, readWindow } from "./batch_request.ts";
-import { charge, keepReserved, reserve, usageOf } from "./batch_money.ts";
+import { charge, keepReserved, measureBatchUsage, reserve } from "./batch_money.ts";
 import type { BudgetShare } from "./budget_share.ts";
 import { openContent } from "./file_content.ts";
-import { pageOf, resultFileId } from "./files.ts";
+import { resultFileId, toPage } from "./files.ts";
 import { isOver, joined } from "./joined_batch.ts";
-import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
+import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, tryProvider } from "./provider_call.ts";
 
@@ -54,20 +54,20 @@ export class Batches {
     if (facts.endpoint !== request.endpoint) {
       throw invalid(`"endpoint" has to be "${facts.endpoint}", the "url" of the file's lines`, "endpoint");
     }
-    const member = memberOf(facts, account, mesh);
+    const member = findBatchMember(facts, account, mesh);
     await call.admit?.();
     const share = await reserve(facts.costNanoUsd, { member, call, mesh });
     const submitted = { ...others, endpoint: request.endpoint, completion_window: readWindow(window, member) };
     const parts = await this.#submit(file.ids, submitted, { account, call, share, facts });
-    const owner = ownerOf(call);
+    const owner = getObjectOwner(call);
     const ids = parts.map(({ id }) => id);
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
     const { id, ref } = await mintId(made, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
-    if (share !== undefined) objectRecordsOf(mesh).reserved.set(id, share);
+    if (share !== undefined) getObjectRecords(mesh).reserved.set(id, share);
     const { requestId, client } = call;
     const named = client === undefined ? {} : { client: client.name };
-    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false, requestId, ...named });
+    await getObjectRecords(mesh).save(ref, { id, object, isOver: false, requestId, ...named });
     return { object, pool: facts.pool, model: facts.model, provider: account.instance.entry.id };
   }
 
@@ -82,7 +82,7 @@ export class Batches {
     const mesh = this.#mesh;
     const located = await locate(id, { kind: "batch", call }, mesh);
     const { account, ref } = located;
-    const infrastructure = infrastructureOf(account, "batch");
+    const infrastructure = getInfrastructure(account, "batch");
     const parts = await this.#partsOf(located, call);
     const open = parts.length === 1 ? parts : parts.filter((part) => !isOver(part));
     if (open.length === 0) {
@@ -107,25 +107,25 @@ export class Batches {
     const mesh = this.#mesh;
     const last = after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref;
     await call.admit?.();
-    const { records, hasMore } = await objectRecordsOf(mesh).page({
+    const { records, hasMore } = await getObjectRecords(mesh).page({
       kind: "batch",
-      owner: ownerOf(call),
+      owner: getObjectOwner(call),
       after: last,
       limit,
     });
     const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // on failure, the last known state
     );
-    return pageOf(await Promise.all(data), hasMore);
+    return toPage(await Promise.all(data), hasMore);
   }
 
   /** Polls unfinished batches of models with polling, to detect their end. */
   async poll(): Promise<void> {
     const mesh = this.#mesh;
-    const open = await objectRecordsOf(mesh).open("batch");
+    const open = await getObjectRecords(mesh).open("batch");
     await Promise.allSettled(open.map(async ({ id, requestId = "" }) => {
       const call: ObjectCall = { requestId, timeoutMs: pollMs };
       const located = await locate(id, { kind: "batch", call, isOurs: true }, mesh);
-      const { model } = memberOf(located.ref.batch!, located.account, mesh);
+      const { model } = findBatchMember(located.ref.batch!, located.account, mesh);
       if (model.batch?.isPolled) await this.#refresh(id, located, call);
     }));
   }
@@ -141,7 +141,7 @@ export class Batches {
       readonly facts: BatchFacts;
     },
   ): Promise<Batch[]> {
-    const infrastructure = infrastructureOf(account, "batch");
+    const infrastructure = getInfrastructure(account, "batch");
     const parts: Batch[] = [];
     if (share !== undefined) await keepReserved(share);
     for (const input_file_id of ids) {
@@ -176,7 +176,7 @@ export class Batches {
   }
 
   async #partsOf({ ref, account }: Located, call: ObjectCall): Promise<Batch[]> {
-    const infrastructure = infrastructureOf(account, "batch");
+    const infrastructure = getInfrastructure(account, "batch");
     return await Promise.all(ref.ids.map((id) =>
       callProvider({
         account,
@@ -189,7 +189,7 @@ export class Batches {
 
   /** Stores the state of a batch, and settles it once when it has ended. */
   async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
-    const records = objectRecordsOf(this.#mesh);
+    const records = getObjectRecords(this.#mesh);
     const known = await records.load(located.ref);
     const shown = await this.#shown(id, parts, located);
     const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
@@ -205,18 +205,18 @@ export class Batches {
   ): Promise<void> {
     const mesh = this.#mesh;
     const { runtime: { clock } } = mesh;
-    const records = objectRecordsOf(mesh);
+    const records = getObjectRecords(mesh);
     const { id } = object;
     await records.inTurn(ref, async () => {
       const known = await records.load(ref);
       const share = records.reserved.get(id);
       records.reserved.delete(id);
       if (known?.isOver) return share?.settle(known.costNanoUsd ?? undefined); // another process has settled it
-      const member = memberOf(ref.batch!, account, mesh);
+      const member = findBatchMember(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
       const results = { member, endpoint: ref.batch!.endpoint, parts, wallTimeMs: clock.now() };
-      const used = await usageOf({ ...results, content: ids.length === 0 ? undefined : content })
+      const used = await measureBatchUsage({ ...results, content: ids.length === 0 ? undefined : content })
         .catch(() => undefined); // it has ended even if its results cannot be read
       share?.settle(used?.costNanoUsd);
       const costNanoUsd = used?.costNanoUsd ?? null;
@@ -236,7 +236,7 @@ export class Batches {
   async #shown(id: string, parts: readonly Batch[], { ref, account }: Located): Promise<Batch> {
     const mesh = this.#mesh;
     const batch = joined(parts);
-    const { model } = memberOf(ref.batch!, account, mesh);
+    const { model } = findBatchMember(ref.batch!, account, mesh);
     const fileOf = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
       const ids = parts.flatMap((part) => part[name] || []);
       const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.hasPartialResults;
@@ -258,7 +258,7 @@ export class Batches {
 const pollMs = 30_000;
 
 /** Returns the model that serves a batch, in the pool of its lines; in a pool of its own if that no longer exists. */
-function memberOf(
+function findBatchMember(
   { pool, model: name }: BatchFacts,
   { instance }: Account,
   { registry }: InfrastructureMesh,

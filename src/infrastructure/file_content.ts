@@ -4,9 +4,9 @@
  */
 import { DeadlineError } from "../errors.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import { type Account, infrastructureOf } from "./account.ts";
+import { type Account, getInfrastructure } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
-import { connectionOf, failedCall } from "./provider_call.ts";
+import { failedCall, openConnection } from "./provider_call.ts";
 
 /** The content of a file. Leaving the loop early cancels the call. */
 export interface FileContent {
@@ -40,7 +40,7 @@ async function* joined(first: FileContent, others: readonly string[], context: C
 
 async function openFile(id: string, { account, call, mesh }: ContentCall): Promise<FileContent> {
   const { signal, timeoutMs } = call;
-  const connection = connectionOf(account, call, mesh);
+  const connection = openConnection(account, call, mesh);
   const late = new DeadlineError(`The file's content did not begin within ${timeoutMs} ms`);
   const cancelDeadline = mesh.runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));
   const onAbort = () => connection.abort(signal!.reason);
@@ -50,7 +50,7 @@ async function openFile(id: string, { account, call, mesh }: ContentCall): Promi
   const stop = () => signal?.removeEventListener("abort", onAbort);
   try {
     const { type, bytes } = await untilAborted(
-      infrastructureOf(account, "files").fileContent(id, connection),
+      getInfrastructure(account, "files").fileContent(id, connection),
       connection.stop,
     );
     return { type, bytes: read(bytes) };

@@ -3,10 +3,10 @@
  * @module
  */
 import type { FileObject, FilePurpose, ObjectPage } from "../contracts/infrastructure.ts";
-import { infrastructureOf, locate, type Located, mintId } from "./account.ts";
+import { getInfrastructure, locate, type Located, mintId } from "./account.ts";
 import { type FileContent, openContent } from "./file_content.ts";
 import { restoreLines } from "./line_changes.ts";
-import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
+import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
 import type { ObjectRef } from "./object_id.ts";
 import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
@@ -43,7 +43,7 @@ export class Files {
     const made = await mintId(
       {
         kind: "file",
-        owner: ownerOf(call),
+        owner: getObjectOwner(call),
         madeAt: mesh.runtime.clock.now(),
         ids: files.map(({ id }) => id),
         batch,
@@ -54,14 +54,14 @@ export class Files {
     const [first] = files;
     const { filename = source.name, status = "processed" } = first!;
     const object = { ...first!, id: made.id, bytes, purpose: purpose as FilePurpose, filename, status };
-    await objectRecordsOf(mesh).save(made.ref, { id: made.id, object, isOver: true, changes });
+    await getObjectRecords(mesh).save(made.ref, { id: made.id, object, isOver: true, changes });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
 
   /** Returns the metadata of a file from its provider. */
   async retrieve(id: string, call: ObjectCall): Promise<FileObject> {
     const { ref, account } = await locate(id, { kind: "file", call }, this.#mesh);
-    const infrastructure = infrastructureOf(account, "files");
+    const infrastructure = getInfrastructure(account, "files");
     const files = await Promise.all(ref.ids.map((one) =>
       callProvider({
         account,
@@ -71,7 +71,7 @@ export class Files {
       }, this.#mesh)
     ));
     const [first] = files;
-    const uploaded = ref.batch && (await objectRecordsOf(this.#mesh).load(ref))?.changes?.bytes;
+    const uploaded = ref.batch && (await getObjectRecords(this.#mesh).load(ref))?.changes?.bytes;
     return {
       ...first!,
       id,
@@ -84,15 +84,15 @@ export class Files {
   async list({ purpose, after, limit = defaultLimit, order }: FileQuery, call: ObjectCall): Promise<ObjectPage> {
     const last = after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref;
     await call.admit?.();
-    const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
+    const { records, hasMore } = await getObjectRecords(this.#mesh).page({
       kind: "file",
-      owner: ownerOf(call),
+      owner: getObjectOwner(call),
       after: last,
       limit,
       isAscending: order === "asc",
       matches: (object) => purpose === undefined || object.purpose === purpose,
     });
-    return pageOf(records.map(({ object }) => object), hasMore);
+    return toPage(records.map(({ object }) => object), hasMore);
   }
 
   /** Returns the content of a file as a stream: of a file of batch requests, as it was uploaded. */
@@ -102,19 +102,19 @@ export class Files {
     await call.admit?.();
     const content = await openContent(ref.ids, { account, call, mesh });
     if (ref.batch === undefined) return content;
-    const changes = (await objectRecordsOf(mesh).load(ref))?.changes;
+    const changes = (await getObjectRecords(mesh).load(ref))?.changes;
     return { type: content.type, bytes: restoreLines(content.bytes, { changes, name: ref.batch.pool }) };
   }
 
   /** Deletes a file at its provider. */
   async delete(id: string, call: ObjectCall): Promise<{ id: string; object: "file"; deleted: true }> {
     const { ref, account } = await locate(id, { kind: "file", call }, this.#mesh);
-    const infrastructure = infrastructureOf(account, "files");
+    const infrastructure = getInfrastructure(account, "files");
     for (const one of ref.ids) {
       const send = { account, call, send: deleting(one) };
       await callProvider(send, this.#mesh);
     }
-    await objectRecordsOf(this.#mesh).delete(ref);
+    await getObjectRecords(this.#mesh).delete(ref);
     return { id, object: "file", deleted: true };
 
     function deleting(one: string) {
@@ -138,7 +138,7 @@ export async function resultFileId(
 }
 
 /** Returns a page of a list in OpenAI's shape. */
-export function pageOf<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
+export function toPage<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
   const idOf = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : String(item.id);
   return { object: "list", data, first_id: idOf(data[0]), last_id: idOf(data.at(-1)), has_more: hasMore };
 }

@@ -7,10 +7,10 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../pipeline/check_body.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member } from "../registry/registry.ts";
-import { type Account, infrastructureOf, locate, type Located, mintId } from "./account.ts";
+import { type Account, getInfrastructure, locate, type Located, mintId } from "./account.ts";
 import { refuseUnpriced } from "./batch_money.ts";
-import { pageOf, resultFileId } from "./files.ts";
-import { type InfrastructureMesh, type ObjectCall, objectRecordsOf, ownerOf } from "./mesh.ts";
+import { resultFileId, toPage } from "./files.ts";
+import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
 import { callProvider } from "./provider_call.ts";
 
 const defaultLimit = 20;
@@ -52,7 +52,7 @@ export class FineTuningJobs {
       }
       submitted.validation_file = oneId(other.ref.ids, "validation_file");
     }
-    const infrastructure = infrastructureOf(account, "fineTuning");
+    const infrastructure = getInfrastructure(account, "fineTuning");
     const job = await callProvider(
       { account, call, send: (options) => infrastructure.createFineTune(submitted, options) },
       mesh,
@@ -60,7 +60,7 @@ export class FineTuningJobs {
     const { id, ref } = await mintId(
       {
         kind: "fine-tuning job",
-        owner: ownerOf(call),
+        owner: getObjectOwner(call),
         madeAt: mesh.runtime.clock.now(),
         ids: [job.id],
       },
@@ -69,7 +69,7 @@ export class FineTuningJobs {
     );
     const files = { training_file: request.training_file, ...(validation ? { validation_file: validation } : {}) };
     const object = { ...await this.#shown(id, job, { ref, account }), ...files } as FineTuningJob;
-    await objectRecordsOf(mesh).save(ref, { id, object, isOver: false });
+    await getObjectRecords(mesh).save(ref, { id, object, isOver: false });
     return object;
   }
 
@@ -77,7 +77,7 @@ export class FineTuningJobs {
   async retrieve(id: string, call: ObjectCall): Promise<FineTuningJob> {
     const located = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
     const { account, ref } = located;
-    const infrastructure = infrastructureOf(account, "fineTuning");
+    const infrastructure = getInfrastructure(account, "fineTuning");
     const send = (options: Parameters<typeof infrastructure.retrieveFineTune>[1]) =>
       infrastructure.retrieveFineTune(ref.ids[0]!, options);
     return await this.#seen(id, await callProvider({ account, call, isRead: true, send }, this.#mesh), located);
@@ -88,7 +88,7 @@ export class FineTuningJobs {
     const located = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
     const { account, ref } = located;
     if (action === "resume") refuseUnpriced("A fine-tuning job", membersAt(account, this.#mesh), call);
-    const infrastructure = infrastructureOf(account, "fineTuning");
+    const infrastructure = getInfrastructure(account, "fineTuning");
     const send = (options: Parameters<typeof infrastructure.changeFineTune>[2]) =>
       infrastructure.changeFineTune(ref.ids[0]!, action, options);
     return await this.#seen(id, await callProvider({ account, call, send }, this.#mesh), located);
@@ -101,7 +101,7 @@ export class FineTuningJobs {
    */
   async listOf(id: string, what: string, call: ObjectCall): Promise<ObjectPage> {
     const { account, ref } = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
-    const infrastructure = infrastructureOf(account, "fineTuning");
+    const infrastructure = getInfrastructure(account, "fineTuning");
     const path = `${encodeURIComponent(ref.ids[0]!)}/${what}`;
     const send = (options: Parameters<typeof infrastructure.listOfFineTune>[1]) =>
       infrastructure.listOfFineTune(path, options);
@@ -116,19 +116,19 @@ export class FineTuningJobs {
     const context = { kind: "fine-tuning job", call } as const;
     const last = after === undefined ? undefined : (await locate(after, context, this.#mesh)).ref;
     await call.admit?.();
-    const { records, hasMore } = await objectRecordsOf(this.#mesh).page({
+    const { records, hasMore } = await getObjectRecords(this.#mesh).page({
       kind: "fine-tuning job",
-      owner: ownerOf(call),
+      owner: getObjectOwner(call),
       after: last,
       limit,
     });
     const data = records.map(({ id, object, isOver }) => isOver ? object : this.retrieve(id, call).catch(() => object) // on failure, the last known state
     );
-    return pageOf(await Promise.all(data), hasMore);
+    return toPage(await Promise.all(data), hasMore);
   }
 
   async #seen(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const records = objectRecordsOf(this.#mesh);
+    const records = getObjectRecords(this.#mesh);
     const known = await records.load(located.ref);
     const { training_file, validation_file } = known?.object ?? {};
     const files = known === undefined ? {} : { training_file, validation_file };

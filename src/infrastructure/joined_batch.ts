@@ -24,7 +24,7 @@ export function isOver({ status }: Pick<Batch, "status">): boolean {
 export function joined(parts: readonly Batch[]): Batch {
   const [first] = parts;
   if (parts.length === 1) return first!;
-  const status = statusOf(parts.map((part) => part.status));
+  const status = combineStatus(parts.map((part) => part.status));
   const times: Record<string, number> = {};
   const add = (names: readonly string[], pick: (...times: number[]) => number) => {
     for (const name of names) {
@@ -41,7 +41,7 @@ export function joined(parts: readonly Batch[]): Batch {
     ...times,
     status,
     errors: data.length === 0 ? null : { object: "list", data },
-    request_counts: sumOf(parts.map(({ request_counts }) => request_counts ?? undefined)),
+    request_counts: addCounts(parts.map(({ request_counts }) => request_counts ?? undefined)),
   } as Batch;
 }
 
@@ -49,7 +49,7 @@ export function joined(parts: readonly Batch[]): Batch {
  * Returns the combined status: terminal once all batches are, and then the worst one; before that the earliest status,
  * or `in_progress` if any batch has begun.
  */
-function statusOf(states: readonly BatchStatus[]): BatchStatus {
+function combineStatus(states: readonly BatchStatus[]): BatchStatus {
   const has = (state: BatchStatus) => states.includes(state);
   if (states.every((state) => ends.has(state))) {
     return (["failed", "cancelled", "expired"] as const).find(has) ?? "completed";
@@ -61,7 +61,7 @@ function statusOf(states: readonly BatchStatus[]): BatchStatus {
 
 type Counts = NonNullable<Batch["request_counts"]>;
 
-function sumOf(counts: readonly (Counts | undefined)[]): Counts {
+function addCounts(counts: readonly (Counts | undefined)[]): Counts {
   const sum = (name: keyof Counts) => counts.reduce((total, one) => total + (one?.[name] ?? 0), 0);
   return { total: sum("total"), completed: sum("completed"), failed: sum("failed") };
 }

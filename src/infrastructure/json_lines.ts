@@ -64,7 +64,7 @@ export class LineSplitter {
  * @param maxBytes Maximum line length.
  * @throws {UnsupportedRequestError} When a line is too long.
  */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
   const splitter = new LineSplitter(maxBytes);
   for await (const chunk of chunks) yield* splitter.push(chunk);
   yield* splitter.end();

@@ -6,7 +6,7 @@
 import { memberText } from "../util/json_members.ts";
 import { isObject } from "../util/is_object.ts";
 import { editMemberTexts } from "../util/member_texts.ts";
-import { linesOf } from "./json_lines.ts";
+import { readLines } from "./json_lines.ts";
 
 /** Maximum size of all recorded changes, characters; of further lines only the model's name is restored. */
 const maxChars = 64 * 1024;
@@ -112,7 +112,7 @@ export async function* restoreLines(
   const next = changes === undefined ? () => byName : changesInTurn(changes, byName);
   const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
   let size = 0;
-  for await (const { bytes } of linesOf(content, Infinity)) {
+  for await (const { bytes } of readLines(content, Infinity)) {
     const line = encoder.encode(`${size === 0 ? "" : "\n"}${restoreLine(decoder.decode(bytes), next())}`);
     size += line.length;
     yield line;

@@ -21,7 +21,7 @@ export interface InfrastructureMesh extends RouteDeps {
 }
 
 /** Returns the record of created objects. */
-export function objectRecordsOf({ objects }: Pick<InfrastructureMesh, "objects">): ObjectRecords {
+export function getObjectRecords({ objects }: Pick<InfrastructureMesh, "objects">): ObjectRecords {
   return objects.records!;
 }
 
@@ -42,6 +42,6 @@ export interface ObjectCall {
 }
 
 /** Returns the owner of created objects: the client's identity; empty if clients have no names. */
-export function ownerOf({ client }: Pick<ObjectCall, "client">): string {
+export function getObjectOwner({ client }: Pick<ObjectCall, "client">): string {
   return client?.id ?? "";
 }

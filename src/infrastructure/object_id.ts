@@ -68,13 +68,13 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  *
  * @param secret Signing secret.
  */
-export async function idOf(ref: ObjectRef, secret: string): Promise<string> {
+export async function encodeObjectId(ref: ObjectRef, secret: string): Promise<string> {
   const { provider, account, owner, madeAt, ids, batch } = ref;
   const members = [provider, account, owner, madeAt, ids];
   const { pool, model, endpoint, items, costNanoUsd } = batch ?? {};
   if (batch !== undefined) members.push([pool, model, endpoint, items, costNanoUsd] as string[]);
   const signed = prefixes[ref.kind] + toBase64Url(encoder.encode(JSON.stringify(members)));
-  return signed + await signatureOf(signed, secret);
+  return signed + await signText(signed, secret);
 }
 
 /**
@@ -106,19 +106,19 @@ export function readId(id: string, kind: ObjectKind): UnprovenRef | undefined {
 
 /** Verifies the signature of an id, in constant time. */
 export async function isSignedBy({ signed, signature }: UnprovenRef, secret: string): Promise<boolean> {
-  const right = await signatureOf(signed, secret);
+  const right = await signText(signed, secret);
   let difference = right.length ^ signature.length;
   for (let at = 0; at < right.length; at++) difference |= right.charCodeAt(at) ^ signature.charCodeAt(at);
   return difference === 0;
 }
 
 /** Returns a hash that identifies an API key without revealing it. */
-export async function fingerprintOf(key: string | undefined): Promise<string> {
+export async function hashApiKey(key: string | undefined): Promise<string> {
   if (key === undefined) return "";
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(key))).subarray(0, 6));
 }
 
-async function signatureOf(text: string, secret: string): Promise<string> {
+async function signText(text: string, secret: string): Promise<string> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
   // the prefix separates these signatures from others with the same secret

@@ -75,15 +75,15 @@ export class ObjectRecords {
   }
 
   async save(ref: ObjectRef, record: ObjectRecord): Promise<void> {
-    await this.#all.save(keyOf(ref), encoder.encode(JSON.stringify(record)));
+    await this.#all.save(toRecordKey(ref), encoder.encode(JSON.stringify(record)));
   }
 
   async load(ref: ObjectRef): Promise<ObjectRecord | undefined> {
-    return await this.#read(keyOf(ref));
+    return await this.#read(toRecordKey(ref));
   }
 
   async delete(ref: ObjectRef): Promise<void> {
-    await this.#all.delete(keyOf(ref));
+    await this.#all.delete(toRecordKey(ref));
   }
 
   /** Returns the objects of all owners that are not in a terminal state. */
@@ -95,9 +95,9 @@ export class ObjectRecords {
 
   /** Returns a page of objects by creation time. */
   async page({ kind, owner, after, limit, isAscending = false, matches = () => true }: PageOptions): Promise<Page> {
-    const keys = [...await this.#all.list(folderOf(kind, owner))].sort();
+    const keys = [...await this.#all.list(getRecordFolder(kind, owner))].sort();
     if (!isAscending) keys.reverse();
-    const last = after && keyOf(after);
+    const last = after && toRecordKey(after);
     const records: ObjectRecord[] = [];
     for (const key of keys) {
       if (last !== undefined && (isAscending ? key <= last : key >= last)) continue;
@@ -111,7 +111,7 @@ export class ObjectRecords {
 
   /** Runs tasks on one object one after the other, in all processes on one storage. */
   async inTurn<Result>(ref: ObjectRef, work: () => Promise<Result>): Promise<Result> {
-    const key = keyOf(ref);
+    const key = toRecordKey(ref);
     const locked = () => this.#locked(key, work);
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(locked, locked);
     this.#turns.set(key, turn);
@@ -143,13 +143,13 @@ export class ObjectRecords {
   }
 }
 
-function folderOf(kind: ObjectKind, owner: string): string {
+function getRecordFolder(kind: ObjectKind, owner: string): string {
   return `${keyPrefix}${kind}/${owner === "" ? "-" : encodeURIComponent(owner)}/`;
 }
 
 /** Returns a key that sorts by time. The hash of the ids makes keys of the same time unique. */
-function keyOf({ kind, owner, madeAt, ids }: ObjectRef): string {
-  return `${folderOf(kind, owner)}${String(madeAt).padStart(15, "0")}-${hash53(ids.join(" ")).toString(36)}`;
+function toRecordKey({ kind, owner, madeAt, ids }: ObjectRef): string {
+  return `${getRecordFolder(kind, owner)}${String(madeAt).padStart(15, "0")}-${hash53(ids.join(" ")).toString(36)}`;
 }
 
 class MemoryRecords implements Records {

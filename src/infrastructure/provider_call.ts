@@ -13,7 +13,7 @@ import {
   RateLimitError,
 } from "../errors.ts";
 import { Connection } from "../pipeline/connection.ts";
-import { AttemptTimeout, type Failure, failureOf } from "../pipeline/failure.ts";
+import { AttemptTimeout, type Failure, toFailure } from "../pipeline/failure.ts";
 import { IncomingBody } from "../pipeline/incoming_body.ts";
 import { isIncoming } from "../util/chunks.ts";
 import { isOverload } from "../util/resource_lack.ts";
@@ -69,14 +69,14 @@ export async function tryProvider<Result>(
   const { signal, timeoutMs, admit } = call;
   const { runtime } = mesh;
   await admit?.();
-  const connection = connectionOf(account, call, mesh);
+  const connection = openConnection(account, call, mesh);
   const late = new DeadlineError(`The request timed out after ${timeoutMs} ms`);
   const cancelDeadline = runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));
   const onAbort = () => connection.abort(signal!.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener("abort", onAbort);
   try {
-    const value = await untilAborted(send(optionsOf(connection, runtime)), connection.stop);
+    const value = await untilAborted(send(createCallOptions(connection, runtime)), connection.stop);
     connection.close();
     return { value };
   } catch (error) {
@@ -88,7 +88,7 @@ export async function tryProvider<Result>(
 }
 
 /** Returns the options of a call, whose body may be a stream. */
-function optionsOf(connection: Connection, { disk }: Pick<Runtime, "disk">): CallOptions {
+function createCallOptions(connection: Connection, { disk }: Pick<Runtime, "disk">): CallOptions {
   return {
     signal: connection.signal,
     credential: connection.credential,
@@ -97,19 +97,19 @@ function optionsOf(connection: Connection, { disk }: Pick<Runtime, "disk">): Cal
       if (!isIncoming(body)) return await connection.send(request);
       const incoming = new IncomingBody(body, connection);
       // browsers cannot stream a request body over HTTP/1.1
-      return await connection.send({ ...request, body: disk === undefined ? await allOf(incoming) : incoming });
+      return await connection.send({ ...request, body: disk === undefined ? await collectChunks(incoming) : incoming });
     },
   };
 }
 
-async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+async function collectChunks(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return all;
 }
 
 /** Opens a connection of an account for a call, with an idle timeout. */
-export function connectionOf(
+export function openConnection(
   { instance, key }: Account,
   { userAgent }: ObjectCall,
   { runtime }: Pick<InfrastructureMesh, "runtime">,
@@ -138,9 +138,9 @@ export function failedCall(thrown: unknown, connection: Connection, context: Fai
   if (isOverload(error)) return { error, neverSent: true, possiblyBilled: false };
   const failure: Failure = aborted && error === late
     ? { kind: "timeout", message: late!.message, neverSent: false, retryable: false }
-    : failureOf(error, instance.provider!, mesh.redact);
+    : toFailure(error, instance.provider!, mesh.redact);
   return {
-    error: errorOf(failure, { provider: instance.entry.id, isRead, possiblyBilled }),
+    error: toObjectError(failure, { provider: instance.entry.id, isRead, possiblyBilled }),
     neverSent,
     possiblyBilled,
   };
@@ -152,7 +152,7 @@ interface ErrorContext {
   readonly possiblyBilled: boolean;
 }
 
-function errorOf(failure: Failure, { provider, isRead, possiblyBilled }: ErrorContext): MeshError {
+function toObjectError(failure: Failure, { provider, isRead, possiblyBilled }: ErrorContext): MeshError {
   const { kind, message, status = 0, fault, retryAfterMs } = failure;
   if (kind === "rate_limited") {
     return new RateLimitError(`The provider "${provider}" is rate-limited`, {

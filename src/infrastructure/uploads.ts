@@ -7,7 +7,7 @@ import type { CallOptions } from "../contracts/provider.ts";
 import { ProviderError, UnsupportedRequestError } from "../errors.ts";
 import { invalid, missing } from "../pipeline/check_body.ts";
 import type { Member, Pool, ProviderInstance } from "../registry/registry.ts";
-import { type Account, infrastructureOf, maxFileBytes, newAccount } from "./account.ts";
+import { type Account, getInfrastructure, maxFileBytes, newAccount } from "./account.ts";
 import { refuseUnpriced } from "./batch_money.ts";
 import { BatchFile } from "./batch_file.ts";
 import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
@@ -220,7 +220,7 @@ async function trySending(account: Account, sending: Sending & UploadParts) {
   const { "mesh[pool]": _pool, ...fields } = given;
   const content = new TrackedContent(sending.content());
   const upload = { name, type, content, fields, laterFields };
-  const send = (options: CallOptions) => infrastructureOf(account, "files").uploadFile(upload, options);
+  const send = (options: CallOptions) => getInfrastructure(account, "files").uploadFile(upload, options);
   const end = await tryProvider({ account, call, send }, mesh);
   return "value" in end ? end : { ...end, neverSent: end.neverSent && !content.isBegun };
 }
@@ -236,7 +236,7 @@ function sizeLimit(instance: ProviderInstance): CountedContent["limit"] {
 /** Deletes uploaded files that are not needed, ignoring failures. */
 async function discard(files: readonly FileObject[], account: Account, mesh: InfrastructureMesh): Promise<void> {
   const call: ObjectCall = { requestId: "", timeoutMs: discardMs };
-  const infrastructure = infrastructureOf(account, "files");
+  const infrastructure = getInfrastructure(account, "files");
   await Promise.allSettled(
     files.map(({ id }) =>
       callProvider({ account, call, send: (options) => infrastructure.deleteFile(id, options) }, mesh)

@@ -54,7 +54,7 @@ export class Membership {
   /** Adds a model to a pool, once. */
   add(names: MemberNames, now: number): void {
     const { pool, model, provider } = names;
-    const key = keyOf(names);
+    const key = toMemberKey(names);
     if (this.#members.has(key)) return;
     const counters = [
       this.countersOf("pool", pool),
@@ -62,7 +62,7 @@ export class Membership {
       this.countersOf("provider", provider),
     ];
     const owners = [names, { model, provider }, { provider }];
-    const standbyOwners = owners.filter((owner) => this.#ownersInStandby.has(keyOf(owner))).length;
+    const standbyOwners = owners.filter((owner) => this.#ownersInStandby.has(toMemberKey(owner))).length;
     const member = { names, counters, standbyOwners };
     this.#members.set(key, member);
     this.#index.add(member);
@@ -71,7 +71,7 @@ export class Membership {
 
   /** Puts an owner in standby. Returns false if it already was. */
   enterStandby(owner: BreakerOwner, now: number): boolean {
-    const key = keyOf(owner);
+    const key = toMemberKey(owner);
     if (this.#ownersInStandby.has(key)) return false;
     this.#ownersInStandby.add(key);
     for (const member of this.#index.find(owner)) {
@@ -82,7 +82,7 @@ export class Membership {
 
   /** Ends the standby of an owner. Has no effect if it is not in standby. */
   leaveStandby(owner: BreakerOwner, now: number): void {
-    if (!this.#ownersInStandby.delete(keyOf(owner))) return;
+    if (!this.#ownersInStandby.delete(toMemberKey(owner))) return;
     for (const member of this.#index.find(owner)) {
       if (--member.standbyOwners === 0) { for (const each of member.counters) each.memberChanged(false, now); }
     }
@@ -100,6 +100,6 @@ export class Membership {
 }
 
 /** Returns a map key. JSON, since names may contain any character. */
-function keyOf({ pool, model, provider }: BreakerOwner): string {
+function toMemberKey({ pool, model, provider }: BreakerOwner): string {
   return JSON.stringify([pool, model, provider]);
 }

@@ -9,9 +9,9 @@ import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
 import { notifySafely } from "./notify.ts";
-import { type ConfiguredSink, Output, rankOf, type RecordKind, SinkLosses } from "./output.ts";
+import { type ConfiguredSink, Output, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
-import type { requestLogOf } from "./request_log.ts";
+import type { toRequestLog } from "./request_log.ts";
 
 type Listeners = { readonly [Kind in keyof HubEvents]: ((event: HubEvents[Kind]) => void)[] };
 
@@ -46,7 +46,7 @@ export class Hub {
   #stamp = "";
   #stampedAt = NaN;
   #logged: readonly Output[] = [];
-  #requestLogOf: typeof requestLogOf | undefined;
+  #requestLogOf: typeof toRequestLog | undefined;
   #payloadBytes = 0;
   /** The sink that creates spans. */
   #spans: Output | undefined;
@@ -87,7 +87,7 @@ export class Hub {
   /** Replaces the configured sinks. The request log is imported if a sink logs requests. */
   async configure(sinks: readonly ConfiguredSink[]): Promise<void> {
     if (sinks.some(({ logging }) => logging !== undefined)) {
-      this.#requestLogOf = (await import("./request_log.ts")).requestLogOf;
+      this.#requestLogOf = (await import("./request_log.ts")).toRequestLog;
     }
     const losses = new Map<Observability, SinkLosses>();
     const outputs = sinks.map(({ id, ...output }) => {
@@ -204,7 +204,7 @@ export class Hub {
 
   /** Whether any sink receives traces of a severity. Check it before building a trace in the request path. */
   isTraced(severity: Severity): boolean {
-    return rankOf(severity) >= this.#minRank;
+    return rankSeverity(severity) >= this.#minRank;
   }
 
   /** Emits a trace entry to all sinks that receive its severity. */
@@ -271,7 +271,7 @@ export class Hub {
   }
 
   #trace(facts: TraceFacts, outputs: readonly Output[]): void {
-    const rank = rankOf(facts.severity);
+    const rank = rankSeverity(facts.severity);
     const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...redactAll(facts, this.#redact) };
     for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
   }

@@ -81,7 +81,7 @@ export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readon
       samples: [...hub.lost].map(([sink, value]) => ({ labels: { sink }, value })),
     },
   ];
-  return scope === undefined ? families : families.map((family) => ownOf(family, scope));
+  return scope === undefined ? families : families.map((family) => restrictFamily(family, scope));
 }
 
 /** Gauges of budgets, in USD. */
@@ -106,7 +106,7 @@ function budgetFamilies(budgets: readonly BudgetNow[]): readonly MetricFamily[] 
 }
 
 /** Returns the samples of a family that a client may see: its own, and the state of models in its pools. */
-function ownOf(family: MetricFamily, { id, pools }: MetricsScope): MetricFamily {
+function restrictFamily(family: MetricFamily, { id, pools }: MetricsScope): MetricFamily {
   const isOwn = ({ labels }: Pick<Sample, "labels">) =>
     id !== undefined && labels.client !== undefined ||
     id !== undefined && labels.scope === "client" && labels.id === id ||

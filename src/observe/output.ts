@@ -10,7 +10,7 @@ import type { Observability } from "../contracts/observability.ts";
 const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
 
 /** Returns the rank of a severity; 0 is the least severe. */
-export function rankOf(severity: Severity): number {
+export function rankSeverity(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
@@ -84,7 +84,7 @@ export class Output {
     this.takes = takes;
     this.takesRefused = takes.logging !== undefined;
     const { tracing } = takes;
-    this.minRank = tracing === undefined ? severities.length : rankOf(sink.minSeverity ?? tracing.minSeverity);
+    this.minRank = tracing === undefined ? severities.length : rankSeverity(sink.minSeverity ?? tracing.minSeverity);
   }
 
   /** Returns the event as this sink receives it; undefined if it does not. */

@@ -28,13 +28,13 @@ export class Redactor {
 
   /** Adds a secret, in all encodings in which it may appear. */
   add(value: string): void {
-    for (const form of formsOf(value)) this.#known.add(form);
+    for (const form of listSpellings(value)) this.#known.add(form);
     this.#forms = undefined; // sorted when needed: there may be many secrets
   }
 
   /** Adds a short-lived token. Only the most recent ones are kept. */
   addToken(value: string): void {
-    this.#tokens = [byLength(formsOf(value)), ...this.#tokens].slice(0, maxTokens);
+    this.#tokens = [byLength(listSpellings(value)), ...this.#tokens].slice(0, maxTokens);
   }
 
   /** Replaces secrets in a string by `[redacted]`. */
@@ -63,7 +63,7 @@ export function redactAll<Value>(value: Value, redact: (text: string) => string)
   return copy(value, 0) as Value;
 }
 
-function formsOf(value: string): readonly string[] {
+function listSpellings(value: string): readonly string[] {
   if (value.length < minSecretLength) return [];
   return [value, encodeURIComponent(value), base64(value), jsonText(value)];
 }

@@ -20,7 +20,7 @@ const ellipsis = "…";
  * @param settings Level of detail.
  * @param redact Replaces secrets in a string.
  */
-export function requestLogOf(
+export function toRequestLog(
   { record, tokensIn, tokensOut, tokensCached, costNanoUsd, payloads }: FinishedRequest,
   settings: LoggingSettings,
   redact: (text: string) => string,

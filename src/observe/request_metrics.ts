@@ -150,7 +150,7 @@ export class RequestMetrics {
     owner: string,
   ): Consumption {
     const { pool, model, provider, client } = labels;
-    return made(this.#consumption, keyOf([pool, model, provider, client, owner]), () => ({
+    return made(this.#consumption, joinLabels([pool, model, provider, client, owner]), () => ({
       labels,
       owner,
       byStatus: new Map(),
@@ -161,7 +161,7 @@ export class RequestMetrics {
   }
 
   #durationsOf(labels: Labels): Durations {
-    return made(this.#durations, keyOf(Object.values(labels)), () => ({
+    return made(this.#durations, joinLabels(Object.values(labels)), () => ({
       labels,
       whole: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
@@ -171,7 +171,7 @@ export class RequestMetrics {
   }
 }
 
-function tokensOf({ labels, tokensIn, tokensOut }: Consumption): readonly Sample[] {
+function toTokenSamples({ labels, tokensIn, tokensOut }: Consumption): readonly Sample[] {
   if (labels.pool === "") return [];
   return [
     { labels: { ...labels, direction: "input" }, value: tokensIn },
@@ -184,7 +184,7 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
 }
 
 function count(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
-  made(counters, keyOf(Object.values(labels)), () => ({ labels, value: 0 })).value++;
+  made(counters, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value++;
 }
 
 function add(counts: Map<string, number>, key: string): void {
@@ -200,7 +200,7 @@ function made<Value>(values: Map<string, Value>, key: string, make: () => Value)
 }
 
 /** Joins values to a map key. Names in a configuration contain no control characters. */
-function keyOf(values: readonly string[]): string {
+function joinLabels(values: readonly string[]): string {
   return values.join("\n");
 }
 
@@ -212,7 +212,7 @@ function countOrZero(value: number | undefined): number {
 function summed(samples: readonly Sample[]): readonly Sample[] {
   const sums = new Map<string, { readonly labels: Labels; value: number }>();
   for (const { labels, value } of samples) {
-    made(sums, keyOf(Object.values(labels)), () => ({ labels, value: 0 })).value += value;
+    made(sums, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value += value;
   }
   return [...sums.values()];
 }
@@ -234,7 +234,7 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
       name: "modelmesh_tokens_total",
       help: "Input and output tokens.",
       type: "counter",
-      samples: summed(consumption.flatMap(tokensOf)),
+      samples: summed(consumption.flatMap(toTokenSamples)),
     },
     {
       name: "modelmesh_cost_usd_total",

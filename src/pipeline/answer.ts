@@ -45,6 +45,6 @@ export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer | ContentA
  *
  * @param routed The routed response.
  */
-export function factsOf(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
+export function toAnswerFacts(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
   return { requestId: request.id, routing, dropped };
 }

@@ -8,7 +8,7 @@ import { StreamInterruptedError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
-import { AttemptTimeout, failureOf } from "./failure.ts";
+import { AttemptTimeout, toFailure } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
 import { clientDisconnect, type Routed } from "./routed.ts";
@@ -180,7 +180,7 @@ export class AnswerStream {
 
   #interrupted(error: unknown): StreamInterruptedError {
     const { member } = this.#parts.routed;
-    const failure = failureOf(error, member.model.instance.provider!, this.#parts.redact);
+    const failure = toFailure(error, member.model.instance.provider!, this.#parts.redact);
     const interrupted = new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
     this.#close({ kind: "interrupted", reason: interrupted });
     return interrupted;

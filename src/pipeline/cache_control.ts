@@ -65,14 +65,16 @@ function unmarked(value: unknown): unknown {
     if (Array.isArray(member)) rest[name] = member.map(unmarked);
     else if (isMarked(member)) rest[name] = unmarked(member);
   }
-  return Array.isArray(rest.content) ? { ...rest, content: plainOf(rest.content, rest.role) || rest.content } : rest;
+  return Array.isArray(rest.content)
+    ? { ...rest, content: toPlainContent(rest.content, rest.role) || rest.content }
+    : rest;
 }
 
 /**
  * Content that consists of one text part, only to carry a marker, becomes a string: not every API accepts parts. Those
  * of instructions are joined.
  */
-function plainOf(parts: readonly unknown[], role: unknown): string | undefined {
+function toPlainContent(parts: readonly unknown[], role: unknown): string | undefined {
   const isJoined = role === "system" || role === "developer";
   const texts = parts.flatMap((part) => isObject(part) && typeof part.text === "string" ? part.text : []);
   return texts.length === parts.length && (isJoined || texts.length === 1) ? texts.join("\n\n") : undefined;

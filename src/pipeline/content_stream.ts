@@ -7,7 +7,7 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
-import { AttemptTimeout, failureOf } from "./failure.ts";
+import { AttemptTimeout, toFailure } from "./failure.ts";
 import { type AnswerUsage, clientDisconnect, type Routed, type Served } from "./routed.ts";
 
 /** Content whose first bytes have been received. */
@@ -108,7 +108,7 @@ export class ContentStream {
       this.#end("success");
       return undefined;
     } catch (error) {
-      const { message } = failureOf(error, member.model.instance.provider!, this.#parts.redact);
+      const { message } = toFailure(error, member.model.instance.provider!, this.#parts.redact);
       const reason = new StreamInterruptedError(`The answer was cut short: ${message}`, "");
       if (!this.#end("failure", reason)) throw error;
       this.#parts.onInterrupt();

@@ -44,14 +44,14 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
         request_id: request.id,
         ...(previous.status === undefined ? {} : { status: previous.status }),
       };
-      hub.event({ ...rotationOf(pool, previous.model, member), reason: previous.outcome, metadata });
+      hub.event({ ...toRotation(pool, previous.model, member), reason: previous.outcome, metadata });
     }
   } else if (!isIsolated(plan)) {
     const before = pool.current;
     const after = moveTo(choice, pool);
-    const reason = before && before !== after && causeOf(before, after, context);
+    const reason = before && before !== after && findRotationCause(before, after, context);
     if (reason) {
-      hub.event({ ...rotationOf(pool, before.model.name, after), reason, metadata: { request_id: request.id } });
+      hub.event({ ...toRotation(pool, before.model.name, after), reason, metadata: { request_id: request.id } });
     }
     member.standbysSeen = member.state.standbyCount;
   }
@@ -90,7 +90,7 @@ function moveTo({ member, candidates }: Choice, pool: Pool): Member {
 }
 
 /** The reason for which a pool has changed its model; undefined if its strategy distributes requests. */
-function causeOf({ state }: Member, after: Member, context: RequestContext): string | undefined {
+function findRotationCause({ state }: Member, after: Member, context: RequestContext): string | undefined {
   const { plan: { pool, load }, clock } = context;
   if (state.status === "standby") return state.reason;
   if (strategyFor(after, pool).current === undefined) {
@@ -113,7 +113,7 @@ function strategyFor({ state }: Member, pool: Pool): SelectionStrategy {
   return pool.fallback === undefined ? pool.strategy : findLeadingTier([state], pool.routing, pool).strategy;
 }
 
-function rotationOf({ name: pool }: Pool, from: string, { model: { name, instance } }: Member) {
+function toRotation({ name: pool }: Pool, from: string, { model: { name, instance } }: Member) {
   return { event: "rotation", pool, model: name, provider: instance.entry.id, from, to: name } as const;
 }
 

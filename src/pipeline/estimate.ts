@@ -64,7 +64,7 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
   const answers = typeof n === "number" && n > 1 ? Math.ceil(n) : 1;
   const limit = outputLimit(body);
   const soundTokens = size.compressedBytes / bytesPerTokenCompressed + size.sampledBytes / bytesPerTokenSampled;
-  const input = tokensOf(size.text, high) + tokensOf(size.schema, high) +
+  const input = countTokens(size.text, high) + countTokens(size.schema, high) +
     size.schemaNodes * tokensPerSchemaNode + size.messages * tokensPerMessage +
     size.images * tokensPerImage + soundTokens +
     size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
@@ -80,7 +80,7 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
  * @param size The size of the request.
  */
 export function minTokens({ text, schema }: RequestSize): number {
-  return Math.floor(tokensOf(text, low) + tokensOf(schema, low) * schemaShare);
+  return Math.floor(countTokens(text, low) + countTokens(schema, low) * schemaShare);
 }
 
 /**
@@ -101,11 +101,11 @@ export function outputLimit({ max_completion_tokens, max_tokens }: ChatCompletio
  *
  * @param ratios Characters per token.
  */
-export function tokensOf({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios = high): number {
+export function countTokens({ latin, alphabetic, ideographic }: TextSize, ratios: Ratios = high): number {
   return latin / ratios.latin + alphabetic / ratios.alphabetic + ideographic / ratios.ideographic;
 }
 
 /** The minimum tokens of a text. */
-export function lowTokensOf(size: TextSize): number {
-  return Math.floor(tokensOf(size, low));
+export function countMinTokens(size: TextSize): number {
+  return Math.floor(countTokens(size, low));
 }

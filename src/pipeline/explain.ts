@@ -50,7 +50,7 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const found = eligibility({ request, pool, registry, choice, applyFilter });
   const context = new RequestContext({ request, pool, ...found }, deps);
   try {
-    const order = orderOf(context);
+    const order = findRotationOrder(context);
     const ordered = new Set(order.map(({ model }) => model));
     for (const member of found.eligible) {
       const { model: { name }, state } = member;
@@ -82,7 +82,7 @@ function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
 }
 
 /** The order of rotation, if each model fails. */
-function orderOf(context: RequestContext): Explanation["order"] {
+function findRotationOrder(context: RequestContext): Explanation["order"] {
   const { plan, deps } = context;
   const { pool, load, request: { session }, prefer } = plan;
   const selection = selectionContext({ pool, load, session, isConstrained: false, tried: new Set() }, deps.runtime);

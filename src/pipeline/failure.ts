@@ -41,11 +41,11 @@ export class AttemptTimeout extends Error {
  * @param provider The provider, which may classify errors itself.
  * @param redact Redacts secrets in a string, since providers echo keys.
  */
-export function failureOf(error: unknown, provider: Provider, redact: (text: string) => string): Failure {
+export function toFailure(error: unknown, provider: Provider, redact: (text: string) => string): Failure {
   if (error instanceof AttemptTimeout) {
     return { kind: "timeout", message: error.message, neverSent: false, retryable: true };
   }
-  const facts = { ...classOf(error, provider), neverSent: NetworkError.isInstance(error) && error.neverSent };
+  const facts = { ...classifyError(error, provider), neverSent: NetworkError.isInstance(error) && error.neverSent };
   if (!UpstreamError.isInstance(error)) {
     // the message of an unexpected error may quote anything
     return { ...facts, message: NetworkError.isInstance(error) ? error.message : "The connector failed" };
@@ -63,7 +63,7 @@ export function failureOf(error: unknown, provider: Provider, redact: (text: str
 }
 
 /** A connector that cannot classify its own error counts as broken, and the error as the provider's. */
-function classOf(error: unknown, provider: Provider): { kind: FailureKind; retryable: boolean } {
+function classifyError(error: unknown, provider: Provider): { kind: FailureKind; retryable: boolean } {
   try {
     return {
       kind: callNow(() => provider.classifyError(error)),

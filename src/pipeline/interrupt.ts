@@ -7,7 +7,7 @@ import type { RoutedRequest } from "./request.ts";
 import type { Routed } from "./routed.ts";
 
 /** Traces that a provider failed midway. */
-export function interruptOf(
+export function createInterrupt(
   request: RoutedRequest,
   { pool, member: { state } }: Routed<unknown>,
   { hub }: RouteDeps,

@@ -3,7 +3,7 @@
  * @module
  */
 import { addText, emptyText } from "../util/text_size.ts";
-import { tokensOf } from "./estimate.ts";
+import { countTokens } from "./estimate.ts";
 
 /** A choice of a complete response or of a stream event. */
 interface Choice {
@@ -25,7 +25,7 @@ export class OutputEstimate {
 
   /** Output tokens so far. */
   get tokens(): number {
-    return Math.ceil(tokensOf(this.#size));
+    return Math.ceil(countTokens(this.#size));
   }
 
   #addPart(part: Record<string, unknown>): void {

@@ -57,7 +57,7 @@ function hasForeignEntry(message: ChatMessage, own: OwnState): boolean {
 /** Entries without the state of other vendors; the same value if there is none. */
 function withOwnEntries(entries: unknown, own: OwnState): unknown {
   if (!Array.isArray(entries) || !entries.some((entry) => isForeign(entry, own))) return entries;
-  return entries.map((entry) => isForeign(entry, own) ? ownOf(entry, own) : entry);
+  return entries.map((entry) => isForeign(entry, own) ? keepOwnState(entry, own) : entry);
 }
 
 function isForeign(entry: JsonObject | null, { names }: OwnState): boolean {
@@ -65,7 +65,7 @@ function isForeign(entry: JsonObject | null, { names }: OwnState): boolean {
     Object.keys(entry.extra_content).some((key) => !names.includes(key));
 }
 
-function ownOf({ extra_content, ...entry }: JsonObject, { names }: OwnState): JsonObject {
+function keepOwnState({ extra_content, ...entry }: JsonObject, { names }: OwnState): JsonObject {
   const own = Object.entries(extra_content!).filter(([key]) => names.includes(key));
   return own.length === 0 ? entry : { ...entry, extra_content: Object.fromEntries(own) };
 }

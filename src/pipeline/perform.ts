@@ -4,7 +4,7 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
-import { type Answer, factsOf } from "./answer.ts";
+import { type Answer, toAnswerFacts } from "./answer.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readModelId, readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -82,6 +82,6 @@ async function performOne<Body extends RequestBody, Response>(
     kind: "whole",
     response,
     costNanoUsd: estimated ? undefined : costNanoUsd,
-    ...factsOf(routed, served),
+    ...toAnswerFacts(routed, served),
   };
 }

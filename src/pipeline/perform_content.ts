@@ -3,10 +3,10 @@
  * @module
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
-import { type ContentAnswer, factsOf } from "./answer.ts";
+import { type ContentAnswer, toAnswerFacts } from "./answer.ts";
 import { ContentStream, type OpenContent, openContent } from "./content_stream.ts";
 import type { RouteDeps } from "./deps.ts";
-import { interruptOf } from "./interrupt.ts";
+import { createInterrupt } from "./interrupt.ts";
 import type { Operation } from "./operation.ts";
 import { readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -24,10 +24,10 @@ export function openingContent(operation: Operation): Call<OpenContent> {
 /** Returns the response to a routed request for content. */
 export function contentAnswer(request: RoutedRequest, routed: Routed<OpenContent>, deps: RouteDeps): ContentAnswer {
   const usage = request.operation.usageIn(routed.answer.body);
-  const onInterrupt = interruptOf(request, routed, deps);
+  const onInterrupt = createInterrupt(request, routed, deps);
   return {
     kind: "content",
-    ...factsOf(request, routed),
+    ...toAnswerFacts(request, routed),
     stream: new ContentStream({ routed, usage, onInterrupt, redact: deps.redact }),
   };
 }

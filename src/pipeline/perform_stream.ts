@@ -4,10 +4,10 @@
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
 import { callNow } from "../util/call_now.ts";
-import { factsOf, type StreamedAnswer } from "./answer.ts";
+import { type StreamedAnswer, toAnswerFacts } from "./answer.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import type { RouteDeps } from "./deps.ts";
-import { interruptOf } from "./interrupt.ts";
+import { createInterrupt } from "./interrupt.ts";
 import { ChunkFilter } from "./chunk_filter.ts";
 import { type OpenStream, openStream } from "./open_stream.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -25,10 +25,10 @@ export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
 export function streamedAnswer(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
   const wantsUsage = Object(request.body.stream_options).include_usage === true;
   const { redact, hub: { payloadBytes: keptBytes } } = deps;
-  const onInterrupt = interruptOf(request, routed, deps);
+  const onInterrupt = createInterrupt(request, routed, deps);
   return {
     kind: "stream",
     stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact, keptBytes }),
-    ...factsOf(request, routed),
+    ...toAnswerFacts(request, routed),
   };
 }

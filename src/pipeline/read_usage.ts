@@ -38,9 +38,9 @@ export function readUsage(usage: unknown, bound: number): TokenCounts {
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, prompt_cache_hit_tokens } = Object(
     usage,
   );
-  const [read, written] = [countOf(prompt_tokens, bound), countOf(completion_tokens, bound)];
+  const [read, written] = [readCount(prompt_tokens, bound), readCount(completion_tokens, bound)];
   const sum = (read ?? 0) + (written ?? 0);
-  const total = countOf(total_tokens, bound, sum);
+  const total = readCount(total_tokens, bound, sum);
   const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
   const output = written ?? (total === undefined || read === undefined ? undefined : total - read);
   // some vendors report cached tokens under another name
@@ -49,8 +49,8 @@ export function readUsage(usage: unknown, bound: number): TokenCounts {
     input,
     output,
     tokens: total ?? (input === undefined || output === undefined ? undefined : sum),
-    cached: countOf(cached_tokens, input),
-    cacheWrite: countOf(cache_write_tokens, input),
+    cached: readCount(cached_tokens, input),
+    cacheWrite: readCount(cache_write_tokens, input),
   };
 }
 
@@ -61,12 +61,12 @@ export function readUsage(usage: unknown, bound: number): TokenCounts {
  */
 export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {
   const { prompt_tokens, total_tokens } = Object(usage);
-  const input = countOf(prompt_tokens, maxTokens) ?? countOf(total_tokens, maxTokens);
+  const input = readCount(prompt_tokens, maxTokens) ?? readCount(total_tokens, maxTokens);
   const isEstimated = input === undefined;
   const tokens = input ?? load.input;
   return { quantities: { input: tokens, output: 0 }, tokens, isEstimated };
 }
 
-function countOf(value: unknown, most = 0, least = 0): number | undefined {
+function readCount(value: unknown, most = 0, least = 0): number | undefined {
   return Number.isInteger(value) && value as number >= least && value as number <= most ? value as number : undefined;
 }

@@ -68,7 +68,7 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   const ms = context.clock.monotonic() - permit.admittedAt;
   context.addStep(member, { outcome: kind, ms, status, error: findWords(failure) });
   recordProviderError(member.model.instance, failure, context.deps);
-  release(admitted, outcomeOf(failed, context.plan.pool), { status, kind });
+  release(admitted, classifyOutcome(failed, context.plan.pool), { status, kind });
   context.failures.push(failed);
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
   if (isProviders) context.ruledOut.add(member.model.instance.entry.id);
@@ -103,7 +103,7 @@ function release({ context, member, permit }: AdmittedModel, outcome: Outcome, e
 }
 
 /** An invalid request, or a standby that the vendor requests, does not count as a failure of the model. */
-function outcomeOf({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
+function classifyOutcome({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
   if (failure.status !== undefined && routing.deactivation.errorCodes.has(failure.status)) return "failure";
   return next.standby !== undefined || failure.kind === "request" ? "none" : "failure";
 }

@@ -11,7 +11,7 @@ import { mayPass } from "../util/passing.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /** Returns the error of a request that no model has served. */
-export function errorOf(context: RequestContext): MeshError {
+export function createRequestError(context: RequestContext): MeshError {
   const { plan: { eligible, pool }, failures, clock } = context;
   const now = clock.monotonic();
   for (const member of eligible) {
@@ -58,11 +58,11 @@ function addBudgetDenial(member: Member, { plan, denials }: RequestContext, now:
 /** The reason a candidate has not served; undefined for one that was skipped because its provider was excluded. */
 function exclusionReason(candidate: Member, { failures, denials }: RequestContext): string | undefined {
   const failed = failures.find(({ member }) => member.model === candidate.model);
-  return failed?.failure.kind ?? kindOf(denials.get(candidate)?.reason ?? candidate.state.reason);
+  return failed?.failure.kind ?? toErrorKind(denials.get(candidate)?.reason ?? candidate.state.reason);
 }
 
 /** Maps denials and standbys to the error table. */
-function kindOf(reason: AdmissionDenial["reason"] | StandbyReason | undefined): string | undefined {
+function toErrorKind(reason: AdmissionDenial["reason"] | StandbyReason | undefined): string | undefined {
   if (reason === "budget_limit" || reason === "provider_budget") return "budget";
   return reason === "min_delta" || reason === "max_rpm" ? "rate_limited" : reason;
 }
@@ -114,7 +114,7 @@ function answeredError(failures: readonly FailedAttempt[], retryAfterMs: number 
     return new ProviderError(message, { ...facts, code: "upstream_auth_error", status: 502 });
   }
   const tried = failures.map(describeFailure).join(", ");
-  const message = `Every model that was tried failed: ${[tried, ...hintsOf(failures)].join(". ")}`;
+  const message = `Every model that was tried failed: ${[tried, ...collectHints(failures)].join(". ")}`;
   return failures.every(isOverloaded)
     ? new ProviderError(message, { ...facts, code: "overloaded", status: 503, retryAfterMs })
     : new ProviderError(message, { ...facts, code: "all_attempts_failed", status: 502, retryAfterMs });
@@ -130,7 +130,7 @@ function describeRefusedKey({ member, failure: { status, host } }: FailedAttempt
 }
 
 /** Messages of failures without an error from the provider, and refused keys. They contain the advice for the caller. */
-function hintsOf(failures: readonly FailedAttempt[]): Set<string> {
+function collectHints(failures: readonly FailedAttempt[]): Set<string> {
   return new Set(failures.flatMap(({ member, failure: { fault, kind, message } }) => {
     if (kind === "auth") return `The provider "${member.model.instance.entry.id}" refused its key`;
     return fault === undefined ? message : [];

@@ -23,7 +23,7 @@ export async function route<T>(request: RoutedRequest, call: Call<T>, deps: Rout
   const pool = registry.relist === undefined
     ? poolFor(request.model, request, registry)
     : await onceListed(request, deps);
-  const choice = request.routingConstraints && await choiceOf({ request, pool, registry });
+  const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
@@ -37,7 +37,7 @@ async function onceListed(request: RoutedRequest, deps: RouteDeps): Promise<Pool
 }
 
 /** Most requests have no routing constraints, so the code for them is imported with the first one that has. */
-async function choiceOf(context: EligibilityContext): Promise<ModelChoice | undefined> {
+async function chooseModels(context: EligibilityContext): Promise<ModelChoice | undefined> {
   const { modelChoice } = await import("./model_choice.ts");
   return modelChoice(context);
 }

@@ -10,13 +10,13 @@ import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts"
 import { applyStrategy } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
-import { errorOf } from "./request_error.ts";
+import { createRequestError } from "./request_error.ts";
 import type { RequestPlan } from "./plan.ts";
 import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Call, Routed } from "./routed.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
-import { emitRecord, readFault, recordOf, type RequestFault } from "./routing_record.ts";
+import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
 import { selectionContext } from "./selection_context.ts";
 import type { ServedTry } from "./try_once.ts";
 
@@ -66,7 +66,7 @@ export class Routing<T> {
         if (empty !== undefined) break; // the first of two empty responses is returned
         empty = success;
       }
-      if (empty === undefined) throw errorOf(this.#context);
+      if (empty === undefined) throw createRequestError(this.#context);
       return this.#commit(empty);
     } catch (error) {
       this.#fail(error);
@@ -164,7 +164,7 @@ export class Routing<T> {
     const { clock, plan } = context;
     const { member, answered: { served, connection, dropped } } = success;
     reportServed(member, context);
-    const routing = recordOf(context, { member, by: connection.servedBy });
+    const routing = createRoutingRecord(context, { member, by: connection.servedBy });
     context.commit();
     const answeredAt = clock.monotonic();
     let isOver = false;
@@ -192,7 +192,7 @@ export class Routing<T> {
   #fail(error: unknown): void {
     const context = this.#context;
     context.end();
-    const record = recordOf(context);
+    const record = createRoutingRecord(context);
     const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
     const { status, code } = readFault(error, context);
     emitRecord(record, context, { status, code, outcome });

@@ -63,21 +63,21 @@ const maxPriceUsd = 1_000_000;
 const nanoPerUsd = 1_000_000_000;
 
 const headerReaders: Readonly<Record<string, Reader>> = {
-  only: (value, field, draft) => draft.only = listOf(split(value, field), field),
-  ignore: (value, field, draft) => draft.ignore = listOf(split(value, field), field),
-  order: (value, field, draft) => draft.order = listOf(split(value, field), field),
-  "max-price": (value, field, draft) => draft.maxPrice = priceOf(decimal(value), field),
-  deadline: (value, field, draft) => draft.deadlineMs = durationOf(value, field),
+  only: (value, field, draft) => draft.only = readNameList(split(value, field), field),
+  ignore: (value, field, draft) => draft.ignore = readNameList(split(value, field), field),
+  order: (value, field, draft) => draft.order = readNameList(split(value, field), field),
+  "max-price": (value, field, draft) => draft.maxPrice = readPriceLimit(decimal(value), field),
+  deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
 };
 
 const bodyReaders: Readonly<Record<string, Reader>> = {
-  only: (value, field, draft) => draft.only = listOf(value, field),
-  ignore: (value, field, draft) => draft.ignore = listOf(value, field),
-  order: (value, field, draft) => draft.order = listOf(value, field),
-  max_price: (value, field, draft) => draft.maxPrice = priceOf(value, field),
-  deadline: (value, field, draft) => draft.deadlineMs = durationOf(value, field),
-  session: (value, field, draft) => draft.session = textOf(value, field, maxNameChars),
-  tags: (value, field, draft) => draft.tags = tagsOf(value, field),
+  only: (value, field, draft) => draft.only = readNameList(value, field),
+  ignore: (value, field, draft) => draft.ignore = readNameList(value, field),
+  order: (value, field, draft) => draft.order = readNameList(value, field),
+  max_price: (value, field, draft) => draft.maxPrice = readPriceLimit(value, field),
+  deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
+  session: (value, field, draft) => draft.session = readConstraintText(value, field, maxNameChars),
+  tags: (value, field, draft) => draft.tags = readTags(value, field),
 };
 
 /**
@@ -123,7 +123,7 @@ function readHeader(header: string, draft: Draft): void {
     if (at < 0 && !Object.hasOwn(headerReaders, name)) {
       throw invalid(field, 'is no routing field: write fields as in "only=groq;deadline=20s"');
     }
-    const reader = readerOf(headerReaders, name, field);
+    const reader = findReader(headerReaders, name, field);
     if (seen.has(name)) throw invalid(field, "is given twice");
     seen.add(name);
     reader(at < 0 ? "" : segment.slice(at + 1).trim(), field, draft);
@@ -135,12 +135,12 @@ function readBody(mesh: unknown, draft: Draft): void {
   for (const [name, value] of Object.entries(mesh)) {
     const param = `mesh.${name.length > maxTagChars ? `${name.slice(0, maxTagChars)}…` : name}`;
     const field: Field = { label: JSON.stringify(param), param };
-    const reader = readerOf(bodyReaders, name, field);
+    const reader = findReader(bodyReaders, name, field);
     if (value !== null && value !== undefined) reader(value, field, draft);
   }
 }
 
-function readerOf(readers: Readonly<Record<string, Reader>>, name: string, field: Field): Reader {
+function findReader(readers: Readonly<Record<string, Reader>>, name: string, field: Field): Reader {
   const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (reader !== undefined) return reader;
   const [likely] = nearest(name.slice(0, maxTagChars), Object.keys(readers), 1);
@@ -155,7 +155,7 @@ function split(value: unknown, field: Field): string[] {
   return names;
 }
 
-function listOf(value: unknown, field: Field): NameList {
+function readNameList(value: unknown, field: Field): NameList {
   const isList = Array.isArray(value) && value.length > 0 && value.length <= maxNames;
   if (!isList || !value.every((name) => isText(name, maxNameChars))) {
     throw invalid(field, `has to be a list of 1 to ${maxNames} names of 1 to ${maxNameChars} characters`);
@@ -168,7 +168,7 @@ function decimal(value: unknown): number {
   return /^\d{1,7}(\.\d{1,12})?$/.test(String(value)) ? Number(value) : NaN;
 }
 
-function priceOf(value: unknown, field: Field): PriceLimit {
+function readPriceLimit(value: unknown, field: Field): PriceLimit {
   if (typeof value === "number" && value >= 0 && value <= maxPriceUsd) {
     return { nanoUsd: Math.round(value * nanoPerUsd), param: field.param };
   }
@@ -176,7 +176,7 @@ function priceOf(value: unknown, field: Field): PriceLimit {
 }
 
 /** A bare number is ambiguous, as in the configuration (contract, section 4). */
-function durationOf(value: unknown, field: Field): number {
+function readDuration(value: unknown, field: Field): number {
   const isBare = typeof value === "number" ? Number.isSafeInteger(value) : /^\d{1,15}$/.test(String(value));
   if (isBare && Number(value) > 0) {
     throw invalid(field, `has to be a duration, not ${value}: write "${value}s" or "${value}ms"`);
@@ -188,12 +188,12 @@ function durationOf(value: unknown, field: Field): number {
   return ms;
 }
 
-function textOf(value: unknown, field: Field, longest: number): string {
+function readConstraintText(value: unknown, field: Field, longest: number): string {
   if (isText(value, longest)) return value;
   throw invalid(field, `has to be a text of 1 to ${longest} characters`);
 }
 
-function tagsOf(value: unknown, field: Field): Tags {
+function readTags(value: unknown, field: Field): Tags {
   const strings = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : undefined;
   const count = Array.isArray(value) ? value.length : (strings?.length ?? 0) / 2;
   if (strings === undefined || count > maxTags || !strings.every((text) => isText(text, maxTagChars))) {

@@ -60,7 +60,7 @@ interface RequestEnding extends RequestFault {
  *
  * @param served The model that responded; undefined if none did.
  */
-export function recordOf(context: RequestContext, served?: ServedModel): RoutingRecord {
+export function createRoutingRecord(context: RequestContext, served?: ServedModel): RoutingRecord {
   const { plan: { request, pool }, chain, clock } = context;
   const last = chain.at(-1);
   const { member, by } = served ?? {};
@@ -124,11 +124,11 @@ export function emitRecord(
     tokensOut: output,
     costNanoUsd,
     tokensCached: used.cached,
-    payloads: deps.hub.logsRequests ? payloadsOf(request, text) : undefined,
+    payloads: deps.hub.logsRequests ? collectPayloads(request, text) : undefined,
   });
 }
 
-function payloadsOf(
+function collectPayloads(
   { body, text, routingConstraints }: RoutedRequest,
   response: () => string | undefined = () => undefined,
 ): RequestPayloads {

@@ -11,7 +11,7 @@ import type { RequestBody } from "../contracts/openai.ts";
  * @param header The header's value.
  * @param sessionId The library's option.
  */
-export function sessionOf(
+export function findSession(
   header: string | null | undefined,
   body: RequestBody,
   sessionId?: string,

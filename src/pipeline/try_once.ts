@@ -10,7 +10,7 @@ import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { Connection } from "./connection.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { type Failure, toFailure } from "./failure.ts";
 import type { Call, Served } from "./routed.ts";
 
 /** An attempt: one model for one request. */
@@ -97,7 +97,7 @@ function fail(
   const { deps: { redact } } = context;
   if (denial !== undefined && !context.isStopped) {
     reservation.cancel();
-    return { failure: failureOf(error, member.model.instance.provider!, redact), denial };
+    return { failure: toFailure(error, member.model.instance.provider!, redact), denial };
   }
   const lacksResources = isOverload(error);
   const isUnsent = lacksResources || NetworkError.isInstance(error) && error.neverSent;
@@ -111,7 +111,7 @@ function fail(
   context.check();
   if (lacksResources) throw error;
   const reason = connection.stop.aborted ? connection.stop.reason : error;
-  const failure = { ...failureOf(reason, member.model.instance.provider!, redact), host: connection.host };
+  const failure = { ...toFailure(reason, member.model.instance.provider!, redact), host: connection.host };
   context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
   connection.abort(error); // releases the socket of a response that is not read completely
   return { failure, reservation };

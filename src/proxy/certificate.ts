@@ -2,7 +2,7 @@
  * The certificate of a proxy with `proxy.tls`, read before the port is bound, and again when its files change.
  * @module
  */
-import { reasonOf } from "../config/load/load.ts";
+import { describeReadFailure } from "../config/load/load.ts";
 import type { TlsSettings } from "../config/settings/settings.ts";
 import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
 import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
@@ -38,7 +38,7 @@ export async function serveCertificate(
   const first = await find(settings, files);
   if ("problem" in first) throw new ConfigError([first.problem]);
   const server = await serve(first).catch((error) => {
-    const problem = problemOf(error, settings);
+    const problem = toCertificateProblem(error, settings);
     throw problem === undefined ? error : new ConfigError([problem]);
   });
   const stopWatching = watchText(async () => JSON.stringify(await find(settings, files)), {
@@ -68,7 +68,7 @@ export async function problemsOfCertificate(
     await check(found);
     return [];
   } catch (error) {
-    const problem = problemOf(error, settings);
+    const problem = toCertificateProblem(error, settings);
     if (problem === undefined) throw error;
     return [problem];
   }
@@ -80,7 +80,7 @@ async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {
     try {
       pair[part] = await files.readText(settings[part]);
     } catch (error) {
-      const message = `"${settings[part]}" cannot be read: ${reasonOf(error)}`;
+      const message = `"${settings[part]}" cannot be read: ${describeReadFailure(error)}`;
       return { problem: { path: `proxy.tls.${part}`, message } };
     }
   }
@@ -93,13 +93,13 @@ function renew(server: RunningServer, found: Found, settings: TlsSettings): Conf
   try {
     server.renewTls?.(found);
   } catch (error) {
-    const problem = problemOf(error, settings);
+    const problem = toCertificateProblem(error, settings);
     if (problem === undefined) throw error;
     return problem;
   }
 }
 
-function problemOf(error: unknown, settings: TlsSettings): ConfigProblem | undefined {
+function toCertificateProblem(error: unknown, settings: TlsSettings): ConfigProblem | undefined {
   if (!MeshError.isInstance(error)) return undefined;
   const part = error.code === "invalid_key" ? "key" : error.code === "invalid_certificate" ? "cert" : undefined;
   if (part === undefined) return undefined;

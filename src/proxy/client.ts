@@ -22,12 +22,12 @@ interface ClientContext {
   readonly state?: MeshState | undefined;
 }
 
-function budgetOf(
+function createClientBudget(
   client: ClientIdentity,
   { dailyNanoUsd, monthlyNanoUsd, alertAt }: BudgetSettings,
   { before, state }: ClientContext,
 ): Budget {
-  const id = scopeOf(client);
+  const id = getCounterScope(client);
   const isReplicated = state?.replicator.replication !== undefined;
   // the replicator provides the sums of a replicated budget
   const limits = { daily: dailyNanoUsd, monthly: monthlyNanoUsd, alertAt };
@@ -38,7 +38,7 @@ function budgetOf(
 }
 
 /** The name of its counters, in the state and in a shared store. */
-function scopeOf({ id }: Pick<RequestClient, "id">): string {
+function getCounterScope({ id }: Pick<RequestClient, "id">): string {
   return `client ${id}`;
 }
 
@@ -80,7 +80,7 @@ export class Client implements RequestClient {
   #apply({ pools, budget, rpm = Infinity }: ClientLimits, before?: Client): void {
     this.pools = pools && new Set(pools);
     this.#rpm = rpm;
-    if (budget !== undefined) this.#budget ??= budgetOf(this, budget, { before, state: this.#state });
+    if (budget !== undefined) this.#budget ??= createClientBudget(this, budget, { before, state: this.#state });
     this.#budget?.setLimits({ daily: budget?.dailyNanoUsd, monthly: budget?.monthlyNanoUsd });
     this.budget = budget && this.#budget;
   }
@@ -114,7 +114,7 @@ export class Client implements RequestClient {
 
   /** While the store is unavailable, only the local counter applies. */
   async #admitShared(replication: Replication, clock: Clock): Promise<void> {
-    const grant = await replication.admit({ name: scopeOf(this), limit: this.#rpm, ...slicedMinute });
+    const grant = await replication.admit({ name: getCounterScope(this), limit: this.#rpm, ...slicedMinute });
     if (grant === undefined) return this.#admitHere(clock.monotonic());
     if (grant.waitMs > 0) throw this.#tooMany(grant.waitMs);
     this.#requests.add(clock.monotonic(), 1);

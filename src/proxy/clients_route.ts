@@ -23,7 +23,7 @@ function route(methods: readonly string[]): RouteEntry {
  *
  * @param plain The path without trailing slash.
  */
-export function clientsRouteOf(plain: string): RouteEntry | undefined {
+export function findClientsRoute(plain: string): RouteEntry | undefined {
   if (plain === path) return all;
   const [id, action, further] = plain.slice(path.length + 1).split("/");
   if (!plain.startsWith(`${path}/`) || id === "" || further !== undefined) return undefined;

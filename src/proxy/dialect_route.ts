@@ -12,7 +12,7 @@ import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { missing } from "../pipeline/check_body.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
-import { errorRowOf } from "./error_body.ts";
+import { toErrorRow } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 import { readWork, type Work } from "./form.ts";
@@ -153,7 +153,7 @@ export function createWriter(events: EventTranslator, requestId: string): EventW
     },
     end: () => isNative ? events.native?.end() ?? "" : events.end(),
     fail: (error) => {
-      const { status, body } = errorRowOf(error, requestId);
+      const { status, body } = toErrorRow(error, requestId);
       return events.fail({ status, error: body.error });
     },
   };

@@ -56,18 +56,20 @@ export class HttpError extends Error {
  *
  * @param requestId For the message of an unknown error.
  */
-export function errorRowOf(error: unknown, requestId: string): ErrorRow {
-  if (error instanceof HttpError) return rowOf(error, error);
+export function toErrorRow(error: unknown, requestId: string): ErrorRow {
+  if (error instanceof HttpError) return createErrorRow(error, error);
   if (UnsupportedRequestError.isInstance(error)) {
-    return rowOf(error, { status: 400, type: "invalid_request_error", param: error.param });
+    return createErrorRow(error, { status: 400, type: "invalid_request_error", param: error.param });
   }
   if (ModelNotFoundError.isInstance(error)) {
-    return rowOf(error, { status: 404, type: "invalid_request_error", param: "model" });
+    return createErrorRow(error, { status: 404, type: "invalid_request_error", param: "model" });
   }
-  if (ObjectNotFoundError.isInstance(error)) return rowOf(error, { status: 404, type: "invalid_request_error" });
+  if (ObjectNotFoundError.isInstance(error)) {
+    return createErrorRow(error, { status: 404, type: "invalid_request_error" });
+  }
   if (ProviderError.isInstance(error)) {
     const { status, type, param } = error;
-    return rowOf(error, { status, type, param, headers: status >= 500 ? retryHeaders(error) : {} });
+    return createErrorRow(error, { status, type, param, headers: status >= 500 ? retryHeaders(error) : {} });
   }
   return retryLaterRow(error) ?? serverErrorRow(error, requestId);
 }
@@ -83,26 +85,34 @@ function retryLaterRow(error: unknown): ErrorRow | undefined {
   if (RateLimitError.isInstance(error)) {
     const isQuota = error.code === "insufficient_quota";
     const type = isQuota ? "insufficient_quota" : "rate_limit_error";
-    return rowOf(error, { status: 429, type, headers: waitHeaders(error.retryAfterMs, isQuota) });
+    return createErrorRow(error, { status: 429, type, headers: waitHeaders(error.retryAfterMs, isQuota) });
   }
   if (BudgetExceededError.isInstance(error)) {
-    return rowOf(error, { status: 429, type: "insufficient_quota", headers: waitHeaders(error.retryAfterMs, true) });
+    return createErrorRow(error, {
+      status: 429,
+      type: "insufficient_quota",
+      headers: waitHeaders(error.retryAfterMs, true),
+    });
   }
   if (NoActiveModelError.isInstance(error)) {
-    return rowOf(error, { status: 503, type: "server_error", headers: waitHeaders(error.retryAfterMs, false) });
+    return createErrorRow(error, {
+      status: 503,
+      type: "server_error",
+      headers: waitHeaders(error.retryAfterMs, false),
+    });
   }
-  if (DeadlineError.isInstance(error)) return rowOf(error, { status: 504, type: "server_error" });
+  if (DeadlineError.isInstance(error)) return createErrorRow(error, { status: 504, type: "server_error" });
 }
 
 function serverErrorRow(error: unknown, requestId: string): ErrorRow {
   const type = "server_error";
-  if (StreamInterruptedError.isInstance(error)) return rowOf(error, { status: 502, type });
+  if (StreamInterruptedError.isInstance(error)) return createErrorRow(error, { status: 502, type });
   if (MeshError.isInstance(error) && (error.code === "shutting_down" || isOverload(error))) {
-    return rowOf(error, { status: 503, type, headers: waitHeaders(1000, false) });
+    return createErrorRow(error, { status: 503, type, headers: waitHeaders(1000, false) });
   }
   if (isResourceLack(error)) return serverErrorRow(createOverload(), requestId);
   const message = `Internal error; the request id is ${requestId}`;
-  return rowOf({ message, code: "internal_error" }, { status: 500, type });
+  return createErrorRow({ message, code: "internal_error" }, { status: 500, type });
 }
 
 /** Members of a row that its error does not provide. */
@@ -113,7 +123,7 @@ interface RowFacts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function rowOf(
+function createErrorRow(
   { message, code }: { readonly message: string; readonly code: string | null },
   { status, type, param = null, headers = {} }: RowFacts,
 ): ErrorRow {

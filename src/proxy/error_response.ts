@@ -8,7 +8,7 @@ import { MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { routingOf } from "../observe/routing_of.ts";
 import type { Client } from "./client.ts";
-import { errorRowOf } from "./error_body.ts";
+import { toErrorRow } from "./error_body.ts";
 import { json } from "./json.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
@@ -28,7 +28,7 @@ export function errorResponse(
   error: unknown,
   { mesh, requestId, headers: known, client, dialect }: FailedRequest,
 ): PlainResponse {
-  const row = errorRowOf(error, requestId);
+  const row = toErrorRow(error, requestId);
   if (row.status === 500) traceUnexpected(error, mesh, requestId);
   const headers = { ...known };
   const record = isRouted(error) ? routingOf(error) : undefined;

@@ -8,7 +8,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import type { FormRules } from "../pipeline/operation.ts";
 import { findJsonExcess, innerBounds } from "../util/bounded_json.ts";
-import { boundaryOf, type Form, readForm } from "../util/multipart.ts";
+import { findBoundary, type Form, readForm } from "../util/multipart.ts";
 import { readJson } from "./body.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -50,7 +50,7 @@ export interface Work extends RequestParts {
  */
 export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
   const startedAt = mesh.runtime.clock.monotonic();
-  const time = { startedAt, limitMs: timeoutOf(request, mesh.settings.deadlineMs) };
+  const time = { startedAt, limitMs: findRequestTimeout(request, mesh.settings.deadlineMs) };
   const type = request.headers.get("content-type");
   if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
     const { value, text } = await readJson(request, () => body(time));
@@ -63,7 +63,7 @@ export async function readWork({ mesh, request, body }: Exchange, form?: FormRul
 const multipart = /^\s*multipart\//i;
 
 /** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
-export function timeoutOf(request: PlainRequest, ownMs: number): number {
+export function findRequestTimeout(request: PlainRequest, ownMs: number): number {
   const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
@@ -82,7 +82,7 @@ async function readFormBody(type: string | null, { read, form }: FormReading): P
       code: "unsupported_media_type",
     });
   }
-  const boundary = boundaryOf(type);
+  const boundary = findBoundary(type);
   const bytes = await read();
   const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
   if (parts === undefined) {
@@ -90,11 +90,11 @@ async function readFormBody(type: string | null, { read, form }: FormReading): P
       code: "invalid_value",
     });
   }
-  return { value: bodyOf(parts.fields, form), files: parts.files };
+  return { value: toFormBody(parts.fields, form), files: parts.files };
 }
 
 /** Converts string fields to members of a body. */
-function bodyOf(fields: Form["fields"], { fields: rules }: FormRules): Record<string, unknown> {
+function toFormBody(fields: Form["fields"], { fields: rules }: FormRules): Record<string, unknown> {
   const body = new Map<string, unknown>();
   for (const [given, text] of fields) {
     const name = given.endsWith("[]") ? given.slice(0, -2) : given;

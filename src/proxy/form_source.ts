@@ -28,7 +28,7 @@ export async function formSource(body: AsyncIterable<Uint8Array>, boundary: stri
   const parts = readFormStream(body, boundary);
   const fields: Fields = {};
   for (;;) {
-    const part = await nextOf(parts);
+    const part = await readNextPart(parts);
     if (part === undefined) throw missing("file");
     if (part.filename === undefined) {
       await addField(fields, part);
@@ -38,7 +38,7 @@ export async function formSource(body: AsyncIterable<Uint8Array>, boundary: stri
     return {
       name: part.filename,
       type: part.type,
-      content: contentOf(part),
+      content: readPartContent(part),
       fields,
       pool: fields["mesh[pool]"],
       laterFields: () => fieldsAfter(parts, fields),
@@ -49,7 +49,7 @@ export async function formSource(body: AsyncIterable<Uint8Array>, boundary: stri
 async function fieldsAfter(parts: AsyncGenerator<IncomingPart>, earlier: Fields): Promise<Fields> {
   const fields: Fields = {};
   for (;;) {
-    const part = await nextOf(parts);
+    const part = await readNextPart(parts);
     if (part === undefined) return fields;
     if (part.filename !== undefined) throw invalid("One file is uploaded at a time", part.name);
     if (Object.hasOwn(earlier, part.name)) throw twice(part.name);
@@ -88,7 +88,7 @@ function poolIn(text: string): string {
   throw invalid('"mesh" has to be an object with "pool"', "mesh");
 }
 
-async function* contentOf({ bytes }: IncomingPart): AsyncGenerator<Uint8Array> {
+async function* readPartContent({ bytes }: IncomingPart): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
   } catch (error) {
@@ -96,7 +96,7 @@ async function* contentOf({ bytes }: IncomingPart): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function nextOf(parts: AsyncGenerator<IncomingPart>): Promise<IncomingPart | undefined> {
+async function readNextPart(parts: AsyncGenerator<IncomingPart>): Promise<IncomingPart | undefined> {
   try {
     const { done, value } = await parts.next();
     return done ? undefined : value;

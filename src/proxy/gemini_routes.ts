@@ -33,11 +33,11 @@ export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainR
   const known = methods.find((name) => name === method);
   if (known !== undefined) return entries[known].handle(exchange);
   if (model === undefined || method !== undefined) throw unknownPath(exchange);
-  if (model !== "") return json(factsOf(listedFor(exchange, model).id, exchange), { headers });
-  return json({ models: listFor(exchange).data.map(({ id }) => factsOf(id, exchange)) }, { headers });
+  if (model !== "") return json(toGeminiModel(listedFor(exchange, model).id, exchange), { headers });
+  return json({ models: listFor(exchange).data.map(({ id }) => toGeminiModel(id, exchange)) }, { headers });
 }
 
-function factsOf(id: string, { mesh: { registry } }: Exchange): JsonObject {
+function toGeminiModel(id: string, { mesh: { registry } }: Exchange): JsonObject {
   const pool = registry.pool(id);
   if (pool !== undefined) return listedModel({ id, leaves: pool.members.flatMap(({ model }) => model.leaves) });
   const { leaves, info: { constraints } } = registry.model(id)!;

@@ -5,11 +5,11 @@
 import { builtInProxy } from "../config/settings/defaults.ts";
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
-import { engineOf } from "../engine/engine_of.ts";
+import { getEngine } from "../engine/engine_of.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { readPath } from "../util/request_path.ts";
-import { responseOf } from "../util/response_of.ts";
+import { toResponse } from "../util/response_of.ts";
 import { requireToken } from "./authenticator.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
@@ -49,13 +49,13 @@ export interface Handler extends RequestHandler {
  * ```
  */
 export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler {
-  return handlerOf(mesh, options);
+  return createMeshHandler(mesh, options);
 }
 
 /** Like {@linkcode createHandler}, optionally as one of several processes. */
-export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
+export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
   let instance: ProxyInstance | undefined;
-  let current = engineOf(mesh);
+  let current = getEngine(mesh);
   const check = ({ settings: { proxy = builtInProxy() } }: Engine) => requireToken(proxy, options.tokens ?? []);
   if (current.isConfigured) check(current);
   const runtimeClients = new ClientSlot();
@@ -78,13 +78,13 @@ export function handlerOf(mesh: Mesh, options: ProxyOptions): Handler {
     return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
   const replace = (next: Mesh) => {
-    check(engineOf(next));
+    check(getEngine(next));
     const before = instance ??= new ProxyInstance(current, { ...options, runtimeClients });
-    const used = runtimeClients.use(current = engineOf(next));
+    const used = runtimeClients.use(current = getEngine(next));
     instance = new ProxyInstance(current, { ...options, runtimeClients, before });
     return Promise.all([before.untilIdle(), used]).then(() => {});
   };
-  return Object.assign(async (request: Request) => responseOf(await plain(request)), { plain, replace });
+  return Object.assign(async (request: Request) => toResponse(await plain(request)), { plain, replace });
 }
 
 /** Health checks are answered during startup; other requests wait. */

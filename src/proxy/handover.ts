@@ -65,14 +65,17 @@ function isForBudget({ standby }: SavedBreaker): boolean {
 }
 
 function hasOtherBudget(breaker: SavedBreaker, { before, next }: { before: Settings; next: Settings }): boolean {
-  const [one, other] = [budgetsOf(breaker, before), budgetsOf(breaker, next)];
+  const [one, other] = [findBudgetSettings(breaker, before), findBudgetSettings(breaker, next)];
   return one.some((budget, index) =>
     budget?.dailyNanoUsd !== other[index]?.dailyNanoUsd || budget?.monthlyNanoUsd !== other[index]?.monthlyNanoUsd
   );
 }
 
 /** The budgets that may have caused a standby. */
-function budgetsOf({ pool = "", provider }: SavedBreaker, settings: Settings): readonly (BudgetSettings | undefined)[] {
+function findBudgetSettings(
+  { pool = "", provider }: SavedBreaker,
+  settings: Settings,
+): readonly (BudgetSettings | undefined)[] {
   const { budget, providers, pools, defaultBudget } = settings;
   return [budget, providers.get(provider)?.budget, pools.has(pool) ? pools.get(pool)!.budget : defaultBudget];
 }

@@ -17,13 +17,13 @@ import { decompressed } from "./compressed_body.ts";
 import { checkedRoute, invalidUrl, notAdministrator, withoutBody } from "./checked_route.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
-import { errorRowOf, HttpError, waitHeaders } from "./error_body.ts";
+import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
 import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
-import { routeOf, servedEndpoints } from "./routes.ts";
+import { findRoute, servedEndpoints } from "./routes.ts";
 import { Slots } from "./slots.ts";
 
 /** Maximum length of a path in logs, characters. */
@@ -136,7 +136,7 @@ export class ProxyInstance {
     let entry: RouteEntry | undefined;
     try {
       const path = readPath(request.url);
-      entry = routeOf(path, { exposed: this.#proxy.endpoints, headers: request.headers });
+      entry = findRoute(path, { exposed: this.#proxy.endpoints, headers: request.headers });
       headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
       if (isAmbiguous(request.url, path)) throw invalidUrl();
@@ -167,7 +167,7 @@ export class ProxyInstance {
     { method, url }: PlainRequest,
     facts: Pick<LogFacts, "request_id" | "client" | "client_id">,
   ): void {
-    const { status, body } = errorRowOf(error, facts.request_id);
+    const { status, body } = toErrorRow(error, facts.request_id);
     if (isRouted(error)) return;
     const { hub, redact, runtime: { clock } } = this.#mesh;
     hub.publish("request_refused", { status, client: facts.client, client_id: facts.client_id });
@@ -182,7 +182,7 @@ export class ProxyInstance {
   async #unknown({ request, path }: Pick<IncomingRequest, "request" | "path">): Promise<HttpError> {
     const { unknownPath } = await import("./unknown_path.ts");
     const { endpoints: exposed } = this.#proxy;
-    const isServed = (other: string) => routeOf(other, { exposed, headers: request.headers }) !== undefined;
+    const isServed = (other: string) => findRoute(other, { exposed, headers: request.headers }) !== undefined;
     return unknownPath({ method: request.method, path }, { isServed, served: exposed ?? servedEndpoints });
   }
 
@@ -278,7 +278,7 @@ export class ProxyInstance {
         memoryKey: "body_memory",
         memory: bodies,
         memoryBytes: bodyMemory,
-        client: this.#authenticator.isOpen ? addressOf(from.peer) : from.caller?.client?.id ?? from.caller,
+        client: this.#authenticator.isOpen ? findPeerAddress(from.peer) : from.caller?.client?.id ?? from.caller,
         isParsed: true,
         hold,
       };
@@ -314,7 +314,7 @@ interface SharedCounts {
 }
 
 /** The address to which a body counts; undefined for loopback, since a reverse proxy may send there for all clients. */
-function addressOf(peer: Peer | undefined): string | undefined {
+function findPeerAddress(peer: Peer | undefined): string | undefined {
   const address = peer?.()?.replace(/^::ffff:/i, "");
   return address === undefined || isLoopback(address) ? undefined : address;
 }

@@ -7,7 +7,7 @@ import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
 import type { DialectFault } from "../dialects/dialect.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
-import { errorRowOf } from "./error_body.ts";
+import { toErrorRow } from "./error_body.ts";
 
 /** The format: complete events, or an empty string if there is none yet. */
 interface JoinedWriter {
@@ -85,7 +85,7 @@ export class JoinedEvents implements PlainStream {
     if (this.#streams[index]!.isStopped) throw error;
     this.#finish();
     for (const stream of this.#streams) stream.cancel(error); // their client gets the error
-    const { status, body } = errorRowOf(error, this.#writer.requestId);
+    const { status, body } = toErrorRow(error, this.#writer.requestId);
     return this.#writer.fail({ status, error: body.error });
   }
 

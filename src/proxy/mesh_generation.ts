@@ -5,7 +5,7 @@
 import { ConfiguredStore } from "../background/configured_store.ts";
 import { statePersistence, type StateStore } from "../state/persistence/state_store.ts";
 import { type ConfigSource, readSource } from "../config/load/config_source.ts";
-import { settingsOf, settingsOfDetection } from "../config/load/sources.ts";
+import { readSettings, settingsOfDetection } from "../config/load/sources.ts";
 import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
@@ -14,7 +14,7 @@ import type { LocalShared } from "../state/replication/shared_sums.ts";
 import { Engine } from "../engine/engine.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
-import { configContextOf } from "../registry/catalogue.ts";
+import { createConfigContext } from "../registry/catalogue.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { MeshState } from "../state/mesh_state.ts";
 
@@ -127,11 +127,11 @@ export class MeshGeneration {
     const { mesh } = this;
     if (config === undefined) {
       this.#addConsole({ observability: [] });
-      return mesh.configure(settingsOfDetection(configContextOf(mesh)), addLeafPools);
+      return mesh.configure(settingsOfDetection(createConfigContext(mesh)), addLeafPools);
     }
     const { document, source } = await readSource(config, mesh.runtime.files);
     await loadPackages(document, mesh);
-    const settings = settingsOf(document, configContextOf(mesh), source === undefined ? {} : { source });
+    const settings = readSettings(document, createConfigContext(mesh), source === undefined ? {} : { source });
     this.#addConsole(settings);
     mesh.configure(settings);
   }

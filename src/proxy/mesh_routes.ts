@@ -20,7 +20,7 @@ import { recordStream } from "./overview/record_stream.ts";
 type Own = Partial<Pick<Client, "id" | "pools">>;
 
 /** The client to which the data is restricted; undefined for administrators. A token without a name has no requests. */
-function viewOf({ client, caller }: Exchange): Own | undefined {
+function findOwnView({ client, caller }: Exchange): Own | undefined {
   return caller()?.isAdministrator ? undefined : client ?? {};
 }
 
@@ -34,7 +34,7 @@ function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
 /** Statistics in Prometheus' text format. */
 export async function metrics(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, headers, overview } = exchange;
-  const own = viewOf(exchange);
+  const own = findOwnView(exchange);
   const { families, inFlight, lost } = await overview.read("families", own && (own.id ?? ""));
   const measured = {
     statistics: { metrics: { families: () => families }, inFlight },
@@ -49,7 +49,7 @@ export async function metrics(exchange: Exchange): Promise<PlainResponse> {
 /** Current states, budgets and clients. */
 export async function status(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, headers, overview } = exchange;
-  const own = viewOf(exchange);
+  const own = findOwnView(exchange);
   const { uptimeMs, inFlight, clients: all } = await overview.read("clients");
   const pools = Object.entries(mesh.poolStatus()).filter(([name]) => own?.pools?.has(name) ?? true);
   const clients = all.filter(({ name, id = name }) => !own || id === own.id);
@@ -57,8 +57,8 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
     version,
     uptime_seconds: Math.floor(uptimeMs / 1000),
     pools: Object.fromEntries(pools),
-    providers: providersOf(exchange, pools.map(([, pool]) => pool)),
-    budgets: budgetsOf(exchange, own),
+    providers: listProviders(exchange, pools.map(([, pool]) => pool)),
+    budgets: listShownBudgets(exchange, own),
     ...(clients.length === 0 ? {} : { clients }),
     in_flight: inFlight,
   }, { headers });
@@ -105,7 +105,7 @@ function isOwn({ type, event, pool, metadata = {}, ...record }: OwnedRecord, { i
 }
 
 /** The providers of these pools. A provider whose models are all in standby has the reason of the first to recover. */
-function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
+function listProviders({ mesh }: Exchange, pools: readonly PoolStatus[]) {
   const models = groupBy(pools.flatMap(({ models }) => models), ({ provider }) => provider);
   return mesh.registry.instances.flatMap(({ entry: { id }, lastError }) => {
     const own = models.get(id) ?? [];
@@ -120,7 +120,7 @@ function providersOf({ mesh }: Exchange, pools: readonly PoolStatus[]) {
 }
 
 /** Each budget, once per limit. A client sees only its own. */
-function budgetsOf({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
+function listShownBudgets({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
   const isOwn = ({ scope, id }: ScopedBudgetWindow) => own === undefined || scope === "client" && id === own.id;
   return state.listBudgets(clock.now()).filter(isOwn).map((
     { scope, id, name, window, spent, limit, reserved, end },

@@ -8,19 +8,19 @@ import type { FileContent } from "../infrastructure/file_content.ts";
 import type { ObjectCall } from "../infrastructure/mesh.ts";
 import { invalid, missing } from "../pipeline/check_body.ts";
 import { endIterator } from "../util/end_iterator.ts";
-import { boundaryOf } from "../util/multipart.ts";
+import { findBoundary } from "../util/multipart.ts";
 import { addContentType } from "./content_body.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
 import { json } from "./json.ts";
-import { readWork, timeoutOf } from "./form.ts";
+import { findRequestTimeout, readWork } from "./form.ts";
 import { UploadBody } from "./upload_body.ts";
 
 /** `POST /v1/files`. */
 export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, proxy, request, headers, begin } = exchange;
-  const boundary = boundaryOf(request.headers.get("content-type"));
+  const boundary = findBoundary(request.headers.get("content-type"));
   if (boundary === undefined) {
     const message = "The content type has to be multipart/form-data";
     throw new HttpError(message, { status: 415, code: "unsupported_media_type" });
@@ -31,7 +31,7 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     const source = await formSource(body, boundary);
     const pool = request.headers.get("x-mesh-pool") ?? source.pool;
     const { files } = await mesh.infrastructure();
-    const made = await files.create({ ...source, pool }, callOf(exchange));
+    const made = await files.create({ ...source, pool }, toObjectCall(exchange));
     Object.assign(headers, { "x-mesh-pool": made.pool, "x-mesh-provider": made.provider });
     return json(made.object, { headers });
   } catch (error) {
@@ -50,29 +50,29 @@ export async function listFiles(exchange: Exchange): Promise<PlainResponse> {
     after: query.get("after") ?? undefined,
     limit: limitIn(query, 10_000),
     order,
-  }, callOf(exchange));
+  }, toObjectCall(exchange));
   return json(page, exchange);
 }
 
 /** `GET /v1/files/{id}`. */
 export async function retrieveFile(exchange: Exchange): Promise<PlainResponse> {
   const { files } = await opened(exchange);
-  return json(await files.retrieve(idIn(exchange), callOf(exchange)), exchange);
+  return json(await files.retrieve(idIn(exchange), toObjectCall(exchange)), exchange);
 }
 
 /** `DELETE /v1/files/{id}`. */
 export async function deleteFile(exchange: Exchange): Promise<PlainResponse> {
   const { files } = await opened(exchange);
-  return json(await files.delete(idIn(exchange), callOf(exchange)), exchange);
+  return json(await files.delete(idIn(exchange), toObjectCall(exchange)), exchange);
 }
 
 /** `GET /v1/files/{id}/content`. */
 export async function fileContent(exchange: Exchange): Promise<PlainResponse> {
   const { files } = await opened(exchange);
   const { headers, onEnd } = exchange;
-  const content = await files.content(idIn(exchange), callOf(exchange));
+  const content = await files.content(idIn(exchange), toObjectCall(exchange));
   addContentType(headers, content.type);
-  return { status: 200, headers, body: bodyOf(content, onEnd) };
+  return { status: 200, headers, body: streamFile(content, onEnd) };
 }
 
 /** `POST /v1/batches`. */
@@ -80,7 +80,7 @@ export async function createBatch(exchange: Exchange): Promise<PlainResponse> {
   const { headers } = exchange;
   const body = await bodyIn(exchange);
   const { batches } = await exchange.mesh.infrastructure();
-  const { object, pool, model, provider } = await batches.create(body, callOf(exchange));
+  const { object, pool, model, provider } = await batches.create(body, toObjectCall(exchange));
   Object.assign(headers, { "x-mesh-pool": pool, "x-mesh-model": model, "x-mesh-provider": provider });
   return json(object, { headers });
 }
@@ -88,45 +88,45 @@ export async function createBatch(exchange: Exchange): Promise<PlainResponse> {
 /** `GET /v1/batches`. */
 export async function listBatches(exchange: Exchange): Promise<PlainResponse> {
   const { query, batches } = await opened(exchange);
-  return json(await batches.list(pageIn(query), callOf(exchange)), exchange);
+  return json(await batches.list(pageIn(query), toObjectCall(exchange)), exchange);
 }
 
 /** `GET /v1/batches/{id}`. */
 export async function retrieveBatch(exchange: Exchange): Promise<PlainResponse> {
   const { batches } = await opened(exchange);
-  return json(await batches.retrieve(idIn(exchange), callOf(exchange)), exchange);
+  return json(await batches.retrieve(idIn(exchange), toObjectCall(exchange)), exchange);
 }
 
 /** `POST /v1/batches/{id}/cancel`. */
 export async function cancelBatch(exchange: Exchange): Promise<PlainResponse> {
   const { batches } = await opened(exchange);
-  return json(await batches.cancel(idIn(exchange), callOf(exchange)), exchange);
+  return json(await batches.cancel(idIn(exchange), toObjectCall(exchange)), exchange);
 }
 
 /** `POST /v1/fine_tuning/jobs`. */
 export async function createJob(exchange: Exchange): Promise<PlainResponse> {
   const body = await bodyIn(exchange);
   const { jobs } = await exchange.mesh.infrastructure();
-  return json(await jobs.create(body, callOf(exchange)), exchange);
+  return json(await jobs.create(body, toObjectCall(exchange)), exchange);
 }
 
 /** `GET /v1/fine_tuning/jobs`. */
 export async function listJobs(exchange: Exchange): Promise<PlainResponse> {
   const { query, jobs } = await opened(exchange);
-  return json(await jobs.list(pageIn(query), callOf(exchange)), exchange);
+  return json(await jobs.list(pageIn(query), toObjectCall(exchange)), exchange);
 }
 
 /** `GET /v1/fine_tuning/jobs/{id}`. */
 export async function retrieveJob(exchange: Exchange): Promise<PlainResponse> {
   const { jobs } = await opened(exchange);
-  return json(await jobs.retrieve(idIn(exchange), callOf(exchange)), exchange);
+  return json(await jobs.retrieve(idIn(exchange), toObjectCall(exchange)), exchange);
 }
 
 /** `POST /v1/fine_tuning/jobs/{id}/cancel`, `/pause` and `/resume`. */
 export async function changeJob(exchange: Exchange): Promise<PlainResponse> {
   const { jobs } = await opened(exchange);
   const action = exchange.path.replace(/\/$/, "").split("/").at(-1) as FineTuneAction;
-  return json(await jobs.change(idIn(exchange), action, callOf(exchange)), exchange);
+  return json(await jobs.change(idIn(exchange), action, toObjectCall(exchange)), exchange);
 }
 
 /** `GET /v1/fine_tuning/jobs/{id}/events` and `/checkpoints`. */
@@ -134,7 +134,7 @@ export async function listOfJob(exchange: Exchange): Promise<PlainResponse> {
   const { jobs } = await opened(exchange);
   const what = exchange.path.replace(/\/$/, "").split("/").at(-1)!;
   const { search } = new URL(exchange.request.url);
-  return json(await jobs.listOf(idIn(exchange), what + search, callOf(exchange)), exchange);
+  return json(await jobs.listOf(idIn(exchange), what + search, toObjectCall(exchange)), exchange);
 }
 
 /** Reads the JSON body of a request, and takes a slot. */
@@ -153,10 +153,17 @@ async function opened({ mesh, request, begin }: Exchange) {
   return { query, ...await mesh.infrastructure() };
 }
 
-function callOf({ requestId, client, admit, request, mesh }: Exchange): ObjectCall {
+function toObjectCall({ requestId, client, admit, request, mesh }: Exchange): ObjectCall {
   const { headers, signal } = request;
   const userAgent = headers.get("user-agent") ?? undefined;
-  return { requestId, client, admit, userAgent, signal, timeoutMs: timeoutOf(request, mesh.settings.deadlineMs) };
+  return {
+    requestId,
+    client,
+    admit,
+    userAgent,
+    signal,
+    timeoutMs: findRequestTimeout(request, mesh.settings.deadlineMs),
+  };
 }
 
 /** The id in a path. */
@@ -175,7 +182,7 @@ function limitIn(query: URLSearchParams, most: number): number | undefined {
 }
 
 /** Streams bytes as they are received. If the provider fails midway, the response is aborted. */
-function bodyOf({ bytes }: FileContent, onEnd: () => void): PlainStream {
+function streamFile({ bytes }: FileContent, onEnd: () => void): PlainStream {
   const iterator = bytes[Symbol.asyncIterator]();
   return {
     async read() {

@@ -28,7 +28,7 @@ const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
  * @param name The path without `/v1/`.
  * @param isExposed Whether the configuration exposes an endpoint.
  */
-export function objectRouteOf(name: string, isExposed: (endpoint: string) => boolean): RouteEntry | undefined {
+export function findObjectRoute(name: string, isExposed: (endpoint: string) => boolean): RouteEntry | undefined {
   const segments = name.split("/");
   const found = routes.find(([path]) => {
     const expected = path.split("/");

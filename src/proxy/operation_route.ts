@@ -41,17 +41,17 @@ async function perform<Body extends RequestBody, Response>(
   const received = files.length === 0 ? { text } : { text, files };
   const request = { operation, body, defaultModel, time, ...received };
   if (body.stream !== true || operation.hasContent) {
-    return responseOf(await performRequest(exchange, request), exchange);
+    return toOperationResponse(await performRequest(exchange, request), exchange);
   }
   return await respondWithStream(exchange, {
     startedAt: time.startedAt,
     format: toStreamFormat(chatEvents(exchange.requestId)),
     perform: (signal) => performRequest(exchange, { ...request, signal }),
-    respond: (answer) => responseOf(answer, exchange),
+    respond: (answer) => toOperationResponse(answer, exchange),
   });
 }
 
-function responseOf(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
+function toOperationResponse(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
   addRoutingHeaders(headers, answer);
   if (answer.kind === "stream") {
     addStreamHeaders(headers, "text/event-stream");

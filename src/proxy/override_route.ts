@@ -24,12 +24,12 @@ export function override(action: "activate" | "deactivate"): RouteEntry["handle"
     const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
     const target = targetIn((await readJson(request, () => exchange.body(time))).value);
     (action === "activate" ? activate : deactivate)(target, mesh);
-    return json({ ...target, status: statusOf(target, exchange) }, { headers });
+    return json({ ...target, status: findOverrideStatus(target, exchange) }, { headers });
   };
 }
 
 /** The resulting status: a model remains in standby while one of its limits is exhausted. */
-function statusOf(target: OverrideTarget, { mesh }: Exchange): "active" | "standby" {
+function findOverrideStatus(target: OverrideTarget, { mesh }: Exchange): "active" | "standby" {
   const isActive = "provider" in target
     ? mesh.activeProviders().includes(target.provider)
     : mesh.listModels().some(({ name, status }) => name === target.model && status === "active");

@@ -8,7 +8,7 @@ import type { Answer } from "../pipeline/answer.ts";
 import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
-import { sessionOf } from "../pipeline/session.ts";
+import { findSession } from "../pipeline/session.ts";
 import { readTraceContext } from "../util/request_id.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestTime } from "./form.ts";
@@ -39,7 +39,7 @@ export function performRequest<Body extends RequestBody, Response>(
 ): Promise<Answer<Response>> {
   const { startedAt, limitMs } = time;
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
-  const session = sessionOf(request.headers.get("x-mesh-session"), body, named);
+  const session = findSession(request.headers.get("x-mesh-session"), body, named);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
   return mesh.perform({
     id: requestId,

@@ -12,10 +12,10 @@ import type { CheckedOperation } from "../pipeline/operation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { onceResolved } from "../util/once.ts";
 import { version } from "../version.ts";
-import { clientsRouteOf } from "./clients_route.ts";
+import { findClientsRoute } from "./clients_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { objectRouteOf } from "./object_routes.ts";
+import { findObjectRoute } from "./object_routes.ts";
 import { operationRoute } from "./operation_route.ts";
 
 const prefix = "/v1/";
@@ -126,12 +126,12 @@ function operation<Body extends RequestBody, Response>(
  * default), and
  *   the request's headers.
  */
-export function routeOf(path: string, { exposed, headers }: RouteOptions): RouteEntry | undefined {
+export function findRoute(path: string, { exposed, headers }: RouteOptions): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (Object.hasOwn(others, plain)) return others[plain];
   const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
-  if (plain.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? geminiRouteOf(plain) : undefined;
-  if (!plain.startsWith(prefix)) return clientsRouteOf(plain);
+  if (plain.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? createGeminiRoute(plain) : undefined;
+  if (!plain.startsWith(prefix)) return findClientsRoute(plain);
   const name = plain.slice(prefix.length);
   if (name.startsWith("models")) {
     const entry = isExposed(geminiEndpoint) ? geminiRouteIn(plain, headers) : undefined;
@@ -139,7 +139,7 @@ export function routeOf(path: string, { exposed, headers }: RouteOptions): Route
     if (headers.has("anthropic-version") && isExposed("models") && /^models(\/.|$)/.test(name)) return anthropicModels;
   }
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
-  return name.startsWith("models/") && isExposed("models") ? oneModel : objectRouteOf(name, isExposed);
+  return name.startsWith("models/") && isExposed("models") ? oneModel : findObjectRoute(name, isExposed);
 }
 
 interface RouteOptions {
@@ -147,7 +147,7 @@ interface RouteOptions {
   readonly headers: PlainRequest["headers"];
 }
 
-function geminiRouteOf(path: string): RouteEntry {
+function createGeminiRoute(path: string): RouteEntry {
   const address = addressOf(path);
   if (address === undefined) return geminiUnknown;
   return address.method === undefined ? geminiList : geminiMethod;

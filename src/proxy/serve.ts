@@ -14,7 +14,7 @@ import type { Mesh } from "../engine/mesh.ts";
 import { hasToken, requireToken } from "./authenticator.ts";
 import type { MonitoredServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
-import { handlerOf } from "./handler.ts";
+import { createMeshHandler } from "./handler.ts";
 import { isLoopback } from "./origin_policy.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import { Reloader } from "./reload.ts";
@@ -87,7 +87,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   const port = options.port ?? proxy.port;
   const tokens = checkedTokens(first.mesh, { runtime, options, host, port });
   const phase: Phase = { isDraining: false, isStopping: false };
-  const handler = handlerOf(first.mesh, {
+  const handler = createMeshHandler(first.mesh, {
     tokens,
     host,
     isDraining: () => phase.isDraining,
@@ -205,7 +205,7 @@ function checkedTokens(
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
 ): readonly string[] {
   const { proxy = builtInProxy(), source } = mesh.settings;
-  const tokens = tokensOf(runtime, options);
+  const tokens = collectTokens(runtime, options);
   requireToken(proxy, tokens);
   const problems = loops(mesh, { host, port });
   if (problems.length > 0) throw new ConfigError(problems, source);
@@ -230,7 +230,7 @@ function restartWarnings(
   });
 }
 
-function tokensOf(runtime: Runtime, options: ServeOptions): readonly string[] {
+function collectTokens(runtime: Runtime, options: ServeOptions): readonly string[] {
   const fromEnvironment = runtime.env("MODELMESH_TOKEN");
   const tokens = [...options.tokens ?? [], ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
   if (tokens.some((token) => !/^[\x21-\x7e]+$/.test(token))) {

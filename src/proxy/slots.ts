@@ -53,12 +53,12 @@ export class Slots {
   give(limit: number): void {
     this.#taken--;
     if (this.#several === undefined) return;
-    if (this.#free < marginOf(this.#several, limit)) this.#free++;
+    if (this.#free < computeMargin(this.#several, limit)) this.#free++;
     else this.#return(this.#several.shared);
   }
 
   async #lease({ shared, processes }: SharedSlots, limit: number): Promise<boolean> {
-    const margin = marginOf({ processes }, limit);
+    const margin = computeMargin({ processes }, limit);
     for (const amount of margin === 0 ? [1] : [1 + margin, 1]) {
       const { isGranted } = await shared.reserve([{ ...sum, amount, limit, isLeased: true }]);
       if (!isGranted) continue;
@@ -81,6 +81,6 @@ export class Slots {
 }
 
 /** Number of slots that each process keeps. */
-function marginOf({ processes }: Pick<SharedSlots, "processes">, limit: number): number {
+function computeMargin({ processes }: Pick<SharedSlots, "processes">, limit: number): number {
   return Math.floor(limit / 100 / processes);
 }

@@ -5,7 +5,7 @@
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
 import type { AnswerStream } from "../pipeline/answer_stream.ts";
-import { errorRowOf } from "./error_body.ts";
+import { toErrorRow } from "./error_body.ts";
 import type { StreamFormat } from "./heartbeat.ts";
 
 /** A heartbeat, which readers of events ignore. */
@@ -37,7 +37,7 @@ export function chatEvents(requestId: string): EventWriter {
   return {
     chunk: ({ wire, value }) => `data: ${wire ?? JSON.stringify(value)}\n\n`,
     end: () => "data: [DONE]\n\n",
-    fail: (error) => `data: ${JSON.stringify(errorRowOf(error, requestId).body)}\n\n`,
+    fail: (error) => `data: ${JSON.stringify(toErrorRow(error, requestId).body)}\n\n`,
   };
 }
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { ConnectorError } from "../errors.ts";
-import { contentOf, readEntries, type ZipEntry } from "./_zip.ts";
+import { readEntries, unpackEntry, type ZipEntry } from "./_zip.ts";
 
 /** Maximum unpacked size, bytes. */
 export const maxBytes = 67_108_864;
@@ -28,7 +28,7 @@ export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyM
     if (reason !== undefined) throw refusal(reason);
     for (const entry of entries) {
       if (entry.path.endsWith("/")) continue;
-      const content = await contentOf(bytes, entry);
+      const content = await unpackEntry(bytes, entry);
       if (content === undefined) {
         throw refusal(`its entry ${quoted(entry.path)} does not match its declared size or checksum`);
       }

@@ -61,7 +61,7 @@ export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: strin
  * @param exported Exports of the module.
  * @throws {ConnectorError} When it does not match the manifest.
  */
-export async function connectorOf(
+export async function toConnector(
   exported: Readonly<Record<string, unknown>>,
   { id, kind, configSchema }: Manifest,
   name: string,

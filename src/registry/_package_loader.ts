@@ -8,7 +8,7 @@ import { ConnectorError } from "../errors.ts";
 import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { maxBytes, unpack } from "./_archive.ts";
-import { connectorOf, readManifest } from "./_manifest.ts";
+import { readManifest, toConnector } from "./_manifest.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 
 /** A package named by a configuration. */
@@ -79,7 +79,7 @@ async function load({ source, sha256 }: PackageEntry, modules: ModuleLoader, run
   } catch (error) {
     throw new ConnectorError(`The connector package ${source} cannot be loaded (see the error's cause)`, error);
   }
-  return await connectorOf(exported, manifest, source);
+  return await toConnector(exported, manifest, source);
 }
 
 async function read(path: string, { readBytes }: ModuleLoader): Promise<Uint8Array> {

@@ -39,8 +39,8 @@ export interface ZipEntry {
  * @throws When it is not a ZIP archive with an intact central directory.
  */
 export function readEntries(bytes: Uint8Array): ZipEntry[] {
-  const view = viewOf(bytes);
-  const end = endOf(view);
+  const view = toDataView(bytes);
+  const end = findDirectoryEnd(view);
   const entries: ZipEntry[] = [];
   let at = view.getUint32(end + 16, true);
   for (let left = view.getUint16(end + 10, true); left > 0; left--) {
@@ -67,18 +67,18 @@ export function readEntries(bytes: Uint8Array): ZipEntry[] {
  * @returns Undefined when size, checksum or local header do not match the declaration.
  * @throws When it is damaged, encrypted, or uses another compression method.
  */
-export async function contentOf(bytes: Uint8Array, entry: ZipEntry): Promise<Uint8Array | undefined> {
+export async function unpackEntry(bytes: Uint8Array, entry: ZipEntry): Promise<Uint8Array | undefined> {
   const { size, packedSize, checksum, method, flags, offset } = entry;
   if ((flags & encrypted) !== 0 || (method !== stored && method !== deflated)) {
     throw new Error("Unsupported encryption or compression");
   }
-  const view = viewOf(bytes);
+  const view = toDataView(bytes);
   if (!isLocal(view, entry)) return undefined;
   const start = offset + localLength + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
   if (start + packedSize > bytes.length) throw new Error("Truncated");
   const packed = bytes.subarray(start, start + packedSize);
   const content = method === stored ? packed : await inflate(packed, size);
-  return content?.length === size && checksumOf(content) === checksum ? content : undefined;
+  return content?.length === size && computeChecksum(content) === checksum ? content : undefined;
 }
 
 /** Whether the local header agrees with the central directory, as far as it has values. */
@@ -90,7 +90,7 @@ function isLocal(view: DataView, { size, packedSize, checksum, method, flags, of
     claims.every(([at, value]) => isLater || view.getUint32(offset + at, true) === value);
 }
 
-function endOf(view: DataView): number {
+function findDirectoryEnd(view: DataView): number {
   const last = view.byteLength - endLength;
   for (let at = last; at >= 0 && at >= last - maxCommentLength; at--) {
     if (view.getUint32(at, true) === endSignature) return at;
@@ -117,12 +117,12 @@ const checksumTable = Uint32Array.from({ length: 256 }, (_, index) => {
   return value;
 });
 
-function checksumOf(bytes: Uint8Array): number {
+function computeChecksum(bytes: Uint8Array): number {
   let checksum = 0xffffffff;
   for (const byte of bytes) checksum = checksumTable[(checksum ^ byte) & 0xff]! ^ checksum >>> 8;
   return (checksum ^ 0xffffffff) >>> 0;
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function toDataView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

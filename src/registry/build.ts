@@ -7,7 +7,7 @@ import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { MeshState } from "../state/mesh_state.ts";
-import { fillAsConfigured, type FillParts, poolStrategyOf } from "./configured.ts";
+import { createPoolStrategy, fillAsConfigured, type FillParts } from "./configured.ts";
 import type { ProviderAnswers } from "./provider_answers.ts";
 import { type ProviderInstance, Registry } from "./registry.ts";
 
@@ -27,7 +27,7 @@ export function buildRegistry(parts: BuildParts): Registry {
   const instances = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) =>
     instanceOf(entry, parts)
   );
-  const makeStrategy = (routing: RoutingSettings) => poolStrategyOf(routing, parts);
+  const makeStrategy = (routing: RoutingSettings) => createPoolStrategy(routing, parts);
   const registry = new Registry({ settings, tree, state, makeStrategy }, instances);
   fillAsConfigured(registry, parts);
   return registry;

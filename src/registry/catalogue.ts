@@ -54,7 +54,7 @@ export class ConnectorCatalogue {
    */
   async load<Kind extends keyof ConnectorKinds>(kind: Kind, id: string): Promise<ConnectorImplementation<Kind>> {
     const connector = this.#get(kind, id);
-    const implementation = this.loaded(kind, id) ?? await implementationOf(connector);
+    const implementation = this.loaded(kind, id) ?? await loadImplementation(connector);
     this.#loaded.set(connector, implementation);
     return implementation;
   }
@@ -84,7 +84,7 @@ export class ConnectorCatalogue {
  *
  * @throws {ConnectorError} When the import fails.
  */
-export async function implementationOf<Kind extends keyof ConnectorKinds>(
+export async function loadImplementation<Kind extends keyof ConnectorKinds>(
   connector: PluggableConnector<Kind>,
 ): Promise<ConnectorImplementation<Kind>> {
   if ("create" in connector) return connector;
@@ -96,7 +96,7 @@ export async function implementationOf<Kind extends keyof ConnectorKinds>(
 }
 
 /** Returns the context in which a configuration is read: connectors and environment. */
-export function configContextOf(
+export function createConfigContext(
   { catalogue, runtime }: { readonly catalogue: ConnectorCatalogue; readonly runtime: Pick<Runtime, "env"> },
 ): ConfigContext {
   const { all } = catalogue;

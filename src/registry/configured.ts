@@ -10,7 +10,7 @@ import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { groupBy } from "../util/group_by.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
-import { addDistinct, catalogueModels, findConfiguredModels, leavesOf, withConnectorFacts } from "./offered.ts";
+import { addDistinct, catalogueModels, findConfiguredModels, findLeaves, withConnectorFacts } from "./offered.ts";
 import { mergeRules } from "./parameter_rules.ts";
 import { withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, PoolPlan, PoolStrategy, ProviderInstance, Registry } from "./registry.ts";
@@ -45,7 +45,7 @@ export function fillAsConfigured(registry: Registry, parts: FillParts): void {
     }
   }
   for (const target of aliases.values()) findConfiguredModels(target, registry);
-  for (const pool of pools.values()) registry.addPool(planOf(pool, registry));
+  for (const pool of pools.values()) registry.addPool(createPoolPlan(pool, registry));
 }
 
 /**
@@ -54,26 +54,26 @@ export function fillAsConfigured(registry: Registry, parts: FillParts): void {
  * @param routing The pool's settings.
  * @throws {ConfigError} When there is no strategy of that id.
  */
-export function poolStrategyOf(
+export function createPoolStrategy(
   { strategy, fallbackStrategy: id }: RoutingSettings,
   parts: FillParts,
 ): PoolStrategy {
-  const own = typeof strategy === "string" ? strategyOf(strategy, parts) : strategy;
+  const own = typeof strategy === "string" ? createStrategy(strategy, parts) : strategy;
   return {
     strategyId: typeof strategy === "string" ? strategy : "custom",
     strategy: own,
-    ...(id !== undefined && { fallback: strategyOf(id, parts) }),
+    ...(id !== undefined && { fallback: createStrategy(id, parts) }),
   };
 }
 
-function strategyOf(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
+function createStrategy(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
   return callNow(() => catalogue.loaded("strategy", id)?.create({}, runtime)) ?? unloaded;
 }
 
 /** The strategy of pools that are only described: selects nothing until `ready()` loads strategies and rebuilds. */
 const unloaded: SelectionStrategy = { select: () => undefined, score: () => 0 };
 
-function planOf(settings: PoolSettings, registry: Registry): PoolPlan {
+function createPoolPlan(settings: PoolSettings, registry: Registry): PoolPlan {
   const { tree } = registry;
   const { name, routing, budget } = settings;
   const path = settings.capability === undefined ? null : tree.resolve(settings.capability) ?? null;
@@ -100,7 +100,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     features: { ...known?.features, ...model.features },
     ...(known?.native_features && { native_features: { ...known.native_features, ...model.features } }),
     constraints: { ...known?.constraints, ...model.constraints },
-    pricing: pricingOf(known?.pricing, model.pricing),
+    pricing: mergePricing(known?.pricing, model.pricing),
     parameters: mergeRules(known?.parameters, model.parameters),
     embedding_space: model.embeddingSpace ?? known?.embedding_space,
     voices: model.voices ?? known?.voices,
@@ -112,7 +112,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   return {
     name: model.name,
     info: withConnectorFacts(info, instance.connector, tree),
-    leaves: leavesOf(info, tree),
+    leaves: findLeaves(info, tree),
     pooled: true,
     delivers,
     ...(model.batch && { batch: model.batch }),
@@ -122,7 +122,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   };
 }
 
-function pricingOf(
+function mergePricing(
   known: readonly DatedPricing[] | undefined,
   configured: DatedPricing | undefined,
 ): readonly DatedPricing[] | undefined {

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../contracts/runtime.ts";
 import type { Registry } from "./registry.ts";
-import { listModels, statusOf } from "./status.ts";
+import { listModels, toPoolStatus } from "./status.ts";
 
 /** An entry of the list. */
 export interface ListedEntry {
@@ -67,7 +67,7 @@ export interface ModelList {
 /** Lists every name that a request may use. */
 export function modelList(registry: Registry, clock: Clock): ModelList {
   const pools = registry.pools.map((pool): ListedEntry => {
-    const { capability, strategy, active, standby } = statusOf(pool, clock);
+    const { capability, strategy, active, standby } = toPoolStatus(pool, clock);
     return {
       id: pool.name,
       object: "model",

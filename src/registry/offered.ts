@@ -34,7 +34,7 @@ export function catalogueModels(
   return infos.map((info) => ({
     name: `${vendor}.${info.id}`,
     info: withConnectorFacts(info, connector, tree),
-    leaves: leavesOf(info, tree),
+    leaves: findLeaves(info, tree),
     pooled: isPooled(info),
     delivers: () => true,
     weight: 1,
@@ -113,14 +113,14 @@ function findFamilyRules(
 ): ParameterRules | undefined {
   if (findRules === undefined) return undefined;
   if (findCatalogued(info.id, (id) => models.find((known) => known.id === id)) !== undefined) return undefined;
-  return leavesOf(info, tree).some((leaf) => servesOperation(leaf, "chat")) ? findRules(info) : undefined;
+  return findLeaves(info, tree).some((leaf) => servesOperation(leaf, "chat")) ? findRules(info) : undefined;
 }
 
 /**
  * Returns the leaves a model serves. Without known capabilities it counts as a chat model, or as an embedding model by
  * its name.
  */
-export function leavesOf({ id, capabilities }: ModelInfo, tree: CapabilityTree): readonly string[] {
+export function findLeaves({ id, capabilities }: ModelInfo, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return [...new Set(names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name)))];
 }

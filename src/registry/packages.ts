@@ -13,30 +13,30 @@ import type { PackageEntry, PackageParts } from "./_package_loader.ts";
  * @throws {ConnectorError} When a package cannot be read, is invalid, or has a connector whose id is taken.
  */
 export async function loadPackages(document: unknown, parts: PackageParts): Promise<void> {
-  const entries = packagesOf(document);
+  const entries = listPackages(document);
   if (entries.length > 0) await (await import("./_package_loader.ts")).loadAll(entries, parts);
 }
 
 /** Whether a configuration names packages. */
 export function namesPackages(document: unknown): boolean {
-  return packagesOf(document).length > 0;
+  return listPackages(document).length > 0;
 }
 
 /** Returns the packages that a configuration names, as far as it is well-formed. */
-function packagesOf(document: unknown): PackageEntry[] {
-  const section = memberOf(document, "connectors");
-  const list = memberOf(section, "packages") ?? memberOf(document, "connectors.packages");
+function listPackages(document: unknown): PackageEntry[] {
+  const section = readMember(document, "connectors");
+  const list = readMember(section, "packages") ?? readMember(document, "connectors.packages");
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry: unknown) => {
     const [source, sha256] = typeof entry === "string"
       ? [entry]
-      : [memberOf(entry, "path") ?? memberOf(entry, "url"), memberOf(entry, "sha256")];
+      : [readMember(entry, "path") ?? readMember(entry, "url"), readMember(entry, "sha256")];
     if (typeof source !== "string") return [];
     return typeof sha256 === "string" ? { source, sha256 } : { source };
   });
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function readMember(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)
     : undefined;

@@ -53,7 +53,7 @@ export interface ListedModel {
 }
 
 /** Returns the current status of a pool. */
-export function statusOf(pool: Pool, clock: Clock): PoolStatus {
+export function toPoolStatus(pool: Pool, clock: Clock): PoolStatus {
   const models = pool.members.map((member) => modelStatus(member, clock));
   const active = models.filter(({ status }) => status === "active").length;
   return {

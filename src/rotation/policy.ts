@@ -33,7 +33,7 @@ const word = /^[a-z_]{1,40}$/;
  * @param settings The pool's deactivation settings.
  * @param onFailure Called when a method has failed.
  */
-export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFailure: () => void): RotationPolicy {
+export function createPolicy(own: OwnPolicies, settings: DeactivationSettings, onFailure: () => void): RotationPolicy {
   const builtIn = consecutiveFailures(settings);
   const query = <Answer>(question: () => Answer, otherwise: () => Answer): Answer => {
     try {
@@ -58,7 +58,7 @@ export function policyOf(own: OwnPolicies, settings: DeactivationSettings, onFai
         query(() => callNow(() => own.shouldRecover!(model, now)) === true, () => isOver(model, now)),
     }),
     ...(own.getRecoverySchedule && {
-      recoverAt: (model) => query(() => timeOf(callNow(() => own.getRecoverySchedule!(model))), () => undefined),
+      recoverAt: (model) => query(() => checkTime(callNow(() => own.getRecoverySchedule!(model))), () => undefined),
     }),
   };
 }
@@ -67,7 +67,7 @@ function usable(reason: StandbyReason | undefined): StandbyReason | undefined {
   return typeof reason === "string" && word.test(reason) ? reason : undefined;
 }
 
-function timeOf(at: number | undefined): number | undefined {
+function checkTime(at: number | undefined): number | undefined {
   if (at === undefined) return Infinity;
   return typeof at === "number" && !Number.isNaN(at) ? at : undefined;
 }

@@ -20,7 +20,7 @@ const harmless = new Set(["ENOTCONN", "ECONNABORTED", "ECONNRESET", "EPROTO", "E
  */
 export function serveOnDeno(handler: RequestHandler, { host, port, onListen }: ServeOptions): RunningServer {
   const server = new Http1Server(handler, (timer) => Deno.unrefTimer(timer));
-  const listener = listenerOf(host, port);
+  const listener = openListener(host, port);
   const bound = listener.addr.port;
   let isOpen = true;
   const acceptAll = async (): Promise<void> => {
@@ -52,7 +52,7 @@ export function serveOnDeno(handler: RequestHandler, { host, port, onListen }: S
   };
 }
 
-function listenerOf(host: string, port: number): Deno.TcpListener {
+function openListener(host: string, port: number): Deno.TcpListener {
   try {
     return Deno.listen({ hostname: host, port });
   } catch (error) {

@@ -30,13 +30,13 @@ async function connectPlainly(hostname: string, port: number): Promise<Socket> {
     socket.setNoDelay(true);
     return socket;
   } catch (error) {
-    throw faultOf(error);
+    throw toNetworkError(error);
   }
 }
 
 async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSignal): Promise<Socket> {
   const socket = await Deno.connectTls({ ...options, alpnProtocols: ["http/1.1"] }).catch((error) => {
-    throw faultOf(error);
+    throw toNetworkError(error);
   });
   let isOpen = true;
   const close = () => {
@@ -57,7 +57,7 @@ async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSig
 
 const descriptors = new Descriptors(() => Deno.openSync(Deno.build.os === "windows" ? "NUL" : "/dev/null").close());
 
-function faultOf(error: unknown): MeshError {
+function toNetworkError(error: unknown): MeshError {
   const { errors } = Deno;
   if (isResourceLack(error)) {
     descriptors.lacked();

@@ -82,7 +82,7 @@ async function create(calls: DiskCalls, path: string, data: Uint8Array): Promise
     try {
       await calls.link(draft, path);
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (readErrorCode(error) !== "EEXIST") throw error;
       isNew = false;
     }
     await calls.rm(draft, { force: true });
@@ -127,15 +127,15 @@ async function openNew(calls: DiskCalls, path: string, flags = "wx"): ReturnType
   try {
     return await calls.open(path, flags, 0o600);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    await calls.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
+    if (readErrorCode(error) !== "ENOENT") throw error;
+    await calls.mkdir(getFolder(path), { recursive: true, mode: 0o700 });
     return await calls.open(path, flags, 0o600);
   }
 }
 
 async function flushFolder(calls: DiskCalls, path: string): Promise<void> {
   try {
-    const folder = await calls.open(folderOf(path), "r");
+    const folder = await calls.open(getFolder(path), "r");
     try {
       await folder.sync();
     } finally {
@@ -146,7 +146,7 @@ async function flushFolder(calls: DiskCalls, path: string): Promise<void> {
   }
 }
 
-function folderOf(path: string): string {
+function getFolder(path: string): string {
   return /^(.*[\\/])[^\\/]*$/.exec(path)?.[1] ?? ".";
 }
 
@@ -154,11 +154,11 @@ async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undef
   try {
     return await work;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (readErrorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
 
-function codeOf(error: unknown): unknown {
+function readErrorCode(error: unknown): unknown {
   return Object(error).code;
 }

@@ -5,7 +5,7 @@
 import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { createOverload, isResourceLack } from "../util/resource_lack.ts";
-import { streamOf } from "./_stream_of.ts";
+import { toReadableStream } from "./_stream_of.ts";
 
 /** A classified runtime error: our message, and whether the request may have been read. */
 export interface NetworkFault {
@@ -64,7 +64,7 @@ export function fetchSender(
       throw translate(error, signal, classify, unanswered);
     }
     onBytes?.();
-    return answerOf(response, request, { classify, open });
+    return toUpstreamResponse(response, request, { classify, open });
   };
 }
 
@@ -74,7 +74,11 @@ interface Reading {
   readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
 }
 
-function answerOf(response: Response, request: UpstreamRequest, { classify, open }: Reading): UpstreamResponse {
+function toUpstreamResponse(
+  response: Response,
+  request: UpstreamRequest,
+  { classify, open }: Reading,
+): UpstreamResponse {
   let stream: ReadableStream<Uint8Array> | null | undefined;
   return {
     // browsers hide redirects from pages
@@ -82,7 +86,7 @@ function answerOf(response: Response, request: UpstreamRequest, { classify, open
     headers: plainHeaders(response.headers, request.headers),
     // created on demand, since a stream costs more than reading the whole body
     get body() {
-      return stream ??= response.body && streamOf(this.reader()!);
+      return stream ??= response.body && toReadableStream(this.reader()!);
     },
     reader: () => response.body && guarded(open(response.body), request, classify),
     async bytes() {
@@ -119,7 +123,7 @@ function translate(
 ): unknown {
   if (signal?.aborted) return signal.reason;
   if (isResourceLack(error)) return createOverload();
-  const { message, neverSent } = classify(textOf(error)) ?? otherwise;
+  const { message, neverSent } = classify(describeFetchError(error)) ?? otherwise;
   return new NetworkError(message, { neverSent }); // without a cause: the runtime's message quotes URLs and headers
 }
 
@@ -128,8 +132,8 @@ function inBody(fault: NetworkFault | undefined): NetworkFault | undefined {
   return fault && { message: fault.message, neverSent: false };
 }
 
-function textOf(error: unknown): string {
-  return error instanceof Error ? `${error.message}\n${textOf(error.cause)}` : "";
+function describeFetchError(error: unknown): string {
+  return error instanceof Error ? `${error.message}\n${describeFetchError(error.cause)}` : "";
 }
 
 /** The runtime has decompressed the body, so headers about compression are removed. */

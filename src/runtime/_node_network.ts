@@ -66,12 +66,12 @@ const contexts = new Map<string | undefined, SecureContext | undefined>();
  */
 function trust(others?: Authorities): { readonly secureContext?: SecureContext } {
   const key = others?.key;
-  if (!contexts.has(key)) contexts.set(key, contextOf(others));
+  if (!contexts.has(key)) contexts.set(key, createContext(others));
   const secureContext = contexts.get(key);
   return secureContext === undefined ? {} : { secureContext };
 }
 
-function contextOf(others?: Authorities): SecureContext | undefined {
+function createContext(others?: Authorities): SecureContext | undefined {
   if (others === undefined && authorities(["SSL_CERT_FILE", "DENO_CERT"], env).length === 0) return undefined;
   const own = authorities(["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "DENO_CERT"], env);
   const { createSecureContext, rootCertificates } = builtin("node:tls");

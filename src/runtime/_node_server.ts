@@ -121,7 +121,7 @@ async function exchange(
   response.on("error", () => {}); // the client has disconnected, which `close` reports
   try {
     const answer = plain === undefined
-      ? await plainResponse(await open.respond(requestOf(message, client.native)))
+      ? await plainResponse(await open.respond(toRequest(message, client.native)))
       : await open.respondPlain(plain, {
         requestOf: (signal) => new MessageRequest(message, signal),
         stop: client,
@@ -146,7 +146,7 @@ class MessageRequest implements PlainRequest {
   constructor(message: IncomingMessage, signal: StopSignal) {
     this.#message = message;
     this.method = message.method ?? "GET";
-    this.url = urlOf(message);
+    this.url = toRequestUrl(message);
     this.signal = signal;
     const all = message.headersDistinct;
     const get = (name: string) => {
@@ -176,24 +176,24 @@ class MessageRequest implements PlainRequest {
   }
 }
 
-function requestOf(message: IncomingMessage, signal: AbortSignal): Request {
+function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", rawHeaders } = message;
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
   const hasBody = method !== "GET" && method !== "HEAD";
-  return createRequest(urlOf(message), {
+  return createRequest(toRequestUrl(message), {
     method,
     headers,
     signal,
-    ...(hasBody ? { body: bodyOf(message), duplex: "half" } : {}),
+    ...(hasBody ? { body: toRequestBody(message), duplex: "half" } : {}),
   } as RequestInit);
 }
 
-function urlOf({ url = "/", headersDistinct: { host } }: IncomingMessage): string {
+function toRequestUrl({ url = "/", headersDistinct: { host } }: IncomingMessage): string {
   return requestUrl(url, host?.[0]);
 }
 
-function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+function toRequestBody(message: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       message.pause();

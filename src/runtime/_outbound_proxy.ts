@@ -27,7 +27,7 @@ function isSet(value: string | undefined): boolean {
 }
 
 function proxyAt(text: string, name: string): OutboundProxy {
-  const { protocol, hostname, port, username, password } = urlOf(
+  const { protocol, hostname, port, username, password } = parseProxyUrl(
     /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`,
     name,
   );
@@ -41,7 +41,7 @@ function proxyAt(text: string, name: string): OutboundProxy {
   };
 }
 
-function urlOf(text: string, name: string): URL {
+function parseProxyUrl(text: string, name: string): URL {
   try {
     return new URL(text);
   } catch {

@@ -18,7 +18,7 @@ interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
 }
 
 /** Buffers a synchronous stream. */
-export function outputOf({ isTerminal, write, onExit }: OutputParts): Output {
+export function createOutput({ isTerminal, write, onExit }: OutputParts): Output {
   let waiting = "";
   let cancel: Cancel | undefined;
   let hasExitHook = false;

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import { plainStreamOf } from "../util/plain_stream.ts";
+import { toPlainStream } from "../util/plain_stream.ts";
 
 /** Converts a response. Bodies other than event streams are read whole. */
 export async function plainResponse(answer: Response): Promise<PlainResponse> {
@@ -12,6 +12,6 @@ export async function plainResponse(answer: Response): Promise<PlainResponse> {
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // the form that servers accept
   const isEvents = headers["content-type"] === "text/event-stream";
-  if (isEvents || body === null) return { status, headers, body: body && plainStreamOf(body) };
+  if (isEvents || body === null) return { status, headers, body: body && toPlainStream(body) };
   return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
 }

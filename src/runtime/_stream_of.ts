@@ -5,7 +5,7 @@
 import type { BodyReader } from "../contracts/runtime.ts";
 
 /** Reads on demand, so that a slow reader slows the provider down. */
-export function streamOf(reader: BodyReader): ReadableStream<Uint8Array> {
+export function toReadableStream(reader: BodyReader): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await reader.read();

@@ -44,8 +44,8 @@ export function tlsServer(options: ServerOptions, pair: TlsKeyPair, onRequest: R
  * @throws {MeshError} `invalid_certificate` or `invalid_key`.
  */
 export function checkKeyPair({ cert, key }: TlsKeyPair): void {
-  const [own] = certificatesOf(cert);
-  const privateKey = privateKeyOf(key);
+  const [own] = parseCertificates(cert);
+  const privateKey = parsePrivateKey(key);
   if (!own!.checkPrivateKey(privateKey)) fail("invalid_key", "is not the key of the certificate (of its file's first)");
   const now = Date.now();
   if (Date.parse(own!.validTo) <= now) fail("invalid_certificate", `has expired: it was valid until ${own!.validTo}`);
@@ -59,7 +59,7 @@ export function checkKeyPair({ cert, key }: TlsKeyPair): void {
   }
 }
 
-function certificatesOf(text: string) {
+function parseCertificates(text: string) {
   const { X509Certificate } = builtin("node:crypto");
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) fail("invalid_certificate", "has no certificate: PEM is expected");
@@ -72,7 +72,7 @@ function certificatesOf(text: string) {
   });
 }
 
-function privateKeyOf(text: string) {
+function parsePrivateKey(text: string) {
   try {
     return builtin("node:crypto").createPrivateKey(text);
   } catch (cause) {

@@ -9,7 +9,7 @@ import type { Link, Worker, Workers } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { callAfter } from "./_timers.ts";
 
-/** Environment variable of processes started by {@linkcode workersOf}, with their slot. */
+/** Environment variable of processes started by {@linkcode createWorkers}, with their slot. */
 const variable = "MODELMESH_WORKER";
 
 /** Whether this process shares a port with others, which only Node's server supports. */
@@ -33,11 +33,11 @@ function flagsOfWorker(): Record<string, string> {
 /** How this process listens: alone, or on a shared port. */
 export function listenOptions(port: number, host: string): ListenOptions {
   if (!isWorker() || !bindsItself) return { port, host };
-  return { port: Number(slotOf()[2] || port), host, exclusive: true, reusePort: true };
+  return { port: Number(readSlot()[2] || port), host, exclusive: true, reusePort: true };
 }
 
 /** Slot, count and, when known, port. */
-function slotOf(): string[] {
+function readSlot(): string[] {
   return (slotText() ?? "").split("/");
 }
 
@@ -57,11 +57,11 @@ const lastMessagesMs = 100;
 const orphanMs = 500;
 
 /** Starts and connects worker processes. */
-export function workersOf(): Workers {
+export function createWorkers(): Workers {
   return {
     get supervisor() {
       if (!isWorker()) return undefined;
-      const [slot = 0, count = 1] = slotOf().map(Number);
+      const [slot = 0, count = 1] = readSlot().map(Number);
       return { slot, count, link: linkToSupervisor() };
     },
     get cores() {
@@ -70,12 +70,12 @@ export function workersOf(): Workers {
     start({ slot, count, port = "" }) {
       const cluster = builtin("node:cluster");
       if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which none owns
-      return workerOf(cluster.fork({ [variable]: `${slot}/${count}/${port}`, ...flagsOfWorker() }));
+      return toWorker(cluster.fork({ [variable]: `${slot}/${count}/${port}`, ...flagsOfWorker() }));
     },
   };
 }
 
-function workerOf(worker: ClusterWorker): Worker {
+function toWorker(worker: ClusterWorker): Worker {
   const isSilent = new Promise<void>((resolve) => worker.once("disconnect", resolve));
   return {
     ended: new Promise((resolve, reject) =>

@@ -12,14 +12,14 @@ import type {
   ServeOptions,
   Shell,
 } from "../contracts/shell.ts";
-import { responseOf } from "../util/response_of.ts";
+import { toResponse } from "../util/response_of.ts";
 import { serveOnDeno } from "./_deno_listener.ts";
 import { listenError } from "./_listen_error.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
-import { outputOf } from "./_output.ts";
+import { createOutput } from "./_output.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
-import { isWorker, workersOf } from "./_workers.ts";
+import { createWorkers, isWorker } from "./_workers.ts";
 
 const lastWaitMs = 1_000;
 
@@ -41,7 +41,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
     Deno.serve(
       { hostname: host, port, onListen: () => {}, onError: failed },
       plain === undefined ? (request) => open.respond(request) : async (request, info) =>
-        responseOf(
+        toResponse(
           await open.respondPlain(plain, {
             requestOf: (signal) => setSignal(request, signal),
             stop: new Stop(),
@@ -120,7 +120,7 @@ function stopper(server: DenoServer, open: OpenResponses): (graceMs: number) => 
 
 function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
   const encoder = new TextEncoder();
-  return outputOf({
+  return createOutput({
     isTerminal: stream.isTerminal(),
     write(text) {
       try {
@@ -172,6 +172,6 @@ export function denoShell(): Shell {
     onUnhandledRejection,
     prepareToServe() {}, // Deno (2.9.6) accepts V8 flags only at startup
     exit: (code) => Deno.exit(code),
-    workers: workersOf(),
+    workers: createWorkers(),
   };
 }

@@ -14,8 +14,8 @@ import type {
 } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { serveOnNode } from "./_node_listener.ts";
-import { outputOf } from "./_output.ts";
-import { servingFlags, workersOf } from "./_workers.ts";
+import { createOutput } from "./_output.ts";
+import { createWorkers, servingFlags } from "./_workers.ts";
 
 /** Retry delay for a full pipe, ms. */
 const fullPipeMs = 2;
@@ -23,7 +23,7 @@ const fullPipeMs = 2;
 function output(descriptor: 1 | 2): Output {
   const { writeSync } = builtin("node:fs");
   const encoder = new TextEncoder();
-  return outputOf({
+  return createOutput({
     isTerminal: builtin("node:tty").isatty(descriptor),
     write(text) {
       for (let bytes = encoder.encode(text); bytes.length > 0;) {
@@ -89,6 +89,6 @@ export function nodeShell(): Shell {
     },
     prepareToServe: () => builtin("node:v8").setFlagsFromString(servingFlags),
     exit: (code) => process.exit(code),
-    workers: workersOf(),
+    workers: createWorkers(),
   };
 }

@@ -247,11 +247,11 @@ export interface FakeAnswer {
 
 /** Creates a response for `send` of a {@linkcode testRuntime}. */
 export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}): UpstreamResponse {
-  const response = body === undefined ? null : bytesOf(body);
+  const response = body === undefined ? null : toByteStream(body);
   return { status, headers: new Headers(headers), body: response, reader: () => response && response.getReader() };
 }
 
-function bytesOf(body: unknown): ReadableStream<Uint8Array> {
+function toByteStream(body: unknown): ReadableStream<Uint8Array> {
   const isChunked = Array.isArray(body) && body.every((chunk) => typeof chunk === "string");
   const chunks: string[] = isChunked ? [...body] : [typeof body === "string" ? body : JSON.stringify(body)];
   const encoder = new TextEncoder();

@@ -18,7 +18,7 @@ export class MemberIndex<Item> {
   add(item: Item): void {
     const { provider, model } = this.#namesOf(item);
     addTo(this.#byProvider, provider, item);
-    addTo(this.#byModel, keyOf(provider, model!), item);
+    addTo(this.#byModel, toIndexKey(provider, model!), item);
   }
 
   clear(): void {
@@ -32,13 +32,13 @@ export class MemberIndex<Item> {
    * @param owner A model in a pool, a model across all pools, or a provider.
    */
   find({ pool, model, provider }: BreakerOwner): readonly Item[] {
-    const items = model === undefined ? this.#byProvider.get(provider) : this.#byModel.get(keyOf(provider, model));
+    const items = model === undefined ? this.#byProvider.get(provider) : this.#byModel.get(toIndexKey(provider, model));
     if (items === undefined || pool === undefined) return items ?? [];
     return items.filter((item) => this.#namesOf(item).pool === pool);
   }
 }
 
-function keyOf(provider: string, model: string): string {
+function toIndexKey(provider: string, model: string): string {
   return `${provider}\n${model}`;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RetryBudgetSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import { type OwnPolicies, policyOf } from "../rotation/policy.ts";
+import { createPolicy, type OwnPolicies } from "../rotation/policy.ts";
 import { ManualOverrides } from "./breaker/manual_override.ts";
 import type { ApiKeyPool } from "./limits/api_key_pool.ts";
 import type { Budget, BudgetStep, BudgetWindow } from "./limits/budget.ts";
@@ -107,7 +107,7 @@ export class MeshState {
   /** Creates the state of a model in a pool. It is active unless an earlier state is restored. */
   add(request: ModelStateRequest): ModelState {
     const { pool, name, provider: { id: provider }, weight, routing, policies = {} } = request;
-    const policy = policyOf(policies, routing.deactivation, () => this.#onPolicyFailure(pool));
+    const policy = createPolicy(policies, routing.deactivation, () => this.#onPolicyFailure(pool));
     const state = new ModelState({
       name,
       provider,

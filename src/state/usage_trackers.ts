@@ -107,7 +107,7 @@ export class UsageTrackers {
     const keys = this.#keysOf(provider);
     const { rate, latency, outputTokens, rejectedMembers } = this.#before?.shared.get(key) ?? {};
     const made = {
-      rate: rate?.isUnder(limits, keys) ? rate : rateLimiterOf(info.id, { limits, keys, clock: this.#clock }),
+      rate: rate?.isUnder(limits, keys) ? rate : createRateLimiter(info.id, { limits, keys, clock: this.#clock }),
       latency: latency ?? new Latency(),
       outputTokens: outputTokens ?? new OutputTokens(),
       rejectedMembers: rejectedMembers ?? new Set<string>(),
@@ -130,7 +130,7 @@ export class UsageTrackers {
 }
 
 /** Creates the rate limiter of a model. With several API keys, declared limits apply to each key. */
-function rateLimiterOf(
+function createRateLimiter(
   model: string,
   { limits, keys, clock }: {
     readonly limits: RateLimits | undefined;

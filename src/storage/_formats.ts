@@ -55,14 +55,14 @@ export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise
   const [first = 0x7b] = bytes;
   if (first === 0x7b) return bytes;
   const isMap = first >= 0x80 && first <= 0x8f || first === 0xde || first === 0xdf;
-  if (isMap) return jsonOf((await load("msgpack", modules)).decode(bytes));
+  if (isMap) return toJsonBytes((await load("msgpack", modules)).decode(bytes));
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   const value = (await load("yaml", modules)).parse(text, { schema: "json" });
   if (typeof value !== "object") throw new TypeError("It is a string, not a record"); // any text is valid YAML
-  return jsonOf(value);
+  return toJsonBytes(value);
 }
 
-function jsonOf(value: unknown): Uint8Array {
+function toJsonBytes(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 

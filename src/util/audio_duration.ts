@@ -95,8 +95,8 @@ function ofOgg(view: DataView): number | undefined {
 
 function ofMp4(view: DataView): number | undefined {
   if (!hasText(view, 4, "ftyp")) return undefined;
-  const movie = boxOf(view, { name: "moov", from: 0, to: view.byteLength });
-  const header = movie && boxOf(view, { name: "mvhd", ...movie });
+  const movie = findBox(view, { name: "moov", from: 0, to: view.byteLength });
+  const header = movie && findBox(view, { name: "mvhd", ...movie });
   if (header === undefined || header.from + 32 > view.byteLength) return undefined;
   const isLong = view.getUint8(header.from) === 1;
   const scale = view.getUint32(header.from + (isLong ? 20 : 12));
@@ -110,7 +110,7 @@ interface Span {
 }
 
 /** Returns the content of the first box of a type. */
-function boxOf(view: DataView, { name, from, to }: Span & { readonly name: string }): Span | undefined {
+function findBox(view: DataView, { name, from, to }: Span & { readonly name: string }): Span | undefined {
   for (let at = from, parts = 0; at + 16 <= to && parts < maxParts; parts++) {
     const short = view.getUint32(at);
     const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short === 0 ? to - at : short;

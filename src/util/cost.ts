@@ -4,7 +4,7 @@
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
 import { stripTrailing } from "./strip_trailing.ts";
-import { dayOf } from "./windows.ts";
+import { formatUtcDay } from "./windows.ts";
 
 const nanoPerUsd = 1_000_000_000;
 /** Factor from USD per million tokens to nano-dollars per token. */
@@ -23,7 +23,7 @@ export function priceAt(
   promptTokens: number,
 ): DatedPricing | undefined {
   if (pricing === undefined) return undefined;
-  const day = dayOf(now);
+  const day = formatUtcDay(now);
   return pricing.findLast(({ from, above_tokens }) =>
     (from === undefined || from <= day) && (above_tokens === undefined || promptTokens > above_tokens)
   );

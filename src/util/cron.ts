@@ -69,7 +69,7 @@ export function parseCron(text: string): Cron {
     throw unreadable(text, `it has ${parts.length} fields, not minute, hour, day, month and day of the week`);
   }
   const [minutes, hours, days, months, weekdays] = parts.map((part, index) => {
-    const values = valuesOf(part, fields[index]!);
+    const values = parseCronValues(part, fields[index]!);
     if (typeof values === "string") throw unreadable(text, values);
     return values;
   }) as [number[], number[], number[], number[], number[]];
@@ -91,7 +91,7 @@ function ascending(values: readonly number[]): number[] {
 }
 
 /** Returns the values of a field, or an error message. */
-function valuesOf(text: string, field: Field): number[] | string {
+function parseCronValues(text: string, field: Field): number[] | string {
   const values: number[] = [];
   for (const part of text.split(",")) {
     const some = valuesOfPart(part, field);
@@ -142,9 +142,9 @@ export function nextStart(cron: Cron, after: number): number | undefined {
   const today = Math.floor(after / dayMs);
   const minute = Math.floor((after - today * dayMs) / minuteMs);
   const time = isDay(cron, today) ? cron.times.find((one) => one > minute) : undefined;
-  if (time !== undefined) return startOf(today, time);
+  if (time !== undefined) return toStart(today, time);
   const day = searchDay(cron, today, 1);
-  return day === undefined ? undefined : startOf(day, cron.times[0]!);
+  return day === undefined ? undefined : toStart(day, cron.times[0]!);
 }
 
 /**
@@ -158,12 +158,12 @@ export function lastStart(cron: Cron, before: number): number | undefined {
   const today = Math.floor(before / dayMs);
   const minute = Math.floor((before - today * dayMs) / minuteMs);
   const time = isDay(cron, today) ? cron.times.findLast((one) => one <= minute) : undefined;
-  if (time !== undefined) return startOf(today, time);
+  if (time !== undefined) return toStart(today, time);
   const day = searchDay(cron, today, -1);
-  return day === undefined ? undefined : startOf(day, cron.times.at(-1)!);
+  return day === undefined ? undefined : toStart(day, cron.times.at(-1)!);
 }
 
-function startOf(day: number, time: number): number {
+function toStart(day: number, time: number): number {
   return day * dayMs + time * minuteMs;
 }
 
@@ -174,7 +174,7 @@ function searchDay(cron: Cron, today: number, step: 1 | -1): number | undefined 
   for (let count = 0; count <= monthsOfCycle; count++) {
     const month = thisMonth + count * step;
     if (!cron.months.has(month % 12 + 1)) continue;
-    const [first, end] = [firstDayOf(month), firstDayOf(month + 1)];
+    const [first, end] = [findFirstDay(month), findFirstDay(month + 1)];
     let day = step === 1 ? first : end - 1;
     if (count === 0) day = today + step;
     for (; day >= first && day < end; day += step) {
@@ -185,7 +185,7 @@ function searchDay(cron: Cron, today: number, step: 1 | -1): number | undefined 
 }
 
 /** @param month Months since the year 0. */
-function firstDayOf(month: number): number {
+function findFirstDay(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12, 1) / dayMs;
 }
 

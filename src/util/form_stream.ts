@@ -4,7 +4,7 @@
  * @module
  */
 import { concat } from "./bytes.ts";
-import { finderOf, maxHeadBytes, maxParts, type PartHead, partOf } from "./multipart.ts";
+import { createFinder, maxHeadBytes, maxParts, parsePartHead, type PartHead } from "./multipart.ts";
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -38,7 +38,7 @@ export async function* readFormStream(
     for await (const _preamble of input.until(delimiter));
     for (let parts = 0; await input.text(2) !== "--"; parts++) {
       if (parts === maxParts) throw new FormError("too many parts");
-      const part = partOf(decoder.decode(await input.head()));
+      const part = parsePartHead(decoder.decode(await input.head()));
       if (part === undefined) throw new FormError("a part without a name");
       const bytes = input.until(delimiter);
       yield { ...part, bytes };
@@ -114,7 +114,7 @@ class Input {
 
   /** Reads up to a delimiter, which is consumed. */
   async *until(delimiter: Uint8Array): AsyncGenerator<Uint8Array> {
-    const find = finderOf(delimiter);
+    const find = createFinder(delimiter);
     for (;;) {
       const at = find(this.#bytes, 0);
       const safe = at >= 0 ? at : this.#bytes.length - delimiter.length + 1;

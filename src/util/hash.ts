@@ -49,6 +49,6 @@ export function mix32(first: number, second: number): number {
  *
  * @param hash A 32-bit hash, such as of {@linkcode mix32}.
  */
-export function fractionOf(hash: number): number {
+export function toFraction(hash: number): number {
   return (hash + 0.5) / two32;
 }

@@ -32,7 +32,7 @@ export const maxParts: number = 256;
  * @param contentType Value of the `content-type` header.
  * @returns Undefined when it is not multipart/form-data, or has no boundary.
  */
-export function boundaryOf(contentType: string | null): string | undefined {
+export function findBoundary(contentType: string | null): string | undefined {
   const [, quoted, plain] = /^\s*multipart\/form-data\s*;.*?boundary=(?:"([^"]{1,70})"|([^;\s"]{1,70}))/i
     .exec(contentType ?? "") ?? [];
   return quoted ?? plain;
@@ -59,7 +59,7 @@ export function readForm(bytes: Uint8Array, boundary: string): Form | undefined 
   const opening = encoder.encode(`--${boundary}`);
   const headEnd = encoder.encode("\r\n\r\n");
   const delimiter = encoder.encode(`\r\n--${boundary}`);
-  const [findHeadEnd, findDelimiter] = [finderOf(headEnd), finderOf(delimiter)];
+  const [findHeadEnd, findDelimiter] = [createFinder(headEnd), createFinder(delimiter)];
   const preamble = startsAt(bytes, opening, 0) ? -2 : findDelimiter(bytes, 0);
   if (preamble === -1) return undefined;
   let at = preamble + delimiter.length;
@@ -69,7 +69,7 @@ export function readForm(bytes: Uint8Array, boundary: string): Form | undefined 
     const bodyAt = at + findHeadEnd(head, 0) + headEnd.length;
     if (!isText(head, 0, "\r\n") || bodyAt < headAt + 2 || parts === maxParts) return undefined;
     const end = findDelimiter(bytes, bodyAt - 2);
-    const part = partOf(decoder.decode(bytes.subarray(headAt, bodyAt)));
+    const part = parsePartHead(decoder.decode(bytes.subarray(headAt, bodyAt)));
     if (end < bodyAt - 2 || part === undefined) return undefined;
     const body = bytes.subarray(bodyAt, Math.max(bodyAt, end));
     if (part.filename === undefined) fields.push([part.name, decoder.decode(body)]);
@@ -105,7 +105,7 @@ export interface PartHead {
   readonly type: string;
 }
 
-export function partOf(head: string): PartHead | undefined {
+export function parsePartHead(head: string): PartHead | undefined {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(head)?.[1];
   const name = disposition && parameter(disposition, "name");
   if (name === undefined || name === "") return undefined;
@@ -145,7 +145,7 @@ function startsAt(bytes: Uint8Array, pattern: Uint8Array, at: number): boolean {
  * Creates a Boyer–Moore–Horspool search, which skips by the last byte examined. It compares forward from the line break
  * with which the pattern begins and which occurs nowhere else in it, so that no input is slower than others.
  */
-export function finderOf(pattern: Uint8Array): (bytes: Uint8Array, from: number) => number {
+export function createFinder(pattern: Uint8Array): (bytes: Uint8Array, from: number) => number {
   const last = pattern.length - 1;
   const skips = new Uint8Array(256).fill(pattern.length);
   for (let index = 0; index < last; index++) skips[pattern[index]!] = last - index;

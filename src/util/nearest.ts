@@ -28,13 +28,13 @@ export function nearest(name: string, candidates: Iterable<string>, limit = 3): 
     if (seen.size === maxCandidates) break;
     if (seen.has(candidate) || candidate.length > maxChars) continue;
     seen.add(candidate);
-    const rank = rankOf(target, candidate.toLowerCase());
+    const rank = rankCandidate(target, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
   return ranked.sort((one, other) => one.rank - other.rank).slice(0, limit).map(({ candidate }) => candidate);
 }
 
-function rankOf(target: string, candidate: string): number | undefined {
+function rankCandidate(target: string, candidate: string): number | undefined {
   const allowed = Math.min(maxEdits, Math.ceil(candidate.length / 3));
   const difference = Math.abs(target.length - candidate.length);
   if (difference <= allowed) {

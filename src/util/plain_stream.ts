@@ -11,7 +11,7 @@ export function isStream(body: PlainResponse["body"]): body is PlainStream {
 }
 
 /** Converts a body to a `ReadableStream` without read-ahead. */
-export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
+export function toReadable(body: PlainStream): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       body.onStop = (reason) => controller.error(reason);
@@ -30,7 +30,7 @@ export function readableOf(body: PlainStream): ReadableStream<Uint8Array> {
 }
 
 /** Converts a `ReadableStream` to a body. */
-export function plainStreamOf(body: ReadableStream<Uint8Array>): PlainStream {
+export function toPlainStream(body: ReadableStream<Uint8Array>): PlainStream {
   const reader = body.getReader();
   return {
     read: async () => (await reader.read()).value,

@@ -110,7 +110,7 @@ function windowed(headers: Headers, kinds: readonly string[]): Allowance | undef
       count(headers.get(`x-ratelimit-remaining-${kind}`)),
       durationMs(headers.get(`x-ratelimit-reset-${kind}`)),
     );
-    if (one !== undefined && (tightest === undefined || shareOf(one) < shareOf(tightest))) tightest = one;
+    if (one !== undefined && (tightest === undefined || computeShare(one) < computeShare(tightest))) tightest = one;
   }
   return tightest;
 }
@@ -126,15 +126,18 @@ function anthropic(headers: Headers, now: number): RateReading | undefined {
     );
   };
   const [both, input, output] = [read("tokens"), read("input-tokens"), read("output-tokens")];
-  const tightest = [both, input, output].reduce((one, other) => shareOf(other) < shareOf(one) ? other : one, both);
+  const tightest = [both, input, output].reduce(
+    (one, other) => computeShare(other) < computeShare(one) ? other : one,
+    both,
+  );
   const limit = both?.limit ?? ((input?.limit ?? 0) + (output?.limit ?? 0));
-  const share = shareOf(tightest);
+  const share = computeShare(tightest);
   const tokens = share === Infinity ? both : allowance(limit, Math.floor(limit * share), tightest?.resetMs);
   return reading(read("requests"), tokens);
 }
 
 /** Returns the remaining fraction of a limit: all of one that resets now, Infinity when unknown. */
-function shareOf(one: Allowance | undefined): number {
+function computeShare(one: Allowance | undefined): number {
   if (one?.limit === undefined || one.remaining === undefined) return Infinity;
   return one.resetMs === 0 ? 1 : one.remaining / one.limit;
 }
@@ -165,7 +168,7 @@ function policies(states: string, limits: string): RateReading | undefined {
       durationMs(values.get("t") ?? values.get("reset")),
     );
     if (unit !== '"requests"' || one === undefined) continue;
-    if (tightest === undefined || shareOf(one) < shareOf(tightest)) tightest = one;
+    if (tightest === undefined || computeShare(one) < computeShare(tightest)) tightest = one;
   }
   return reading(tightest);
 }

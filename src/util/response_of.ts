@@ -3,9 +3,9 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import { isStream, readableOf } from "./plain_stream.ts";
+import { isStream, toReadable } from "./plain_stream.ts";
 
 /** Converts a plain response, including its body, to a `Response`. */
-export function responseOf({ status, headers, body }: PlainResponse): Response {
-  return new Response((isStream(body) ? readableOf(body) : body) as BodyInit | null, { status, headers });
+export function toResponse({ status, headers, body }: PlainResponse): Response {
+  return new Response((isStream(body) ? toReadable(body) : body) as BodyInit | null, { status, headers });
 }

@@ -23,7 +23,7 @@ export interface ServiceAccount {
  * @throws {TypeError} When it is invalid. The message does not quote it.
  */
 export function readServiceAccount(credentials: string | Readonly<Record<string, unknown>>): ServiceAccount {
-  const { client_email, private_key, private_key_id, token_uri } = membersOf(credentials);
+  const { client_email, private_key, private_key_id, token_uri } = readCredentials(credentials);
   if (typeof client_email !== "string" || client_email === "") throw new TypeError('has no "client_email"');
   if (typeof private_key !== "string") throw new TypeError('has no "private_key"');
   return {
@@ -65,7 +65,7 @@ export function assertionSigner(account: ServiceAccount, facts: AssertionFacts):
   };
 }
 
-function membersOf(credentials: string | Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function readCredentials(credentials: string | Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   let value: unknown = credentials;
   try {
     if (typeof credentials === "string") value = JSON.parse(credentials);

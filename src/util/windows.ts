@@ -62,7 +62,7 @@ let latest = { number: NaN, text: "" };
  *
  * @param wallTimeMs Wall-clock ms since 1970.
  */
-export function dayOf(wallTimeMs: number): string {
+export function formatUtcDay(wallTimeMs: number): string {
   const number = Math.floor(wallTimeMs / dayMs);
   if (number !== latest.number) latest = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
   return latest.text;
@@ -71,5 +71,5 @@ export function dayOf(wallTimeMs: number): string {
 /** Whether a text is a day of the calendar, such as `2026-01-31`. */
 export function isDay(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
-  return !Number.isNaN(time) && dayOf(time) === text;
+  return !Number.isNaN(time) && formatUtcDay(time) === text;
 }

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigError, ConnectorError, create, MeshError, ModelMesh } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { makeFolder } from "../support/_library.ts";
 import {
   echo,
@@ -61,7 +61,7 @@ describe("A connector package", () => {
     });
     const { order } = await mesh.explain({ model: "chat", messages });
     assertEquals(order[0]?.model, "last");
-    assert(engineOf(mesh).catalogue.ids("provider").includes("acme.echo.v1"));
+    assert(getEngine(mesh).catalogue.ids("provider").includes("acme.echo.v1"));
     await mesh.close();
   });
 

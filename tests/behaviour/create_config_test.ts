@@ -10,7 +10,7 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { serve } from "../../proxy.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
@@ -76,7 +76,7 @@ describe("create() with a configuration", () => {
     }
     const mesh = new ModelMesh({ env });
     await mesh.initialize(path);
-    assertEquals(engineOf(mesh).settings.source, path);
+    assertEquals(getEngine(mesh).settings.source, path);
     await mesh.close();
   });
 
@@ -106,7 +106,7 @@ describe("create() with a configuration", () => {
       config: { "proxy.request_timeout": "90s" },
     });
     const client = create({ config });
-    assertEquals(engineOf(client.mesh).settings.deadlineMs, 90_000);
+    assertEquals(getEngine(client.mesh).settings.deadlineMs, 90_000);
     await client.chat.completions.create({ messages }).catch(() => {});
     assertEquals([upstream.calls, client.mesh.poolStatus().chat?.standby], [1, 1]);
     await client.close();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type CreateOptions, type MeshClient, MeshError, NoProvidersError } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { environment, keyOf, messages, textOf } from "../support/_library.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
@@ -199,7 +199,7 @@ describe("create() with providers, models, strategy and keys", () => {
     const env = { OPENAI_API_KEY: "key-0123" };
     const client = create("chat-completion", { env, providers: ["openai", "groq"] });
     assertEquals(ids(client), ["openai.llm.v1"]);
-    assertStringIncludes(JSON.stringify(engineOf(client.mesh).settings.warnings), "groq");
+    assertStringIncludes(JSON.stringify(getEngine(client.mesh).settings.warnings), "groq");
     const error = assertThrows(() => create("chat-completion", { env, providers: ["groq"] }), NoProvidersError);
     assertEquals(error.message, "No providers were detected. Set at least one of GROQ_API_KEY");
   });

@@ -11,7 +11,7 @@ import {
   RateLimitError,
   routingOf,
 } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { answerOf, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages, textOf } from "../support/_library.ts";
 
@@ -100,7 +100,7 @@ describe("getModelInfo", () => {
       config: { pools: { speech: { models: ["own"] } } },
     });
     await one.client.ready();
-    const { info: known } = engineOf(one.client.mesh).registry.model("own")!;
+    const { info: known } = getEngine(one.client.mesh).registry.model("own")!;
     assertEquals([known.voices, known.response_formats, known.lacks, known.embedding_space], [
       { alloy: "anna", default: "bert" },
       ["wav"],

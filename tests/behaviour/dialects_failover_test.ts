@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { anthropicError, type Dialect, dialects, googleError, type Json, speaking } from "../support/_dialects.ts";
 import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";
@@ -244,7 +244,7 @@ describe("A request that every vendor refuses", () => {
     ]);
     assertEquals([google.calls, claude.calls], [1, 1]);
     for (
-      const { consecutiveFailures } of engineOf(proxy.mesh).registry.pool("chat")!.members.map(({ state }) => state)
+      const { consecutiveFailures } of getEngine(proxy.mesh).registry.pool("chat")!.members.map(({ state }) => state)
     ) {
       assertEquals(consecutiveFailures, 0);
     }

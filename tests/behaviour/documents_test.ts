@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { boundaryOf, readForm } from "../../src/util/multipart.ts";
+import { findBoundary, readForm } from "../../src/util/multipart.ts";
 import { environment, keyOf } from "../support/_library.ts";
 import { type OperationOptions, operationStage, type Posted } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
@@ -30,7 +30,7 @@ function formOf(fields: Readonly<Record<string, string | Blob>>): RequestInit {
 const file = (bytes: Uint8Array<ArrayBuffer> = pdf, type = "application/pdf") => new Blob([bytes], { type });
 
 function formIn({ headers, body }: ReceivedRequest) {
-  return readForm(new TextEncoder().encode(body), boundaryOf(headers["content-type"] ?? null)!)!;
+  return readForm(new TextEncoder().encode(body), findBoundary(headers["content-type"] ?? null)!)!;
 }
 
 describe("POST /v1/documents/parse", () => {

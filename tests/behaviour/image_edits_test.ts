@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { boundaryOf, readForm } from "../../src/util/multipart.ts";
+import { findBoundary, readForm } from "../../src/util/multipart.ts";
 import { sdkOf } from "../support/_dialect_proxy.ts";
 import { drawn, formOf, images, imageUsage } from "../support/_images.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
@@ -20,7 +20,7 @@ const asForm = (form: FormData): RequestInit => ({ body: form, headers: {} });
 
 /** What a provider was sent. */
 function received({ headers, bytes }: ReceivedRequest) {
-  const { fields, files } = readForm(new Uint8Array(bytes), boundaryOf(headers["content-type"]!)!)!;
+  const { fields, files } = readForm(new Uint8Array(bytes), findBoundary(headers["content-type"]!)!)!;
   return { fields: Object.fromEntries(fields), files };
 }
 

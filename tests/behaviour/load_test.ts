@@ -5,7 +5,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { connect } from "node:net";
 import type { RoutingRecord } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { spawnProxy } from "../support/_proxy_process.ts";
 import { standsStill } from "../support/patience.ts";
@@ -150,7 +150,7 @@ async function underLoad(): Promise<void> {
     assertEquals(answered + failed, calls[place], name);
   }
   assert(providers[0]!.failed > 20 && refused > 0, `${providers[0]!.failed} failed, ${refused} were refused`);
-  for (const { state } of engineOf(proxy.mesh).registry.pool("chat")!.members) assertEquals(state.inFlight, 0);
+  for (const { state } of getEngine(proxy.mesh).registry.pool("chat")!.members) assertEquals(state.inFlight, 0);
 }
 
 describe("More requests at once than proxy.max_concurrent", () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, MeshError } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { assertClosesAtOnce, environment, fakeClock, messages, textOf } from "../support/_library.ts";
 import {
   answer,
@@ -54,7 +54,7 @@ describe("A client over a server on one's own machine", () => {
       "vllm: vllm.llama",
       "vllm: vllm.qwen",
     ]);
-    const [model] = engineOf(client.mesh).registry.models;
+    const [model] = getEngine(client.mesh).registry.models;
     assertEquals(model?.info.pricing, [{ input: 0, output: 0 }]);
     await client.close();
   });

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type MeshClient, ModelNotFoundError, NoActiveModelError } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { fakeClock, messages } from "../support/_library.ts";
 import { answer, type Behaviour, hang, json, startUpstream, status } from "../support/upstream.ts";
 
@@ -98,7 +98,7 @@ describe("A provider that is asked for its models", () => {
     await using client = clientOf(upstream.url, { discovery: { enumerate_models: true } });
     const ready = client.ready();
     await upstream.received(1);
-    await (engineOf(client.mesh).runtime.clock as ReturnType<typeof fakeClock>).advance(5_000);
+    await (getEngine(client.mesh).runtime.clock as ReturnType<typeof fakeClock>).advance(5_000);
     await ready;
     assertEquals(members(client), defaults);
   });

@@ -2,9 +2,9 @@ import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { BudgetExceededError } from "../../src/errors.ts";
-import { errorRowOf } from "../../src/proxy/error_body.ts";
+import { toErrorRow } from "../../src/proxy/error_body.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId, getRaw, goodBody, type Refused } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
@@ -159,7 +159,7 @@ describe("A request that no model serves", () => {
   });
 
   it("is refused when every budget is spent, with the start of the next window", () => {
-    const { status, body, headers } = errorRowOf(new BudgetExceededError("Spent", 7_200_000), "id");
+    const { status, body, headers } = toErrorRow(new BudgetExceededError("Spent", 7_200_000), "id");
     assertEquals({ status, type: body.error.type, code: body.error.code }, {
       status: 429,
       type: "insufficient_quota",
@@ -215,7 +215,7 @@ describe("The proxy's own refusals", () => {
 
   it("500 for a bug of ours, with the request id and without a stack", async () => {
     const mesh = new ModelMesh();
-    engineOf(mesh).perform = () => Promise.reject(new TypeError("secret-of-the-stack is not a function"));
+    getEngine(mesh).perform = () => Promise.reject(new TypeError("secret-of-the-stack is not a function"));
     const traces: unknown[] = [];
     mesh.addSink({ emit: () => {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
     await mesh.initialize(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } }));

@@ -3,8 +3,8 @@ import { describe, it } from "@std/testing/bdd";
 import { type Connector, ModelMesh, version } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
-import { configContextOf } from "../../src/registry/catalogue.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
+import { createConfigContext } from "../../src/registry/catalogue.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy } from "../support/proxy.ts";
@@ -192,14 +192,14 @@ describe("GET /ready and /live", () => {
     };
     const mesh = new ModelMesh({ clock: fakeClock() });
     mesh.registerConnector("test.slow.v1", slowSecrets);
-    const engine = engineOf(mesh);
+    const engine = getEngine(mesh);
     engine.configure(validate({
       ...config,
       secrets: { store: "test.slow.v1" },
       providers: {
         a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "${secrets:K}" },
       },
-    }, configContextOf(engine)));
+    }, createConfigContext(engine)));
     const handler = createHandler(mesh);
     assertEquals(await ask(handler, "/ready"), [503, "starting"]);
     assertEquals(await ask(handler, "/live"), [200, "ok"]);

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConnectorError, type Discovery, ModelMesh, type ModelMesh as Mesh } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { answer, type Behaviour, html200, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 /** A vendor whose list changes. */
@@ -260,7 +260,7 @@ describe("A registry sync", () => {
     await v.mesh.addProvider({ id: "w", connector: "openai.compatible.v1", base_url: v.upstream.url });
     v.list(["two"]);
     await v.mesh.sync();
-    const one = engineOf(v.mesh).listModels().filter(({ name }) => name.endsWith("one"));
+    const one = getEngine(v.mesh).listModels().filter(({ name }) => name.endsWith("one"));
     assertEquals(one.map(({ status }) => status), ["standby", "standby"]);
   });
 });

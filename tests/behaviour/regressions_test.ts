@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { serverConnectors } from "../../connectors/server.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { startProxy } from "../../src/proxy/serve.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { fakeShell } from "../support/_cli.ts";
@@ -169,7 +169,7 @@ describe("An empty retry budget", () => {
     const { status: seen, headers, error } = await scene.ask();
     assertEquals([seen, error?.code, headers.get("retry-after")], [429, "rate_limit_exceeded", "5"]);
     assertEquals([scene.states(), scene.calls], [{ a: "rate_limited for 5s" }, { a: 1 }]);
-    const { state } = engineOf(scene.proxy.mesh).registry.pool("chat")!.members[0]!;
+    const { state } = getEngine(scene.proxy.mesh).registry.pool("chat")!.members[0]!;
     assertEquals(state.consecutiveFailures, 0);
   });
 });
@@ -214,7 +214,7 @@ describe("ModelMesh.initialize()", () => {
     await mesh.initialize(config);
     await mesh.initialize(config);
     const body = { model: "chat", messages };
-    await engineOf(mesh).perform({ id: "1", operation: chat, delivery: "sync", model: "chat", body, timeoutMs: 1000 });
+    await getEngine(mesh).perform({ id: "1", operation: chat, delivery: "sync", model: "chat", body, timeoutMs: 1000 });
     assertEquals([own, configured], [["routing"], ["routing"]]);
     await mesh.close();
   });

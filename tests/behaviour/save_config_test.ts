@@ -18,7 +18,7 @@ import {
   stateIn,
   type Storage,
 } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";
@@ -56,7 +56,7 @@ async function meshOf(config: ConfigSource, options: MeshOptions = { env }): Pro
 
 /** What its configuration means. */
 function meaningOf(mesh: ModelMesh) {
-  const { providers, models, aliases, pools } = engineOf(mesh).settings;
+  const { providers, models, aliases, pools } = getEngine(mesh).settings;
   return { providers, models, aliases, pools };
 }
 

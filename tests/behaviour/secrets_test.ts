@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { Buffer } from "node:buffer";
 import { inspect } from "node:util";
 import { create, type MeshOptions, ModelMesh, routingOf } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import {
   assertNoSecret,
@@ -142,7 +142,7 @@ describe("No key and no token leaves by the proxy", () => {
       constructor(options?: MeshOptions) {
         super(options);
         const bug = `Cannot read ${canaries.key} of ${canaries.second}, ${canaries.token}`;
-        engineOf(this).perform = () => Promise.reject(new TypeError(bug));
+        getEngine(this).perform = () => Promise.reject(new TypeError(bug));
       }
     }
     await using site = await startSite(canaryConfig(await refusingUrl()), BrokenMesh);

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh, type Observability } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { breathe } from "../support/_breathe.ts";
 import { recorder, sinkStage } from "../support/sinks.ts";
 import { ok, status, stream } from "../support/upstream.ts";
@@ -299,7 +299,7 @@ describe("addSink()", () => {
     const mesh = new ModelMesh();
     const taken = recorder();
     mesh.addSink(taken);
-    engineOf(mesh).hub.trace({ severity: "info", component: "c", message: "m" });
+    getEngine(mesh).hub.trace({ severity: "info", component: "c", message: "m" });
     assertEquals(taken.taken.length, 1);
     await mesh.close();
   });

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { describe, it } from "@std/testing/bdd";
 import { toFile } from "openai";
 import { create, type FileInput, type Provider, routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { boundaryOf, readForm } from "../../src/util/multipart.ts";
+import { findBoundary, readForm } from "../../src/util/multipart.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { environment } from "../support/_library.ts";
 import { sdkOf } from "../support/_dialect_proxy.ts";
@@ -35,7 +35,7 @@ const upload = (fields: Readonly<Record<string, unknown>> = {}) => ({ headers: {
 
 /** What a provider was sent: fields, and the file. */
 function sentOf({ headers, bytes }: ReceivedRequest) {
-  const { fields, files } = readForm(new Uint8Array(bytes), boundaryOf(headers["content-type"]!)!)!;
+  const { fields, files } = readForm(new Uint8Array(bytes), findBoundary(headers["content-type"]!)!)!;
   return { fields: Object.fromEntries(fields), files };
 }
 

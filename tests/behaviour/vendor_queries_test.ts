@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { startTokenEndpoint } from "../support/_token_endpoint.ts";
 import { startUpstream, status, whole } from "../support/upstream.ts";
 
@@ -44,7 +44,7 @@ describe("Vendors that report it", () => {
       },
     });
     await client.ready();
-    const { registry } = engineOf(client.mesh);
+    const { registry } = getEngine(client.mesh);
     const [one, auto] = ["one", "auto"].map((name) => registry.model(name)?.info);
     const { standby } = client.mesh.poolStatus().chat!;
     await client.close();
@@ -79,7 +79,7 @@ describe("Vendors that report it", () => {
       await using client = create({ config: { providers: { or: { ...or, discovery } }, pools: { tools } } });
       await client.ready();
       const names = (ids: readonly string[]) => ids.map((path) => path.slice(path.lastIndexOf(".") + 1));
-      const models = engineOf(client.mesh).registry.models;
+      const models = getEngine(client.mesh).registry.models;
       const leaves = Object.fromEntries(models.map(({ info, leaves }) => [info.id, names(leaves).sort()]));
       return { leaves, tools: client.mesh.poolStatus().tools!.models.map(({ name }) => name) };
     };
@@ -120,7 +120,7 @@ describe("Vendors that report it", () => {
       },
     });
     await client.ready();
-    const { info } = engineOf(client.mesh).registry.model("one")!;
+    const { info } = getEngine(client.mesh).registry.model("one")!;
     assertEquals([info.constraints, info.pricing], [{ context_window: 32_000 }, [{ input: 1, output: 2 }]]);
     assertEquals(client.mesh.poolStatus().chat!.models[0]!.reason, "quota_exhausted");
     assertEquals(

@@ -1,5 +1,5 @@
 /** Files that people break, and what is said of them. */
-import { fieldsOf } from "../../scripts/schema/keys.ts";
+import { listFields } from "../../scripts/schema/keys.ts";
 import { loadConfig } from "../../src/config/load/load_config.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
@@ -11,7 +11,7 @@ export type MalformedFile = readonly [what: string, content: string | Uint8Array
 /** A provider. */
 export const acme = "providers:\n  acme.llm.v1: { api_key: k }\n";
 
-const fields = new Map([["", schema()], ...fieldsOf(schema())]);
+const fields = new Map([["", schema()], ...listFields(schema())]);
 
 /** The end of what is said of an unknown key: the keys there are. */
 export function allowed(path: string): string {

@@ -1,7 +1,7 @@
 /** Each key of the schema has an effect where it can act, and is reported where it cannot. */
 import { assert, assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
-import { fieldsOf } from "../../scripts/schema/keys.ts";
+import { listFields } from "../../scripts/schema/keys.ts";
 import { conditions } from "../../src/config/schema/conditions.ts";
 import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
@@ -29,7 +29,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 /** The leaves of the schema by path. */
-const leaves: ReadonlyMap<string, Field> = new Map([...fieldsOf(schema())].filter(([, { shape }]) => {
+const leaves: ReadonlyMap<string, Field> = new Map([...listFields(schema())].filter(([, { shape }]) => {
   const inner = [
     shape,
     ...(shape.options ?? []).map((option) => option.shape),
@@ -144,6 +144,6 @@ Deno.test("each condition is proven by a document in which it does not hold", ()
     ),
   ];
   assertEquals(keys.filter((key) => !patterns.has(key)), []);
-  const all = new Set([...fieldsOf(schema())].map(([path]) => path));
+  const all = new Set([...listFields(schema())].map(([path]) => path));
   assertEquals(keys.filter((key) => !all.has(key)), [], "no key of the schema");
 });

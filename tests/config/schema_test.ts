@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { fieldsOf, writtenDefault } from "../../scripts/schema/keys.ts";
+import { listFields, writtenDefault } from "../../scripts/schema/keys.ts";
 import type { Field } from "../../src/config/schema/field.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import { schema } from "../../src/config/schema/schema.ts";
@@ -7,7 +7,7 @@ import { formatDuration, parseDuration, parseSize } from "../../src/config/schem
 import { specifiedDefaults, specifiedKeys } from "./_spec_keys.ts";
 
 Deno.test("the defaults of the schema fit their own fields", () => {
-  for (const [path, field] of fieldsOf(schema())) {
+  for (const [path, field] of listFields(schema())) {
     const { type, default: standard } = field.shape;
     if (standard === undefined) continue;
     const written = type === "duration"
@@ -22,7 +22,7 @@ Deno.test("the defaults of the schema fit their own fields", () => {
 });
 
 Deno.test("the schema has every attribute of the specification", () => {
-  const paths = new Set([...fieldsOf(schema())].map(([path]) => path));
+  const paths = new Set([...listFields(schema())].map(([path]) => path));
   for (const path of [...specifiedKeys, "providers.*.instance"]) assert(paths.has(path), path);
 });
 
@@ -49,7 +49,7 @@ Deno.test("every key written in camelCase is answered with its own name", () => 
 });
 
 Deno.test("the defaults are those of the specification", () => {
-  const fields = new Map(fieldsOf(schema()));
+  const fields = new Map(listFields(schema()));
   for (const [path, standard] of Object.entries(specifiedDefaults)) {
     const { shape } = fields.get(path)!;
     const isDuration = typeof standard === "string" && shape.type === "duration";

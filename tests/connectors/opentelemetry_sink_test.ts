@@ -1,6 +1,6 @@
 /** mesh.opentelemetry.v1: spans and metrics as a collector gets them. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { spansOf } from "../../connectors/observability/_otlp_spans.ts";
+import { toSpans } from "../../connectors/observability/_otlp_spans.ts";
 import { openTelemetryObservability } from "../../connectors/observability/opentelemetry.ts";
 import { ConfigError, type RoutingRecord } from "../../mod.ts";
 import { version } from "../../src/version.ts";
@@ -149,7 +149,7 @@ Deno.test("the OpenTelemetry sink names operations by the semantic conventions, 
   };
   for (const [operation, name] of Object.entries(operations)) {
     const record = { operation, pool: "p", model: "m", duration_ms: 1 } as unknown as RoutingRecord;
-    const [root, attempt] = spansOf(record, [{ model: "m", provider: "a", outcome: "ok", startedAt: 1, ms: 1 }], 5);
+    const [root, attempt] = toSpans(record, [{ model: "m", provider: "a", outcome: "ok", startedAt: 1, ms: 1 }], 5);
     for (const { name: spanName, attributes } of [root!, attempt!]) {
       assert(spanName.startsWith(`${name} `));
       const value = attributes.find(({ key }) => key === "gen_ai.operation.name")?.value;
@@ -166,7 +166,7 @@ Deno.test("the OpenTelemetry sink names operations by the semantic conventions, 
     const record = { operation: "chat", dialect, pool: "p", model: "m", duration_ms: 1 } as unknown as RoutingRecord;
     const tries = [{ model: "m", provider: "a", outcome: "ok", startedAt: 1, ms: 1 }];
     // the client asked in words of its own, the model is asked to chat
-    assertEquals(spansOf(record, tries, 5).map((span) => span.name), [`${name} p`, "chat m"]);
+    assertEquals(toSpans(record, tries, 5).map((span) => span.name), [`${name} p`, "chat m"]);
   }
   const zeros = [
     `00-${"0".repeat(32)}-b7ad6b7169203331-01`,

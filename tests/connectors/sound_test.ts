@@ -1,7 +1,7 @@
 /** Sound by vendors with words of their own: the ways that one request and one reply cannot show. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { segmentsOf, subtitlesOf } from "../../connectors/providers/_subtitles.ts";
+import { formatSubtitles, groupSegments } from "../../connectors/providers/_subtitles.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CompletionRequest,
@@ -222,15 +222,15 @@ describe("Sound by vendors with words of their own", () => {
   });
 
   it("segmentsOf() ends a segment with a sentence, a pause or two full lines; subtitlesOf() takes no segments, too", () => {
-    const texts = (words: ReturnType<typeof spoken>) => segmentsOf(words).map(({ text }) => text);
+    const texts = (words: ReturnType<typeof spoken>) => groupSegments(words).map(({ text }) => text);
     assertEquals(texts(spoken([" ", 0, 0], ['"Go!"', 0, 1], [" ", 1, 1], ["on", 1, 2])), ['"Go!"', "on"]);
     assertEquals(texts(spoken(["a", 0, 1], [" ", 1, 3], ["b", 3, 4], ["c", 5.6, 6])), ["a b", "c"]);
     const long = Array.from({ length: 40 }, (_, at) => ["word ", at, at + 1] as const);
-    assertEquals(segmentsOf(spoken(...long)).map(({ text, start }) => [text.length, start]), [[84, 0], [84, 17], [
+    assertEquals(groupSegments(spoken(...long)).map(({ text, start }) => [text.length, start]), [[84, 0], [84, 17], [
       29,
       34,
     ]]);
-    assertEquals([texts([]), subtitlesOf([], "srt"), subtitlesOf([], "vtt")], [[], "", "WEBVTT\n"]);
+    assertEquals([texts([]), formatSubtitles([], "srt"), formatSubtitles([], "vtt")], [[], "", "WEBVTT\n"]);
   });
 
   it("Deepgram's utterances become subtitles", async () => {

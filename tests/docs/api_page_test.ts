@@ -1,6 +1,6 @@
 /** How `docs/api.md` writes what `deno doc` reads. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { docOf, firstSentence } from "../../scripts/reference/api/doc.ts";
+import { firstSentence, readDoc } from "../../scripts/reference/api/doc.ts";
 import { symbolLines } from "../../scripts/reference/api/symbols.ts";
 import { writeType } from "../../scripts/reference/api/types.ts";
 
@@ -10,7 +10,7 @@ async function written(source: string): Promise<string> {
   try {
     const file = `${folder}/entry.ts`;
     await Deno.writeTextFile(file, source);
-    const { symbols } = await docOf(new URL(`file://${file}`));
+    const { symbols } = await readDoc(new URL(`file://${file}`));
     return symbols.map((symbol) => symbolLines(symbol).join("\n")).join("\n");
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -5,7 +5,7 @@
 import { createHandler } from "../../proxy.ts";
 import { ModelMesh } from "../../mod.ts";
 import { DeliveryQueue } from "../../connectors/observability/_delivery_queue.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { Membership } from "../../src/observe/_membership.ts";
 import { redactAll, Redactor } from "../../src/observe/redact.ts";
 import { registrySync } from "../../connectors/discovery/registry_sync.ts";
@@ -28,7 +28,7 @@ async function meshOf(size: number, discovery = {}) {
     pools: { chat: { capability: "chat-completion" } },
     discovery,
   });
-  return { mesh, engine: engineOf(mesh), handler: createHandler(mesh), models };
+  return { mesh, engine: getEngine(mesh), handler: createHandler(mesh), models };
 }
 
 type Meshes = Awaited<ReturnType<typeof meshOf>>;

@@ -30,7 +30,7 @@ import { ChunkStream } from "../../connectors/providers/_openai_stream.ts";
 import { audioTranslationBy, transcriptionBy } from "../../connectors/providers/_openai_transcription.ts";
 import { rerankIn } from "../../connectors/providers/_rerank.ts";
 import { searchIn } from "../../connectors/providers/_search.ts";
-import { segmentsOf, subtitlesOf } from "../../connectors/providers/_subtitles.ts";
+import { formatSubtitles, groupSegments } from "../../connectors/providers/_subtitles.ts";
 import { fromPredict, toPredict } from "../../connectors/providers/_vertex_embeddings.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
@@ -225,7 +225,7 @@ export const operationCases: readonly GrowthCase[] = [
       what: `words ${JSON.stringify(text)}`,
       size: 2_000,
       input: (size) => [{ text: "b", start: 0, end: 0 }, ...times(size, () => ({ text, start: 0, end: 0 }))],
-      work: (words) => subtitlesOf(segmentsOf(words) as never, "srt"),
+      work: (words) => formatSubtitles(groupSegments(words) as never, "srt"),
     })
   ),
 ];

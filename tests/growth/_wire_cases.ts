@@ -7,7 +7,7 @@ import { readObject, readText } from "../../connectors/providers/_base.ts";
 import { parseObject, readBytes, readFault } from "../../connectors/providers/_http.ts";
 import { readOpenAiError } from "../../connectors/providers/_openai_error.ts";
 import { JsonLinesCheck, PeekableContent } from "../../src/infrastructure/content.ts";
-import { linesOf, LineSplitter } from "../../src/infrastructure/json_lines.ts";
+import { LineSplitter, readLines } from "../../src/infrastructure/json_lines.ts";
 import { readId } from "../../src/infrastructure/object_id.ts";
 import { readEntries } from "../../src/registry/_zip.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
@@ -208,7 +208,7 @@ export const wireCases: readonly GrowthCase[] = [
     size: 2_000,
     input: (size) => bytesOf(`${"{}\n".repeat(size)}${" ".repeat(size)}`),
     work: async (bytes) => {
-      await drained(linesOf(inChunks(bytes, 1), 1e9));
+      await drained(readLines(inChunks(bytes, 1), 1e9));
       await drained(new JsonLinesCheck(inChunks(bytes, 1), false));
       return [...new LineSplitter(1e9).push(bytes)];
     },

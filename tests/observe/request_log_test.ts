@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { RoutingRecord } from "../../src/contracts/events.ts";
-import { requestLogOf } from "../../src/observe/request_log.ts";
+import { toRequestLog } from "../../src/observe/request_log.ts";
 import { assertLinear } from "../support/effort.ts";
 
 /** The request of a line, which is logged up to so many bytes. */
@@ -8,7 +8,7 @@ function logged(request: string, maxPayloadBytes: number): string | undefined {
   const payloads = { request: () => request, response: () => undefined };
   const settings = { level: "full", redactSecrets: false, maxPayloadBytes } as const;
   const finished = { record: {} as RoutingRecord, outcome: "success", tries: [], payloads } as const;
-  return requestLogOf(finished, settings, (text) => text).request;
+  return toRequestLog(finished, settings, (text) => text).request;
 }
 
 Deno.test("a payload is cut between characters, and keeps those that stand for unreadable ones", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { create } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 
 const session = "session/of+an==hour-0123456789";
 const secretKey = "aws/secret+key-0123456789";
@@ -24,7 +24,7 @@ async function redacted(text: string, { config = {}, env = {} }: { config?: obje
   await client.ready();
   await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] }).catch(() => {});
   await client.close();
-  return engineOf(client.mesh).redact(text);
+  return getEngine(client.mesh).redact(text);
 }
 
 Deno.test("keys and the token of a session that a connector reads from the environment are redacted", async () => {

@@ -1,6 +1,6 @@
 /** Code of others in the packages comes with its license. */
 import { assertStringIncludes } from "@std/assert";
-import { noticesOf } from "../../scripts/npm/bundle.ts";
+import { collectNotices } from "../../scripts/npm/bundle.ts";
 import { thirdPartyLicenses } from "../../scripts/npm/package.ts";
 import { downloaded } from "../../scripts/npm/std.ts";
 import { packedPage } from "../../src/proxy/_ui_page.ts";
@@ -19,6 +19,8 @@ Deno.test("the packages contain the license of the dashboard's charts, as the pa
 
 Deno.test("the packages contain the notices of what the standard library adapts", async () => {
   const paths = ["http/_negotiation/encoding.js", "yaml/_loader_state.js"];
-  const notices = await noticesOf(await Promise.all(paths.map((path) => downloaded(`npm:deno-std@1.4.0/${path}`))));
+  const notices = await collectNotices(
+    await Promise.all(paths.map((path) => downloaded(`npm:deno-std@1.4.0/${path}`))),
+  );
   for (const holder of ["the Deno authors", "Federico Romero", "Vitaly Puzrin"]) assertStringIncludes(notices, holder);
 });

@@ -1,6 +1,6 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { NoActiveModelError } from "../../src/errors.ts";
-import { errorOf } from "../../src/pipeline/request_error.ts";
+import { createRequestError } from "../../src/pipeline/request_error.ts";
 import type { AdmissionDenial } from "../../src/state/limits/admission_denial.ts";
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import type { Member } from "../../src/registry/registry.ts";
@@ -11,7 +11,7 @@ const clock = fakeClock();
 
 function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
   const plan = { eligible, pool: poolOf([]), load: {} };
-  return errorOf({ plan, failures: [], denials, clock } as unknown as RequestContext);
+  return createRequestError({ plan, failures: [], denials, clock } as unknown as RequestContext);
 }
 
 Deno.test("an error about several reasons says of active models what denied admission", () => {

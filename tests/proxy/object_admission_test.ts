@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh } from "../../mod.ts";
-import { handlerOf } from "../../src/proxy/handler.ts";
+import { createMeshHandler } from "../../src/proxy/handler.ts";
 import { Slots } from "../../src/proxy/slots.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -38,7 +38,7 @@ async function stage() {
   );
   const shared = new MemoryShared();
   const others = new Slots({ shared, processes: 2 });
-  const handler = handlerOf(mesh, { slots: new Slots({ shared, processes: 2 }) });
+  const handler = createMeshHandler(mesh, { slots: new Slots({ shared, processes: 2 }) });
   return { mesh, handler, others };
 }
 

@@ -3,13 +3,13 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh, openAiCompatible, type Provider, type RoutingRecord, StreamInterruptedError } from "../../mod.ts";
 import type { PlainStream } from "../../src/contracts/shell.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import type { CheckedOperation } from "../../src/pipeline/operation.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Exchange } from "../../src/proxy/exchange.ts";
 import { operationRoute } from "../../src/proxy/operation_route.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { boundaryOf, readForm } from "../../src/util/multipart.ts";
+import { findBoundary, readForm } from "../../src/util/multipart.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { json, startUpstream, status } from "../support/upstream.ts";
 
@@ -68,7 +68,7 @@ async function scene(
   const ask = async (init: RequestInit) => {
     const request = new Request("http://localhost/v1/x", { method: "POST", ...init });
     const exchange = {
-      mesh: engineOf(mesh),
+      mesh: getEngine(mesh),
       request,
       requestId: "r",
       headers: {},
@@ -120,7 +120,7 @@ describe("A form", () => {
     for (const { requests: [request] } of test.upstreams) {
       const { path, headers, bytes } = request!;
       assertEquals(path, "/v1/audio/transcriptions");
-      const form = readForm(new Uint8Array(bytes), boundaryOf(headers["content-type"]!)!)!;
+      const form = readForm(new Uint8Array(bytes), findBoundary(headers["content-type"]!)!)!;
       assertEquals(form.files, [{ field: "file", name: "a.mp3", type: "audio/mpeg", bytes: sound }]);
       const model = request === test.upstreams[0]!.requests[0] ? "a" : "b";
       assertEquals(Object.fromEntries(form.fields), { model, temperature: "0.5", words: '{"a":[1]}', deep: "true" });
@@ -135,7 +135,7 @@ describe("A form", () => {
     const { status } = await test.ask({ body: formOf({ file, ...fields }) });
     assertEquals(status, 200);
     const { bytes, headers } = test.upstreams[0]!.requests[0]!;
-    const sent = readForm(new Uint8Array(bytes), boundaryOf(headers["content-type"]!)!)!.fields;
+    const sent = readForm(new Uint8Array(bytes), findBoundary(headers["content-type"]!)!)!.fields;
     assertEquals(sent.filter(([name]) => name !== "model"), Object.entries(fields));
   });
 

@@ -1,7 +1,7 @@
 /** Reloading a running proxy: what continues, what begins anew, and what is refused. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
 import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
@@ -110,7 +110,7 @@ Deno.test("new requests go by the new configuration, those under way end by the 
   assertStringIncludes(text, "world");
   assert(text.endsWith("data: [DONE]\n\n"), text);
   assertEquals(await textOf(await whole), "old");
-  await assertRejects(() => engineOf(before).perform({} as never), MeshError, "closed");
+  await assertRejects(() => getEngine(before).perform({} as never), MeshError, "closed");
 });
 
 Deno.test("standby, failures in a row and their time are carried over, and come back on time", async () => {

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Engine } from "../../src/engine/engine.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { RuntimeClients } from "../../src/proxy/clients/runtime_clients.ts";
 import { sha256 } from "../../src/util/sha256.ts";
 import { clientsConfig, clientsProxy, tempFolder } from "../support/_runtime_clients.ts";
@@ -59,7 +59,7 @@ async function withClients(count: number, test: (clients: RuntimeClients, mesh: 
     hashed++;
     return sha256(text);
   });
-  const mesh = engineOf(proxy.mesh);
+  const mesh = getEngine(proxy.mesh);
   await clients.use(mesh);
   test(clients, mesh, () => hashed);
 }

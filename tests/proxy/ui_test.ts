@@ -1,6 +1,6 @@
 /** The page at `/ui`, as it is served. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
-import { digestOfSources, hashOf } from "../../scripts/_ui_sources.ts";
+import { digestOfSources, hashSource } from "../../scripts/_ui_sources.ts";
 import { startTestProxy } from "../support/proxy.ts";
 
 const token = "token-of-the-operator-0123456789";
@@ -33,8 +33,8 @@ Deno.test("/ui allows its own script and style alone, and no other origin", asyn
   const page = await response.text();
   const [, style = ""] = /<style>(.*?)<\/style>/s.exec(page) ?? [];
   const [, script = ""] = /<script type="module">(.*?)<\/script>/s.exec(page) ?? [];
-  assertStringIncludes(policy, `script-src '${await hashOf(script)}';`);
-  assertStringIncludes(policy, `style-src '${await hashOf(style)}';`);
+  assertStringIncludes(policy, `script-src '${await hashSource(script)}';`);
+  assertStringIncludes(policy, `style-src '${await hashSource(style)}';`);
   for (const rule of ["default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) {
     assertStringIncludes(policy, rule);
   }

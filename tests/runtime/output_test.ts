@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { outputOf } from "../../src/runtime/_output.ts";
+import { createOutput } from "../../src/runtime/_output.ts";
 import { until } from "../support/patience.ts";
 
 function stream(isTerminal = false) {
   const written: string[] = [];
   let end = () => {};
-  const output = outputOf({
+  const output = createOutput({
     isTerminal,
     write: (text) => written.push(text) > 0,
     onExit: (task) => end = task,

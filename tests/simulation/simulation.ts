@@ -4,7 +4,7 @@
  */
 import { ModelMesh } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
@@ -104,7 +104,7 @@ class World {
     this.#vendors = new Vendors({ scenario, clock, watch: referee, arrivalOf: (id) => this.#arrivals[id]! });
     referee.counts = this.#vendors.counts;
     const { fetch } = this.#vendors;
-    const { runtime } = engineOf(new ModelMesh({ clock, fetch, random: chance.next, env: {} }));
+    const { runtime } = getEngine(new ModelMesh({ clock, fetch, random: chance.next, env: {} }));
     const sink = { emit: referee.record, trace: () => {}, flush: () => Promise.resolve() };
     const onReload = () => void referee.reloads++;
     referee.isMember = (pool, model) =>

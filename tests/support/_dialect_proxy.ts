@@ -4,7 +4,7 @@
  */
 import OpenAI, { type ClientOptions } from "openai";
 import type { Mesh } from "../../proxy.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { type Dialect, type Json, speaking } from "./_dialects.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 
@@ -64,7 +64,7 @@ export function keyOf(name: string): string {
 
 /** Returns requests in flight, consecutive failures and status of a model in the pool `chat`. */
 export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures: number; status: string } {
-  const member = engineOf(mesh).registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
+  const member = getEngine(mesh).registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
   const { inFlight, consecutiveFailures, status } = member.state;
   return { inFlight, failures: consecutiveFailures, status };
 }

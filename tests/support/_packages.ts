@@ -12,7 +12,7 @@ import { env } from "node:process";
 // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import { zipSync } from "npm:fflate@0.8.3";
 import { ConnectorError, ModelMesh } from "../../mod.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { makeFolder, type TestFolder } from "./_library.ts";
 
 /**
@@ -121,6 +121,6 @@ export async function refusalOf(files: Files | Uint8Array): Promise<string> {
   await writeFile(path, files instanceof Uint8Array ? files : zip(files as Files));
   const mesh = new ModelMesh();
   const error = await assertRejects(() => mesh.initialize(withEcho([path])), ConnectorError);
-  assert(!engineOf(mesh).catalogue.ids("provider").includes("acme.echo.v1"));
+  assert(!getEngine(mesh).catalogue.ids("provider").includes("acme.echo.v1"));
   return error.message.replaceAll(path, "bad.zip");
 }

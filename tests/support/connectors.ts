@@ -4,11 +4,11 @@
  */
 import { serverConnectors } from "../../connectors/server.ts";
 import type { Connector, ProviderConnector } from "../../src/contracts/connector.ts";
-import { implementationOf } from "../../src/registry/catalogue.ts";
+import { loadImplementation } from "../../src/registry/catalogue.ts";
 
 /** All connectors, loaded, in order. */
 export const loadedConnectors: readonly Connector[] = await Promise.all(
-  serverConnectors.map(async (connector) => ({ ...connector, ...await implementationOf(connector) })),
+  serverConnectors.map(async (connector) => ({ ...connector, ...await loadImplementation(connector) })),
 );
 
 /** The provider connectors. */

@@ -4,7 +4,7 @@
  */
 import { ModelMesh, type Observability, type StatisticsReport } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { engineOf } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/engine_of.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -66,7 +66,7 @@ export async function sinkStage(
     pools: { chat: { models: ["a"], retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } },
     observability,
   });
-  const engine = engineOf(mesh);
+  const engine = getEngine(mesh);
   let number = 0;
   return {
     mesh,

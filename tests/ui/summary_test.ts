@@ -1,7 +1,7 @@
 /** The state of the whole mesh in the dashboard. */
 import { assertEquals } from "@std/assert";
 import type { PoolStatus } from "../../src/registry/status.ts";
-import { summaryOf } from "../../ui/summary.ts";
+import { countStates } from "../../ui/summary.ts";
 
 function pool(models: Readonly<Record<string, "active" | "standby">>): PoolStatus {
   const states = Object.entries(models).map(([name, status]) => ({ name, provider: "p", status }));
@@ -13,10 +13,10 @@ function pool(models: Readonly<Record<string, "active" | "standby">>): PoolStatu
 
 Deno.test("The summary counts a model once, as in standby where it is so in one pool", () => {
   const pools = { fast: pool({ a: "active", b: "standby" }), best: pool({ b: "active", c: "active" }) };
-  assertEquals(summaryOf({ pools }), { pools: 2, down: [], models: 3, standby: 1 });
+  assertEquals(countStates({ pools }), { pools: 2, down: [], models: 3, standby: 1 });
 });
 
 Deno.test("The summary names the pools without an active model, but none without models", () => {
   const pools = { down: pool({ a: "standby" }), empty: pool({}), up: pool({ b: "active" }) };
-  assertEquals(summaryOf({ pools }).down, ["down"]);
+  assertEquals(countStates({ pools }).down, ["down"]);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
-import { fractionOf, hash53, mix32 } from "../../src/util/hash.ts";
+import { hash53, mix32, toFraction } from "../../src/util/hash.ts";
 
 /** Names as they come: they differ in a digit. */
 function names(number: number): string[] {
@@ -57,9 +57,9 @@ Deno.test("mix32() distinguishes the order of its numbers", () => {
 });
 
 Deno.test("fractionOf() is between 0 and 1, and never either", () => {
-  assertGreater(fractionOf(0), 0);
-  assertLess(fractionOf(2 ** 32 - 1), 1);
-  const mean = names(10_000).reduce((sum, name) => sum + fractionOf(mix32(hash53(name), 7)), 0) / 10_000;
+  assertGreater(toFraction(0), 0);
+  assertLess(toFraction(2 ** 32 - 1), 1);
+  const mean = names(10_000).reduce((sum, name) => sum + toFraction(mix32(hash53(name), 7)), 0) / 10_000;
   assertLess(Math.abs(mean - 0.5), 0.01);
 });
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { assertEffort } from "../support/effort.ts";
-import { boundaryOf, type Form, readForm, writeForm } from "../../src/util/multipart.ts";
+import { findBoundary, type Form, readForm, writeForm } from "../../src/util/multipart.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -17,7 +17,7 @@ Deno.test("a form that is written is read again, its files as views over the one
   const { contentType, chunks } = writeForm(form, "edge");
   assertStrictEquals(chunks.find((chunk) => chunk === file.bytes), file.bytes);
   const bytes = joined({ chunks });
-  const read = readForm(bytes, boundaryOf(contentType)!)!;
+  const read = readForm(bytes, findBoundary(contentType)!)!;
   assertEquals(read, form);
   assertStrictEquals(read.files[0]!.bytes.buffer, bytes.buffer);
 });
@@ -36,7 +36,7 @@ Deno.test("the platform's own reader takes what is written, and its own writer i
   const response = new Response(data);
   const own = readForm(
     new Uint8Array(await response.arrayBuffer()),
-    boundaryOf(response.headers.get("content-type"))!,
+    findBoundary(response.headers.get("content-type"))!,
   )!;
   assertEquals(own.fields, [["list[]", "x"], ["list[]", "y"]]);
   assertEquals(own.files, [{ ...file, name: 'q"uote.mp3' }]);
@@ -70,7 +70,7 @@ Deno.test("a boundary may be quoted, and is of forms only", () => {
     ["application/json", undefined],
     [null, undefined],
   ];
-  for (const [type, boundary] of cases) assertEquals(boundaryOf(type), boundary, String(type));
+  for (const [type, boundary] of cases) assertEquals(findBoundary(type), boundary, String(type));
 });
 
 Deno.test("a large file with the beginning of a boundary everywhere is read in one pass", () => {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
-import { denoFlags, nodeFlags, trustOf } from "../kit/contestant.ts";
+import { denoFlags, nodeFlags, toTrustEnvironment } from "../kit/contestant.ts";
 import { installed } from "../kit/packages.ts";
 import { denoCommand, nodePath, programPath } from "../kit/runtimes.ts";
 
@@ -27,7 +27,7 @@ export const denoPass: Contestant = {
         String(stage.port),
         `${stage.upstream}/chat/completions`,
       ],
-      env: trustOf(stage),
+      env: toTrustEnvironment(stage),
     }),
 };
 
@@ -41,7 +41,7 @@ export const nodePass = (version: string): Contestant => ({
     const args = [String(stage.port), `${stage.upstream}/chat/completions`, undici];
     return {
       command: [await nodePath(version), ...nodeFlags(stage), programPath("node_pass.js"), ...args],
-      env: trustOf(stage),
+      env: toTrustEnvironment(stage),
     };
   },
 });

@@ -4,7 +4,7 @@
  */
 import { servingFlags } from "../../../src/runtime/_workers.ts";
 import type { Contestant, Stage } from "../kit/contestant.ts";
-import { denoFlags, nodeFlags, trustOf } from "../kit/contestant.ts";
+import { denoFlags, nodeFlags, toTrustEnvironment } from "../kit/contestant.ts";
 import { ownJsrPackage, ownPackage } from "../kit/packages.ts";
 import { lazyImports, nodePath, packageCommand } from "../kit/runtimes.ts";
 
@@ -30,7 +30,7 @@ async function startOnDeno(stage: Stage, config: string) {
   const command = packageCommand(`${await ownJsrPackage()}cli.js`, [lazyImports, ...denoFlags(stage)]);
   return {
     command: [...command, "proxy", "--config", config],
-    env: { ...trustOf(stage), DENO_V8_FLAGS: servingFlags },
+    env: { ...toTrustEnvironment(stage), DENO_V8_FLAGS: servingFlags },
   };
 }
 
@@ -65,7 +65,7 @@ export const ownNode = (version: string): Contestant => ({
     const config = await writeConfiguration(stage);
     return {
       command: [await nodePath(version), ...nodeFlags(stage), await ownPackage(), "proxy", "--config", config],
-      env: trustOf(stage),
+      env: toTrustEnvironment(stage),
     };
   },
 });

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Contestant } from "../kit/contestant.ts";
-import { nodeFlags, trustOf } from "../kit/contestant.ts";
+import { nodeFlags, toTrustEnvironment } from "../kit/contestant.ts";
 import { installed, installedLiteLlm } from "../kit/packages.ts";
 import { nodePath } from "../kit/runtimes.ts";
 
@@ -15,7 +15,10 @@ export const portkey = (version: string): Contestant => ({
   async start(stage) {
     const script = `${await installed("portkey")}/node_modules/@portkey-ai/gateway/build/start-server.js`;
     const options = ["--headless", `--port=${stage.port}`];
-    return { command: [await nodePath(version), ...nodeFlags(stage), script, ...options], env: trustOf(stage) };
+    return {
+      command: [await nodePath(version), ...nodeFlags(stage), script, ...options],
+      env: toTrustEnvironment(stage),
+    };
   },
   headers: ({ upstream }) => ({ "x-portkey-provider": "openai", "x-portkey-custom-host": upstream }),
 });
@@ -40,7 +43,7 @@ export const liteLlm: Contestant = {
     return {
       command: [`${await installedLiteLlm()}/litellm`, ...options],
       env: {
-        ...trustOf(stage),
+        ...toTrustEnvironment(stage),
         LITELLM_MASTER_KEY: masterKey,
         LITELLM_LOCAL_MODEL_COST_MAP: "True",
         LITELLM_LOG: "ERROR",

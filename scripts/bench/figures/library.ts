@@ -7,7 +7,7 @@ import type { Bench, Figure } from "../kit/bench.ts";
 import { installed, ownPackage, temporaryFolder } from "../kit/packages.ts";
 import { output } from "../kit/process.ts";
 import { nodePath, programPath, root } from "../kit/runtimes.ts";
-import { median, medianOfPairs, orderOf } from "../kit/statistics.ts";
+import { median, medianOfPairs, orderParticipants } from "../kit/statistics.ts";
 import { formatNumber, formatTable } from "../kit/table.ts";
 
 const kinds = ["fetch", "modelmesh", "openai", "ai"] as const;
@@ -43,7 +43,7 @@ async function runtimes(script: string): Promise<Map<string, { command: string[]
 async function measure(bench: Bench, command: readonly string[], library: string): Promise<Samples> {
   const samples = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]));
   for (let round = 0; round < bench.options.rounds; round++) {
-    for (const kind of orderOf(kinds, round)) {
+    for (const kind of orderParticipants(kinds, round)) {
       const settings = JSON.stringify({ kind, library, url: bench.upstream.url(false), warm: 1500, calls: 3000 });
       const folder = fileURLToPath(new URL(".", `file://${command.at(-1)}`));
       const own = samples.get(kind)!;

@@ -5,11 +5,11 @@
 import type { Bench, Figure } from "../kit/bench.ts";
 import { denoPass, nodePass } from "../contestants/bare.ts";
 import { ownDeno, ownNode } from "../contestants/ours.ts";
-import { type Contestant, type Target, targetOf } from "../kit/contestant.ts";
+import { type Contestant, createTarget, type Target } from "../kit/contestant.ts";
 import { ownJsrPackage, temporaryFolder } from "../kit/packages.ts";
 import { freePort, output, type Running, startProgram, untilListening, untilRefusing } from "../kit/process.ts";
 import { denoCommand, packageCommand, programPath, root } from "../kit/runtimes.ts";
-import { median, medianOfPairs, orderOf } from "../kit/statistics.ts";
+import { median, medianOfPairs, orderParticipants } from "../kit/statistics.ts";
 
 const tries = 9;
 const startMs = 20_000;
@@ -41,7 +41,7 @@ async function startOne(bench: Bench, contestant: Contestant): Promise<Started> 
   const how = await contestant.start(stage);
   const from = performance.now();
   const program = await startProgram({ ...how, core: "gateway", folder, log: `${folder}/log` });
-  return { program, target: targetOf(contestant, stage, false), from };
+  return { program, target: createTarget(contestant, stage, false), from };
 }
 
 /** Measures the time from the start of the process to the end of its first response, ms. */
@@ -113,7 +113,7 @@ async function startAll(bench: Bench): Promise<Times> {
     }
   }
   for (let round = 0; round < tries; round++) {
-    for (const one of orderOf(sides, round)) times.get(one.name)!.push(await startOnce(bench, one));
+    for (const one of orderParticipants(sides, round)) times.get(one.name)!.push(await startOnce(bench, one));
   }
   return times;
 }

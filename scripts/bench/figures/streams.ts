@@ -8,7 +8,7 @@ import { load } from "../kit/load.ts";
 import { median, medianOfPairs } from "../kit/statistics.ts";
 import { formatNumber, formatTable } from "../kit/table.ts";
 import { owns } from "./latency.ts";
-import { collectionsOf, type Rate, rateOf, type Rates, ratio, tableOf } from "./throughput.ts";
+import { formatCollections, formatRates, type Rate, type Rates, ratio, toRate } from "./throughput.ts";
 
 const paceMs = 20;
 const pacedEvents = 100;
@@ -61,7 +61,7 @@ export const streams: Figure = {
       async measure(side): Promise<Paced> {
         const done = await bench.withUsage(side, () => load(side.target(true), mode, side.isSecure));
         const { p50, p99 } = done.first ?? {};
-        return { ...rateOf(bench, side, done, done.events), first: p50 ?? NaN, firstP99: p99 ?? NaN };
+        return { ...toRate(bench, side, done, done.events), first: p50 ?? NaN, firstP99: p99 ?? NaN };
       },
     });
     bench.raw.streams = Object.fromEntries(samples);
@@ -73,7 +73,7 @@ export const streams: Figure = {
     ]);
     const table = formatTable(["contestant", "first token, ms", "p99, ms", "CPU an event, µs"], lines);
     const title = `64 streams of ${pacedEvents} events at ${paceMs} ms`;
-    bench.tables.push(`${title}\n${table}`, collectionsOf(title, new Map([[64, samples]])));
+    bench.tables.push(`${title}\n${table}`, formatCollections(title, new Map([[64, samples]])));
     pacedRows(bench, samples);
   },
 };
@@ -99,13 +99,13 @@ export const events: Figure = {
           async measure(side) {
             const mode = { mode: "closed", connections: size, seconds: bench.secondsFor(side) } as const;
             const done = await bench.withUsage(side, () => load(side.target(true), mode, side.isSecure));
-            return rateOf(bench, side, done, done.events);
+            return toRate(bench, side, done, done.events);
           },
         }),
       );
     }
     bench.raw.events = Object.fromEntries([...measured].map(([size, rates]) => [size, Object.fromEntries(rates)]));
-    bench.tables.push(tableOf(`Streams of ${unpacedEvents} events, unpaced, by connections`, "ev", measured));
+    bench.tables.push(formatRates(`Streams of ${unpacedEvents} events, unpaced, by connections`, "ev", measured));
     for (const [size, rates] of measured) {
       for (const [name, title, base] of owns) {
         const value = ratio(rates, name, base, "perSecond");

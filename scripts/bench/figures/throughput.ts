@@ -26,7 +26,7 @@ type Compared = "perSecond" | "cpuMicros" | "p99";
 export type Rates = ReadonlyMap<string, readonly Rate[]>;
 
 /** Converts a load to rates; NaN when more than 1 % of its requests failed. */
-export function rateOf(
+export function toRate(
   bench: Bench,
   side: Side,
   { collections, cpuSeconds, ...load }: Used<Load>,
@@ -47,7 +47,7 @@ export function ratio(rates: Rates, name: string, base: string, of: Compared): n
 }
 
 /** Returns a table of rates: a row per contestant, columns per number of connections. */
-export function tableOf(title: string, unit: string, byConnections: ReadonlyMap<number, Rates>): string {
+export function formatRates(title: string, unit: string, byConnections: ReadonlyMap<number, Rates>): string {
   const sizes = [...byConnections.keys()];
   const found = [...new Set([...byConnections.values()].flatMap((rates) => [...rates.keys()]))];
   const lines = found.map((name) => [
@@ -62,7 +62,7 @@ export function tableOf(title: string, unit: string, byConnections: ReadonlyMap<
 }
 
 /** Returns a table of garbage collections: scavenges and their total time in each round. */
-export function collectionsOf(title: string, byConnections: ReadonlyMap<number, Rates>): string {
+export function formatCollections(title: string, byConnections: ReadonlyMap<number, Rates>): string {
   const lines = [...byConnections].flatMap(([size, rates]) =>
     [...rates].filter(([, own]) => own.some(({ collections }) => collections !== undefined)).map(([name, own]) => [
       name,
@@ -100,7 +100,7 @@ const goals: readonly Goal[] = [
   { name: "deno", base: "litellm", title: "Deno over LiteLLM", connections: [64], must: 90, aim: 120 },
 ];
 
-function rowsOf(byConnections: ReadonlyMap<number, Rates>): Row[] {
+function toRateRows(byConnections: ReadonlyMap<number, Rates>): Row[] {
   const rows: Row[] = [];
   for (const { name, base, title, connections, must, aim } of goals) {
     for (const size of connections) {
@@ -141,7 +141,7 @@ async function measureAll(bench: Bench, connections: readonly number[], isSecure
         sides,
         async measure(side) {
           const run = () => saturate(side.target(), size, bench.secondsFor(side), side.isSecure);
-          return rateOf(bench, side, await bench.withUsage(side, run));
+          return toRate(bench, side, await bench.withUsage(side, run));
         },
       }),
     );
@@ -156,9 +156,9 @@ export const throughput: Figure = {
   isQuick: true,
   async run(bench) {
     const measured = await measureAll(bench, bench.options.connections, false);
-    bench.tables.push(tableOf("Whole answers, plain HTTP upstream, by connections", "req", measured));
-    bench.tables.push(collectionsOf("Whole answers, plain HTTP upstream", measured));
-    bench.rows.push(...rowsOf(measured));
+    bench.tables.push(formatRates("Whole answers, plain HTTP upstream, by connections", "req", measured));
+    bench.tables.push(formatCollections("Whole answers, plain HTTP upstream", measured));
+    bench.rows.push(...toRateRows(measured));
     bench.raw.throughput = Object.fromEntries([...measured].map(([size, rates]) => [size, Object.fromEntries(rates)]));
   },
 };
@@ -171,8 +171,8 @@ export const tls: Figure = {
     const { connections, contestants } = bench.options;
     const sizes = contestants.length > 0 ? connections : connections.filter((size) => size === 64);
     const measured = await measureAll(bench, sizes, true);
-    bench.tables.push(tableOf("Whole answers, TLS upstream, by connections", "req", measured));
-    bench.tables.push(collectionsOf("Whole answers, TLS upstream", measured));
+    bench.tables.push(formatRates("Whole answers, TLS upstream, by connections", "req", measured));
+    bench.tables.push(formatCollections("Whole answers, TLS upstream", measured));
     for (const [size, rates] of measured) {
       for (const { name, base, title } of goals.slice(0, 3)) {
         const ratios = [ratio(rates, name, base, "perSecond"), ratio(rates, name, base, "cpuMicros")];

@@ -4,11 +4,11 @@
  */
 import { all } from "../contestants/all.ts";
 import { type Collections, collectionsIn } from "./collections.ts";
-import { type Contestant, type Stage, type Target, targetOf } from "./contestant.ts";
+import { type Contestant, createTarget, type Stage, type Target } from "./contestant.ts";
 import { load, saturate } from "./load.ts";
 import type { Options } from "./options.ts";
 import { cores, freePort, type Running, startProgram, untilListening } from "./process.ts";
-import { median, orderOf } from "./statistics.ts";
+import { median, orderParticipants } from "./statistics.ts";
 import type { Row } from "./table.ts";
 import { type Upstream, type UpstreamMode, usualMode } from "./upstream.ts";
 import { coreSeconds, cpuSeconds } from "./usage.ts";
@@ -160,14 +160,14 @@ export class Bench {
       await program.kill();
       throw new Error(`${(error as Error).message}: ${(await Deno.readTextFile(log)).trim().slice(-500)}`);
     }
-    const target = (isStream = false) => targetOf(contestant, stage, isStream);
+    const target = (isStream = false) => createTarget(contestant, stage, isStream);
     return { contestant, program, log, target, isStreaming: true, isSecure: false };
   }
 
   #straight(contestant: Contestant, folder: string, isSecure: boolean): Side {
     const { plain, secure } = this.upstream.ports;
     const stage: Stage = { port: isSecure ? secure : plain, upstream: "", folder };
-    const target = (isStream = false) => targetOf(contestant, stage, isStream);
+    const target = (isStream = false) => createTarget(contestant, stage, isStream);
     return { contestant, target, isStreaming: true, isSecure };
   }
 
@@ -242,7 +242,7 @@ export class Bench {
   ): Promise<Map<string, T[]>> {
     const samples = new Map<string, T[]>(sides.map(({ contestant }) => [contestant.name, []]));
     for (let round = 0; round < rounds; round++) {
-      for (const side of orderOf(sides, round)) {
+      for (const side of orderParticipants(sides, round)) {
         await this.upstream.set({});
         await this.#rewarm(side, isStream);
         await this.upstream.set(mode);

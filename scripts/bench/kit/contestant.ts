@@ -57,7 +57,7 @@ const question = "Tell in a few words how a request finds its way through a rout
  *
  * @param isStream Whether the response is streamed.
  */
-export function targetOf(contestant: Contestant, stage: Stage, isStream: boolean): Target {
+export function createTarget(contestant: Contestant, stage: Stage, isStream: boolean): Target {
   const messages = [{ role: "system", content: "Be brief." }, { role: "user", content: question.trim() }];
   const request = { model: contestant.model, messages, max_tokens: 200, ...(isStream ? { stream: true } : {}) };
   return {
@@ -83,7 +83,7 @@ export function denoFlags({ isTraced = false }: Stage): string[] {
 }
 
 /** Environment variables that make a program trust the upstream's certificate. */
-export function trustOf({ certificate }: Stage): Record<string, string> {
+export function toTrustEnvironment({ certificate }: Stage): Record<string, string> {
   if (certificate === undefined) return {};
   return {
     DENO_CERT: certificate,

@@ -52,7 +52,7 @@ export function medianOfPairs(
  *
  * @param round Number of the round, starting at 0.
  */
-export function orderOf<T>(items: readonly T[], round: number): T[] {
+export function orderParticipants<T>(items: readonly T[], round: number): T[] {
   const shift = items.length === 0 ? 0 : round % items.length;
   return [...items.slice(shift), ...items.slice(0, shift)];
 }

@@ -25,7 +25,7 @@ export interface Row {
 export type Verdict = "aim reached" | "reached" | "MISSED" | "not measured" | "";
 
 /** Compares a figure with its required value; empty without one. */
-export function verdictOf({ measured, must, aim, better }: Row): Verdict {
+export function judgeFigure({ measured, must, aim, better }: Row): Verdict {
   if (measured === undefined || Number.isNaN(measured)) return "not measured";
   const reaches = (target: number) => better === "more" ? measured >= target : measured <= target;
   if (aim !== undefined && reaches(aim)) return "aim reached";
@@ -67,7 +67,7 @@ export function formatRows(rows: readonly Row[]): string {
       withUnit(row.measured, row.unit),
       withUnit(row.must, row.unit),
       withUnit(row.aim, row.unit),
-      verdictOf(row),
+      judgeFigure(row),
       row.note ?? "",
     ]),
   );

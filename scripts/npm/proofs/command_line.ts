@@ -28,7 +28,7 @@ async function askUntilFailover(url: string): Promise<void> {
   throw new Error("No answer came by way of a failover");
 }
 
-async function urlOf(proxy: Running): Promise<string> {
+async function findUrl(proxy: Running): Promise<string> {
   return (await proxy.find(/"url":"([^"]*)"/))[1]!;
 }
 
@@ -40,7 +40,7 @@ async function serves(url: string): Promise<boolean> {
 async function proveNpx(project: Project): Promise<void> {
   const proxy = start(["npx", "modelmesh", ...proxyArguments], { folder: project.folder, limitSeconds: 60 });
   try {
-    const url = await urlOf(proxy);
+    const url = await findUrl(proxy);
     await askUntilFailover(url);
     proxy.signalAll("SIGTERM");
     await proxy.ended;
@@ -60,7 +60,7 @@ async function proveNpx(project: Project): Promise<void> {
 export async function proveDemo(command: readonly string[], folder: string): Promise<void> {
   const proxy = start([...command, ...proxyArguments], { folder, limitSeconds: 60 });
   try {
-    await askUntilFailover(await urlOf(proxy));
+    await askUntilFailover(await findUrl(proxy));
     proxy.signal("SIGTERM");
     const { code, err } = await proxy.ended;
     must(code === 0, `It ended with ${code}: ${err}`);

@@ -6,7 +6,7 @@ import { type Ended, start } from "../process.ts";
 import { must, type Proof, versions, type Workshop } from "../workshop.ts";
 
 /** Returns the path of a Node version from npm. */
-async function nodeOf(workshop: Workshop, version: string): Promise<string> {
+async function installNode(workshop: Workshop, version: string): Promise<string> {
   return (await workshop.project(version.replace("@", "-"), [version])).program("node");
 }
 
@@ -42,7 +42,7 @@ export const runtimes: readonly Proof[] = [
     name: `the same program on ${version}, and require()`,
     isNightly: version !== versions.nodes.at(-1),
     async prove(workshop) {
-      const node = await nodeOf(workshop, version);
+      const node = await installNode(workshop, version);
       await runProgram(workshop, [node]);
       await runRequire(workshop, node);
     },

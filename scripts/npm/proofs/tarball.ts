@@ -14,9 +14,9 @@ const allowed = [
   new RegExp(`^types/(?:${entries.join("|")}|(?:src|connectors|browser)/[\\w/]+)\\.d\\.ts$`),
 ];
 
-async function* filesOf(folder: string, prefix = ""): AsyncGenerator<string> {
+async function* listPackedFiles(folder: string, prefix = ""): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(`${folder}/${prefix}`)) {
-    if (isDirectory) yield* filesOf(folder, `${prefix}${name}/`);
+    if (isDirectory) yield* listPackedFiles(folder, `${prefix}${name}/`);
     else yield `${prefix}${name}`;
   }
 }
@@ -35,7 +35,7 @@ function checkMap(path: string, text: string): void {
 async function check(project: Project): Promise<void> {
   const folder = `${project.folder}/node_modules/@modelmesh/core`;
   const machine = decodeURIComponent(root.pathname);
-  for await (const path of filesOf(folder)) {
+  for await (const path of listPackedFiles(folder)) {
     must(allowed.some((pattern) => pattern.test(path)), `${path} should not be in the package`);
     const text = await Deno.readTextFile(`${folder}/${path}`);
     must(!text.includes(machine), `${path} names a folder of this machine`);

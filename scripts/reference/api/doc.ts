@@ -143,7 +143,7 @@ export interface DocEntry {
  *
  * @throws {Error} When `deno doc` fails.
  */
-export async function docOf(entry: URL): Promise<DocEntry> {
+export async function readDoc(entry: URL): Promise<DocEntry> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["doc", "--json", entry.href],
     cwd: new URL(".", entry),

@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, FinishReason["unified"]>> = {
 };
 
 /** Returns the content parts of the first choice: reasoning, text, tool calls. */
-export function contentOf({ choices: [choice] }: ChatCompletion): ContentPart[] {
+export function toContentParts({ choices: [choice] }: ChatCompletion): ContentPart[] {
   if (choice === undefined) return [];
   const { content, refusal, reasoning_content, tool_calls = [] } = choice.message;
   const thoughts = reasoning_content ?? choice.message.reasoning;
@@ -45,12 +45,12 @@ export function callPart({ id, function: { name, arguments: input }, extra_conte
  * @param raw OpenAI's `finish_reason`.
  * @param hasRefused Whether the model has written a refusal.
  */
-export function finishOf(raw: string | null | undefined, hasRefused = false): FinishReason {
+export function toFinishReason(raw: string | null | undefined, hasRefused = false): FinishReason {
   return { unified: hasRefused ? "content-filter" : reasons[raw ?? ""] ?? "other", raw: raw ?? undefined };
 }
 
 /** Converts token counts. Unknown counts are undefined. */
-export function usageOf(usage: CompletionUsage | null | undefined): LanguageUsage {
+export function toLanguageUsage(usage: CompletionUsage | null | undefined): LanguageUsage {
   const { prompt_tokens: total, completion_tokens: written, prompt_tokens_details: read } = usage ?? {};
   const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = read ?? {};
   const reasoning = usage?.completion_tokens_details?.reasoning_tokens;
@@ -71,7 +71,7 @@ export function responseFacts({ id, created, model }: Pick<ChatCompletion, "id" 
 }
 
 /** Returns the pool, model and provider that served the response, as provider metadata. */
-export function metadataOf(response: object): { mesh: Record<string, string | null> } {
+export function readMetadata(response: object): { mesh: Record<string, string | null> } {
   const { pool = null, model = null, provider = null } = routingOf(response) ?? {};
   return { mesh: { pool, model, provider } };
 }

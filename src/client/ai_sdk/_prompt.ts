@@ -25,7 +25,7 @@ const formats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav",
  * @param prompt Messages, oldest first.
  * @throws {UnsupportedRequestError} For a file given by a provider's file id, or a non-image file given by URL.
  */
-export function messagesOf(prompt: readonly PromptMessage[]): ChatMessage[] {
+export function toChatMessages(prompt: readonly PromptMessage[]): ChatMessage[] {
   return prompt.flatMap(({ role, content }, index): ChatMessage[] => {
     const where = `prompt[${index}]`;
     if (typeof content === "string") return [{ role, content }];
@@ -67,14 +67,14 @@ function toolMessages(content: readonly PromptPart[], where: string): ChatMessag
   const results = content.flatMap(({ type, toolCallId = "", output }, index): ChatMessage[] => {
     if (type !== "tool-result") return [];
     const at = `${where}.content[${index}].output`;
-    const { text, parts } = resultOf(isObject(output) ? output : {}, at);
+    const { text, parts } = toToolResult(isObject(output) ? output : {}, at);
     if (parts.length > 0) files.push({ type: "text", text: `Of the result of the tool call ${toolCallId}:` }, ...parts);
     return [{ role: "tool", tool_call_id: toolCallId, content: text }];
   });
   return files.length === 0 ? results : [...results, { role: "user", content: files }];
 }
 
-function resultOf({ type, value, reason }: JsonObject, where: string): { text: string; parts: ContentPart[] } {
+function toToolResult({ type, value, reason }: JsonObject, where: string): { text: string; parts: ContentPart[] } {
   if (type === "execution-denied") return { text: String(reason ?? "The call was not allowed"), parts: [] };
   if (type !== "content") return { text: typeof value === "string" ? value : JSON.stringify(value), parts: [] };
   const all = (value as readonly PromptPart[]).flatMap((part, index) => contentPart(part, `${where}.value[${index}]`));

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import { messagesOf } from "./_prompt.ts";
+import { toChatMessages } from "./_prompt.ts";
 import { given, ownOptions } from "./_settings.ts";
 import type { LanguageCallOptions, LanguageTool, Warning } from "./spec.ts";
 
@@ -20,12 +20,12 @@ interface ChatForm {
  * @param model The name of a pool, alias, capability or model.
  * @throws {UnsupportedRequestError} When the prompt cannot be expressed in a chat request.
  */
-export function chatRequestOf(options: LanguageCallOptions, model: string): ChatForm {
+export function toChatRequest(options: LanguageCallOptions, model: string): ChatForm {
   const { tools = [], reasoning, stopSequences: stops = [] } = options;
-  const functions = tools.filter(({ type }) => type === "function").map(toolOf);
+  const functions = tools.filter(({ type }) => type === "function").map(toChatTool);
   const request = given({
     model,
-    messages: messagesOf(options.prompt),
+    messages: toChatMessages(options.prompt),
     max_tokens: options.maxOutputTokens,
     temperature: options.temperature,
     top_p: options.topP,
@@ -34,8 +34,8 @@ export function chatRequestOf(options: LanguageCallOptions, model: string): Chat
     frequency_penalty: options.frequencyPenalty,
     seed: options.seed,
     stop: stops.length === 0 ? undefined : [...stops],
-    response_format: formatOf(options.responseFormat),
-    ...(functions.length === 0 ? {} : { tools: functions, tool_choice: choiceOf(options.toolChoice) }),
+    response_format: toResponseFormat(options.responseFormat),
+    ...(functions.length === 0 ? {} : { tools: functions, tool_choice: toToolChoice(options.toolChoice) }),
     reasoning_effort: reasoning === "provider-default" ? undefined : reasoning,
     ...ownOptions(options),
   });
@@ -46,7 +46,7 @@ export function chatRequestOf(options: LanguageCallOptions, model: string): Chat
   return { request: request as unknown as ChatForm["request"], warnings };
 }
 
-function toolOf({ name, description, inputSchema, strict }: LanguageTool): Tool {
+function toChatTool({ name, description, inputSchema, strict }: LanguageTool): Tool {
   return {
     type: "function",
     function: {
@@ -58,11 +58,11 @@ function toolOf({ name, description, inputSchema, strict }: LanguageTool): Tool 
   };
 }
 
-function choiceOf(choice: LanguageCallOptions["toolChoice"]): ChatCompletionRequest["tool_choice"] {
+function toToolChoice(choice: LanguageCallOptions["toolChoice"]): ChatCompletionRequest["tool_choice"] {
   return choice?.type === "tool" ? { type: "function", function: { name: choice.toolName } } : choice?.type;
 }
 
-function formatOf(format: LanguageCallOptions["responseFormat"]): ChatCompletionRequest["response_format"] {
+function toResponseFormat(format: LanguageCallOptions["responseFormat"]): ChatCompletionRequest["response_format"] {
   if (format?.type !== "json") return undefined;
   const { schema, name = "response", description } = format;
   if (schema === undefined) return { type: "json_object" };

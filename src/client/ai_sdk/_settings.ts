@@ -3,7 +3,7 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import { engineOf } from "../../engine/engine_of.ts";
+import { getEngine } from "../../engine/engine_of.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { MeshClient } from "../client.ts";
 import type { CallSettings } from "../options.ts";
@@ -16,12 +16,12 @@ export interface ModelContext {
 }
 
 /** Returns the members that identify a model. */
-export function factsOf({ name }: ModelContext): ModelFacts {
+export function toModelFacts({ name }: ModelContext): ModelFacts {
   return { specificationVersion: "v4", provider: "mesh", modelId: name };
 }
 
 /** Converts call options to the settings of a client's call. */
-export function settingsOf({ abortSignal, headers = {} }: CallOptions): CallSettings {
+export function toCallSettings({ abortSignal, headers = {} }: CallOptions): CallSettings {
   const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     ...(abortSignal === undefined ? {} : { signal: abortSignal }),
@@ -41,6 +41,6 @@ export function given<Members extends object>(members: Members): Partial<Members
 }
 
 /** Returns time and model for a response that carries neither. */
-export function responseOf({ client, name }: ModelContext): { timestamp: Date; modelId: string } {
-  return { timestamp: new Date(engineOf(client.mesh).runtime.clock.now()), modelId: name };
+export function createResponseFacts({ client, name }: ModelContext): { timestamp: Date; modelId: string } {
+  return { timestamp: new Date(getEngine(client.mesh).runtime.clock.now()), modelId: name };
 }

@@ -6,7 +6,7 @@ import type { ChatCompletionChunk, CompletionUsage, Delta, ToolCallDelta } from 
 import { StreamInterruptedError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { ChatStream } from "../stream.ts";
-import { callPart, finishOf, metadataOf, responseFacts, usageOf } from "./_answer.ts";
+import { callPart, readMetadata, responseFacts, toFinishReason, toLanguageUsage } from "./_answer.ts";
 import type { StreamPart, Warning } from "./spec.ts";
 
 /** A tool call whose input is still being streamed. */
@@ -19,9 +19,9 @@ interface OpenCall {
 }
 
 /** Converts a stream. Chunks are pulled when the program reads. */
-export function partsOf(stream: ChatStream, warnings: Warning[]): ReadableStream<StreamPart> {
+export function toStreamParts(stream: ChatStream, warnings: Warning[]): ReadableStream<StreamPart> {
   const chunks = stream[Symbol.asyncIterator]();
-  const parts = new Parts(() => metadataOf(stream));
+  const parts = new Parts(() => readMetadata(stream));
   return new ReadableStream<StreamPart>({
     start: (controller) => controller.enqueue({ type: "stream-start", warnings }),
     async pull(controller) {
@@ -87,7 +87,7 @@ class Parts {
         { type: "tool-input-end", id: call.id },
         callPart(call),
       ]),
-      this.#finish(finishOf(this.#reason, this.#hasRefused)),
+      this.#finish(toFinishReason(this.#reason, this.#hasRefused)),
     ];
   }
 
@@ -96,8 +96,8 @@ class Parts {
     return [...this.#close(), this.#finish({ unified: "error", raw: undefined })];
   }
 
-  #finish(finishReason: ReturnType<typeof finishOf>): StreamPart {
-    return { type: "finish", finishReason, usage: usageOf(this.#usage), providerMetadata: this.#metadata() };
+  #finish(finishReason: ReturnType<typeof toFinishReason>): StreamPart {
+    return { type: "finish", finishReason, usage: toLanguageUsage(this.#usage), providerMetadata: this.#metadata() };
   }
 
   #continue(delta: Delta): StreamPart[] {

@@ -5,7 +5,14 @@
 import type { Transcription } from "../../contracts/audio.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
-import { factsOf, given, type ModelContext, ownOptions, responseOf, settingsOf } from "./_settings.ts";
+import {
+  createResponseFacts,
+  given,
+  type ModelContext,
+  ownOptions,
+  toCallSettings,
+  toModelFacts,
+} from "./_settings.ts";
 import type {
   EmbeddingModel,
   ImageCallOptions,
@@ -23,7 +30,7 @@ const maxEmbeddingsPerCall = 96;
 /** Creates an embedding model. */
 export function embeddingModel(context: ModelContext): EmbeddingModel {
   return {
-    ...factsOf(context),
+    ...toModelFacts(context),
     maxEmbeddingsPerCall,
     supportsParallelCalls: true,
     async doEmbed(options) {
@@ -32,7 +39,7 @@ export function embeddingModel(context: ModelContext): EmbeddingModel {
         input: [...options.values],
         ...given({ dimensions: options.dimensions }),
         ...ownOptions(options),
-      }, settingsOf(options));
+      }, toCallSettings(options));
       return {
         embeddings: data.map(({ embedding }) => embedding),
         usage: { tokens: usage.prompt_tokens },
@@ -45,14 +52,14 @@ export function embeddingModel(context: ModelContext): EmbeddingModel {
 /** Creates an image model. */
 export function imageModel(context: ModelContext): ImageModel {
   return {
-    ...factsOf(context),
+    ...toModelFacts(context),
     maxImagesPerCall: 1,
     async doGenerate(options) {
       const { data } = await drawn(context, options);
       return {
         images: data.map(({ b64_json }) => b64_json!),
         warnings: unsupported(options, ["aspectRatio", "seed"]),
-        response: { ...responseOf(context), headers: undefined },
+        response: { ...createResponseFacts(context), headers: undefined },
       };
     },
   };
@@ -61,7 +68,7 @@ export function imageModel(context: ModelContext): ImageModel {
 /** Creates a speech model. */
 export function speechModel(context: ModelContext): SpeechModel {
   return {
-    ...factsOf(context),
+    ...toModelFacts(context),
     async doGenerate(options) {
       const { text, voice = "alloy", outputFormat, instructions, speed } = options;
       const response = await context.client.audio.speech.create({
@@ -70,9 +77,9 @@ export function speechModel(context: ModelContext): SpeechModel {
         voice,
         ...given({ response_format: outputFormat, instructions, speed }),
         ...ownOptions(options),
-      }, settingsOf(options));
+      }, toCallSettings(options));
       const audio = new Uint8Array(await response.arrayBuffer());
-      return { audio, warnings: unsupported(options, ["language"]), response: responseOf(context) };
+      return { audio, warnings: unsupported(options, ["language"]), response: createResponseFacts(context) };
     },
   };
 }
@@ -80,15 +87,15 @@ export function speechModel(context: ModelContext): SpeechModel {
 /** Creates a transcription model. */
 export function transcriptionModel(context: ModelContext): TranscriptionModel {
   return {
-    ...factsOf(context),
+    ...toModelFacts(context),
     async doGenerate(options) {
       const { audio, mediaType, timestampGranularities: times = [] } = options;
       const transcription: Transcription = await context.client.audio.transcriptions.create({
         model: context.name,
-        file: fileOf(audio, mediaType),
+        file: toFile(audio, mediaType),
         ...(times.length === 0 ? {} : { response_format: "verbose_json", timestamp_granularities: [...times] }),
         ...ownOptions(options),
-      }, settingsOf(options));
+      }, toCallSettings(options));
       const timed = (text: string, { start, end }: { start: number; end: number }) => {
         return { text, startSecond: start, endSecond: end };
       };
@@ -101,7 +108,7 @@ export function transcriptionModel(context: ModelContext): TranscriptionModel {
         language: transcription.language,
         durationInSeconds: transcription.duration,
         warnings: [],
-        response: responseOf(context),
+        response: createResponseFacts(context),
       };
     },
   };
@@ -110,7 +117,7 @@ export function transcriptionModel(context: ModelContext): TranscriptionModel {
 /** Creates a reranking model. */
 export function rerankingModel(context: ModelContext): RerankingModel {
   return {
-    ...factsOf(context),
+    ...toModelFacts(context),
     async doRerank(options) {
       const { documents, query, topN } = options;
       const strings = documents.values.map((one) => typeof one === "string" ? one : JSON.stringify(one));
@@ -120,7 +127,7 @@ export function rerankingModel(context: ModelContext): RerankingModel {
         documents: strings,
         ...given({ top_n: topN }),
         ...ownOptions(options),
-      }, settingsOf(options));
+      }, toCallSettings(options));
       return {
         ranking: results.map(({ index, relevance_score }) => ({ index, relevanceScore: relevance_score })),
         warnings: [],
@@ -139,18 +146,18 @@ function drawn({ client, name }: ModelContext, options: ImageCallOptions): Retur
     ...given({ size }),
     ...ownOptions(options),
   };
-  if (files.length === 0) return client.images.generate(request, settingsOf(options));
-  const image = files.map((file, index) => imageOf(file, `files[${index}]`));
-  const masked = mask === undefined ? {} : { mask: imageOf(mask, "mask") };
-  return client.images.edit({ ...request, image, ...masked }, settingsOf(options));
+  if (files.length === 0) return client.images.generate(request, toCallSettings(options));
+  const image = files.map((file, index) => toImageFile(file, `files[${index}]`));
+  const masked = mask === undefined ? {} : { mask: toImageFile(mask, "mask") };
+  return client.images.edit({ ...request, image, ...masked }, toCallSettings(options));
 }
 
-function imageOf(file: ImageFile, where: string): File {
-  if (file.type === "file") return fileOf(file.data, file.mediaType);
+function toImageFile(file: ImageFile, where: string): File {
+  if (file.type === "file") return toFile(file.data, file.mediaType);
   throw invalid(`"${where}" is a URL, which not every model supports: send the image itself`, where);
 }
 
-function fileOf(data: string | Uint8Array, type: string): File {
+function toFile(data: string | Uint8Array, type: string): File {
   const bytes = typeof data === "string" ? fromBase64(data) : data as Uint8Array<ArrayBuffer>;
   const ending = type.split(/[/;]/)[1]?.replace(/^(x-)?(mpeg$)?/, (_, __, mpeg) => mpeg === undefined ? "" : "mp3") ??
     "bin";

@@ -4,7 +4,7 @@
  */
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { tokenWarning } from "../schema/formats.ts";
-import { budgetOf } from "../schema/money.ts";
+import { mergeBudgets } from "../schema/money.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { referencesIn } from "../schema/references.ts";
 import type { TokenValues } from "../schema/proxy.ts";
@@ -43,7 +43,7 @@ export function buildClients(entries: readonly (string | TokenValues)[], parts: 
       token,
       name,
       pools: pools?.flatMap((pool, at) => poolNamed(pool, `${path}.pools[${at}]`, parts)),
-      budget: budgetOf([budget]),
+      budget: mergeBudgets([budget]),
       rpm,
     };
   });

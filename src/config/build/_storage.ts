@@ -47,12 +47,12 @@ export function buildStorage(
     isCompressed: persistence.compression ?? false,
     isEncrypted: persistence.encryption ?? false,
     onUnavailable: onUnavailable ?? "open",
-    locking: lockingOf(locking, policy),
+    locking: buildLocking(locking, policy),
   };
 }
 
 /** Locking is off for policies of a single process unless configured; undefined if off. */
-function lockingOf(
+function buildLocking(
   { enabled, timeout, retry_interval }: NonNullable<StorageValues["locking"]>,
   policy: StorageSettings["policy"],
 ): StorageSettings["locking"] {

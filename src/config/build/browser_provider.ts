@@ -8,7 +8,7 @@ import type { ModelInfo } from "../../contracts/provider.ts";
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
 import { stripTrailing } from "../../util/strip_trailing.ts";
 import { defaultRetry } from "../settings/defaults.ts";
-import { apiKeyProblem, codesOf } from "./explicit.ts";
+import { apiKeyProblem, mergeCodes } from "./explicit.ts";
 
 /** Returns true for a valid value, otherwise the error. */
 type Check = (value: unknown) => true | string;
@@ -57,7 +57,7 @@ export function createBrowserProviderConfig(options: BrowserProviderOptions): Br
   if (typeof options !== "object" || options === null) {
     collect("", "expected an object such as { baseUrl, apiKey, models }");
   } else checkMembers(options, collect);
-  const models = problems.length === 0 ? modelsOf(options, collect) : [];
+  const models = problems.length === 0 ? buildModels(options, collect) : [];
   if (problems.length > 0) throw new ConfigError(problems);
   return complete(options, models);
 }
@@ -66,7 +66,7 @@ type Collect = (path: string, result: true | string) => void;
 
 function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
   const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
-  const { retryableCodes, nonRetryableCodes } = codesOf(given);
+  const { retryableCodes, nonRetryableCodes } = mergeCodes(given);
   const plain = (url: string | undefined) => url && stripTrailing(url, "/");
   const proxyUrl = plain(given.proxyUrl);
   return Object.freeze({
@@ -103,7 +103,7 @@ function checkMembers(given: BrowserProviderOptions, collect: Collect): void {
   }
 }
 
-function modelsOf(
+function buildModels(
   { models, capabilities = defaultCapabilities }: BrowserProviderOptions,
   collect: Collect,
 ): ModelInfo[] {

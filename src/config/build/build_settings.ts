@@ -15,7 +15,7 @@ import { checkBudgets } from "../check/budgets.ts";
 import { checkMembers } from "../check/members.ts";
 import { Members } from "../check/pool_members.ts";
 import { ModelNames } from "../check/model_names.ts";
-import { budgetOf } from "../schema/money.ts";
+import { mergeBudgets } from "../schema/money.ts";
 import { quoted, type Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
 import { defaultDeadlineMs } from "../settings/defaults.ts";
@@ -49,7 +49,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     pools: domain.pools,
     defaultRouting: domain.defaultRouting,
     defaultBudget: domain.defaultBudget,
-    budget: budgetOf([values.budget]),
+    budget: mergeBudgets([values.budget]),
     storage: buildStorage(values.storage, options.known, report),
     health: domain.health,
     sync: domain.sync,
@@ -76,16 +76,21 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     ? new Map(detected.map((entry) => [entry.id, entry]))
     : buildProviders(values.providers ?? new Map(), known.providers, report);
   const connectors = new Map(known.providers.map((connector) => [connector.id, connector]));
-  function connectorOf(entry: ProviderEntry) {
+  function findEntryConnector(entry: ProviderEntry) {
     return entry.instance === undefined ? connectors.get(entry.connector) : undefined;
   }
-  const models = buildModels(values.models ?? new Map(), { entries, connectorOf, tree, report });
-  const names = new ModelNames({ entries, connectorOf, configured: models, aliases: values.aliases ?? new Map() });
-  const discovery = buildDiscovery(values.discovery ?? {}, { entries, connectorOf, known, report });
+  const models = buildModels(values.models ?? new Map(), { entries, connectorOf: findEntryConnector, tree, report });
+  const names = new ModelNames({
+    entries,
+    connectorOf: findEntryConnector,
+    configured: models,
+    aliases: values.aliases ?? new Map(),
+  });
+  const discovery = buildDiscovery(values.discovery ?? {}, { entries, connectorOf: findEntryConnector, known, report });
   const { health } = discovery;
   const routed = buildPools(values.pools ?? new Map(), {
     entries,
-    connectorOf,
+    connectorOf: findEntryConnector,
     providerValues: values.providers ?? new Map(),
     models: names,
     tree,
@@ -93,10 +98,10 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     hasHealthProbes: health.intervalMs !== undefined && health.enabled,
     report,
   });
-  const members = new Members({ entries, connectorOf, models, names, tree });
+  const members = new Members({ entries, connectorOf: findEntryConnector, models, names, tree });
   checkBudgets(values, { members, pools: routed.pools, report });
   if (report.problems.length === 0) {
-    const parts = { entries, connectorOf, members, pools: routed.pools, report };
+    const parts = { entries, connectorOf: findEntryConnector, members, pools: routed.pools, report };
     checkMembers(values, { ...parts, health });
     checkConditions(values, { ...parts, models, tree, known });
   }

@@ -77,26 +77,28 @@ export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: KnownSt
     problems.push({ path: "strategy", message: strategyHint(strategy, ids) });
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const connectors = known.map(connectorOf);
+  const connectors = known.map(createInstanceConnector);
   return {
-    connectors: [...connectors, keyStoreOf(known), ...(isConnector ? [strategy] : [])],
-    settings: settingsOf(known, used!),
+    connectors: [...connectors, createKeyStore(known), ...(isConnector ? [strategy] : [])],
+    settings: buildExplicitSettings(known, used!),
   };
 }
 
-function settingsOf(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
+function buildExplicitSettings(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
   const hasFunctions = known.some(({ own }) => typeof own.apiKey === "function");
   return {
     ...(hasFunctions ? { secrets: keySecrets } : {}),
-    providers: new Map(known.map((one) => [one.id, entryOf(one, hasFunctions ? referenceTo(one) : one.own.apiKey)])),
+    providers: new Map(
+      known.map((one) => [one.id, buildProviderEntry(one, hasFunctions ? referenceTo(one) : one.own.apiKey)]),
+    ),
     models: new Map(),
     pools: new Map(),
     defaultRouting: {
       strategy,
       modelPriority: [],
       providerPriority: [],
-      retry: retryOf({}),
-      providerRetry: new Map(known.map(({ id, own }) => [id, retryOf(own)])),
+      retry: buildInstanceRetry({}),
+      providerRetry: new Map(known.map(({ id, own }) => [id, buildInstanceRetry(own)])),
       deactivation: { retryLimit: defaultRetryLimit, errorCodes: new Set() },
       recovery: { cooldownMs: defaultCooldownMs },
     },
@@ -114,7 +116,7 @@ function readProviders(given: readonly (string | GivenProvider)[], problems: Con
     const path = `providers[${index}]`;
     const blame = (message: string, member = "") => void problems.push({ path: path + member, message });
     if (!has(provider, "complete")) {
-      return blame(`expected an instance such as openai({ apiKey }), found ${kindOf(provider)}`);
+      return blame(`expected an instance such as openai({ apiKey }), found ${describeKind(provider)}`);
     }
     const own = provider.instanceSettings ?? {};
     const id = provider.id || `provider-${index + 1}`;
@@ -141,7 +143,7 @@ export function apiKeyProblem(apiKey: unknown): string | undefined {
 type CodeLists = Required<Pick<InstanceSettings, "retryableCodes" | "nonRetryableCodes">>;
 
 /** The lists in effect: a configured list removes its statuses from the built-in opposite list. */
-export function codesOf({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {
+export function mergeCodes({ retryableCodes, nonRetryableCodes }: Partial<CodeLists>): CodeLists {
   return {
     retryableCodes: retryableCodes ?? without(nonRetryableCodes, defaultRetryableCodes),
     nonRetryableCodes: nonRetryableCodes ?? without(retryableCodes, defaultNonRetryableCodes),
@@ -153,7 +155,7 @@ function without(taken: readonly number[] = [], codes: readonly number[]): reado
 }
 
 /** A connector that returns the instance, so that all providers are handled alike. */
-function connectorOf({ id, provider, own: { models = [], facts } }: Known): ProviderConnector {
+function createInstanceConnector({ id, provider, own: { models = [], facts } }: Known): ProviderConnector {
   return {
     ...facts,
     kind: "provider",
@@ -180,7 +182,7 @@ const keySecrets: SecretSettings = {
   reloadOnRotation: false,
 };
 
-function keyStoreOf(known: readonly Known[]): Connector<"secretStore"> {
+function createKeyStore(known: readonly Known[]): Connector<"secretStore"> {
   const get = (name: string) => askForKey(known.find(({ secret }) => secret === name)!);
   return { kind: "secretStore", id: keySecrets.store, create: () => ({ get }) };
 }
@@ -196,7 +198,7 @@ function referenceTo({ secret, own }: Known): string | undefined {
   return own.apiKey === undefined ? undefined : `\${secrets:${secret}}`;
 }
 
-function entryOf({ id, own: { timeout } }: Known, apiKey: ApiKey | undefined): ProviderEntry {
+function buildProviderEntry({ id, own: { timeout } }: Known, apiKey: ApiKey | undefined): ProviderEntry {
   return {
     id,
     connector: id,
@@ -211,8 +213,8 @@ function entryOf({ id, own: { timeout } }: Known, apiKey: ApiKey | undefined): P
   };
 }
 
-function retryOf(own: InstanceSettings): RetrySettings {
-  const { retryableCodes, nonRetryableCodes } = codesOf(own);
+function buildInstanceRetry(own: InstanceSettings): RetrySettings {
+  const { retryableCodes, nonRetryableCodes } = mergeCodes(own);
   return {
     ...defaultRetry,
     maxAttempts: own.maxRetries ?? defaultRetry.maxAttempts,
@@ -237,7 +239,7 @@ function has<Value, Name extends PropertyKey>(
   return typeof value === "object" && value !== null && name in value;
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 

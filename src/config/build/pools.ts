@@ -9,9 +9,9 @@ import type { CapabilityTree } from "../../capability/tree.ts";
 import { mergeRouting, type RoutingParts } from "./routing.ts";
 import { unknownCapability } from "../check/capability_names.ts";
 import { checkContradictions, type RoutingFacts } from "../check/routing.ts";
-import { budgetOf } from "../schema/money.ts";
+import { mergeBudgets } from "../schema/money.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
-import { resolveStrategy, shortNameOf } from "../settings/known.ts";
+import { resolveStrategy, toShortName } from "../settings/known.ts";
 import type { PoolValues } from "../schema/pools.ts";
 import type { BudgetSettings, PoolSettings, RoutingSettings } from "../settings/settings.ts";
 
@@ -40,7 +40,7 @@ export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolP
     else pools.set(name, buildPool(name, value, common, parts));
     checkContradictions(value, path, name === everyPool ? everywhere : [[value, common]], parts);
   }
-  return { pools, defaultRouting: mergeRouting([common], parts), defaultBudget: budgetOf([common.budget]) };
+  return { pools, defaultRouting: mergeRouting([common], parts), defaultBudget: mergeBudgets([common.budget]) };
 }
 
 function buildPool(name: string, value: PoolValues, common: PoolValues, parts: PoolParts): PoolSettings {
@@ -61,7 +61,7 @@ function buildPool(name: string, value: PoolValues, common: PoolValues, parts: P
     providers,
     excludedProviders,
     routing: mergeRouting([value, common], parts),
-    budget: budgetOf([value.budget, common.budget]),
+    budget: mergeBudgets([value.budget, common.budget]),
   };
 }
 
@@ -96,7 +96,7 @@ function checkRouting(value: PoolValues, path: string, parts: PoolParts): void {
   for (const key of ["strategy", "fallback_strategy"] as const) {
     const name = value[key];
     if (typeof name !== "string" || resolveStrategy(name, strategies) !== undefined) continue;
-    const names = name.includes(".") ? strategies : strategies.map(shortNameOf);
+    const names = name.includes(".") ? strategies : strategies.map(toShortName);
     report.problem(`${path}.${key}`, `no strategy ${show(name)} is registered${suggest(name, names)}`);
   }
   checkModels(value.model_priority, `${path}.model_priority`, parts);

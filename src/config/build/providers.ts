@@ -6,9 +6,9 @@ import { checkCapability } from "../check/capability_names.ts";
 import { checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
-import { checkAuth, tokensOf } from "../check/auth.ts";
+import { buildTokenSettings, checkAuth } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
-import { budgetOf } from "../schema/money.ts";
+import { mergeBudgets } from "../schema/money.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultRetryBudget, defaultTimeouts, defaultWeight } from "../settings/defaults.ts";
 import type { KnownProvider } from "../settings/known.ts";
@@ -47,7 +47,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     instance: value.instance,
     enabled: value.enabled ?? true,
     apiKeys: value.api_key ?? value.auth?.api_key ?? [],
-    tokens: tokensOf(value.auth),
+    tokens: buildTokenSettings(value.auth),
     baseUrl: value.base_url ?? execution?.base_url,
     source: "config",
     timeoutMs: execution?.timeout ?? defaultTimeouts.answer,
@@ -60,17 +60,17 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
       min: retry?.budget?.min ?? defaultRetryBudget.min,
       windowMs: retry?.budget?.window ?? defaultRetryBudget.windowMs,
     },
-    budget: budgetOf([value.budget]),
+    budget: mergeBudgets([value.budget]),
     enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
     refreshMs: value.catalogue?.refresh_interval,
-    queries: queriesOf(value),
-    infrastructure: infrastructureOf(value),
+    queries: buildQueries(value),
+    infrastructure: buildInfrastructure(value),
     quotaReset: value.quota?.reset_schedule,
     config: value.config ?? {},
   };
 }
 
-function queriesOf({ discovery, pricing, quota }: ProviderValues): ProviderQueries | undefined {
+function buildQueries({ discovery, pricing, quota }: ProviderValues): ProviderQueries | undefined {
   const queries = {
     details: discovery?.model_details,
     capabilities: discovery?.capability_query,
@@ -80,7 +80,7 @@ function queriesOf({ discovery, pricing, quota }: ProviderValues): ProviderQueri
   return Object.values(queries).includes(true) ? queries : undefined;
 }
 
-function infrastructureOf(
+function buildInfrastructure(
   { batch, files, fine_tuning, infrastructure }: ProviderValues,
 ): InfrastructureSettings | undefined {
   const settings = {
@@ -174,7 +174,7 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
     constraints: value.constraints ?? {},
     pricing: value.pricing,
     limits: value.limits ?? {},
-    ...(value.batch === undefined ? {} : { batch: batchOf(value.batch) }),
+    ...(value.batch === undefined ? {} : { batch: buildBatch(value.batch) }),
     weight: value.weight ?? defaultWeight,
     ...(value.embedding_space === undefined ? {} : { embeddingSpace: value.embedding_space }),
     ...(value.voices === undefined ? {} : { voices: Object.fromEntries(value.voices) }),
@@ -183,7 +183,7 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
   };
 }
 
-function batchOf(values: BatchValues): BatchSettings {
+function buildBatch(values: BatchValues): BatchSettings {
   const { max_items, max_payload, completion_window, cost_discount, callback = false, polling, partial_results } =
     values;
   return {

@@ -3,11 +3,11 @@
  * @module
  */
 import type { ModelNames } from "../check/model_names.ts";
-import { type First, firstOf } from "../schema/pools.ts";
+import { createLookup, type First } from "../schema/pools.ts";
 import { expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { parseCron } from "../../util/cron.ts";
 import { type CodeLists, mergeCodes } from "./_codes.ts";
-import { nanoUsdOf } from "../schema/money.ts";
+import { toNanoUsd } from "../schema/money.ts";
 import { deepFreeze } from "../schema/tree.ts";
 import {
   defaultBalanceMode,
@@ -39,7 +39,7 @@ export interface RoutingParts extends ProviderParts {
  * @param layers Layers, highest precedence first.
  */
 export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
-  const first = firstOf(layers);
+  const first = createLookup(layers);
   const strategy = first((layer) => layer.strategy) ?? defaultStrategy;
   const fallback = first((layer) => layer.fallback_strategy);
   const withOwnRetry = [...parts.providerValues].filter(([, { error, execution }]) => error ?? execution?.max_retries);
@@ -48,10 +48,10 @@ export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts)
     fallbackStrategy: fallback === undefined ? undefined : resolveStrategy(fallback, parts.strategies),
     modelPriority: deepFreeze(first((layer) => layer.model_priority)?.map((name) => parts.models.toTarget(name)) ?? []),
     providerPriority: deepFreeze(expandProviders(first((layer) => layer.provider_priority), parts)),
-    retry: deepFreeze(retryOf(layers, first)),
-    providerRetry: deepFreeze(new Map(withOwnRetry.map(([id, value]) => [id, retryOf(layers, first, value)]))),
-    deactivation: deepFreeze(deactivationOf(first)),
-    recovery: deepFreeze(recoveryOf(first)),
+    retry: deepFreeze(buildRetry(layers, first)),
+    providerRetry: deepFreeze(new Map(withOwnRetry.map(([id, value]) => [id, buildRetry(layers, first, value)]))),
+    deactivation: deepFreeze(buildDeactivation(first)),
+    recovery: deepFreeze(buildRecovery(first)),
     rateLimit: deepFreeze({
       threshold: first((layer) => layer.rate_limit?.threshold) ?? defaultRateLimit.threshold,
       minDeltaMs: first((layer) => layer.rate_limit?.min_delta),
@@ -63,7 +63,7 @@ export function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts)
   });
 }
 
-function deactivationOf(first: First): DeactivationSettings {
+function buildDeactivation(first: First): DeactivationSettings {
   const threshold = first(({ deactivation }) => deactivation?.error_rate_threshold);
   const budgetLimit = first(({ deactivation }) => deactivation?.budget_limit);
   const start = first(({ deactivation }) => deactivation?.maintenance_window);
@@ -77,7 +77,7 @@ function deactivationOf(first: First): DeactivationSettings {
     },
     requestLimit: first(({ deactivation }) => deactivation?.request_limit),
     tokenLimit: first(({ deactivation }) => deactivation?.token_limit),
-    budgetLimitNanoUsd: budgetLimit === undefined ? undefined : nanoUsdOf(budgetLimit),
+    budgetLimitNanoUsd: budgetLimit === undefined ? undefined : toNanoUsd(budgetLimit),
     quotaWindow: first(({ deactivation }) => deactivation?.quota_window),
     maintenance: start === undefined ? undefined : {
       cron: parseCron(start),
@@ -86,7 +86,7 @@ function deactivationOf(first: First): DeactivationSettings {
   };
 }
 
-function recoveryOf(first: First): RecoverySettings {
+function buildRecovery(first: First): RecoverySettings {
   return {
     cooldownMs: first(({ recovery }) => recovery?.cooldown) ?? defaultCooldownMs,
     probeOnStart: first(({ recovery }) => recovery?.probe_on_start) ?? defaultRecovery.probeOnStart,
@@ -96,12 +96,12 @@ function recoveryOf(first: First): RecoverySettings {
   };
 }
 
-function retryOf(
+function buildRetry(
   layers: readonly PoolValues[],
   first: First,
   { error, execution }: Pick<ProviderValues, "error" | "execution"> = {},
 ): RetrySettings {
-  const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), error].map(listsOf));
+  const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), error].map(toCodeLists));
   const tries = (first(({ retry }) => retry?.max_attempts) ?? defaultRetry.maxAttempts) + 1;
   const ownTries = (execution?.max_retries ?? defaultMaxRetries) + 1;
   return {
@@ -116,6 +116,6 @@ function retryOf(
   };
 }
 
-function listsOf(codes: CodeValues | undefined): CodeLists {
+function toCodeLists(codes: CodeValues | undefined): CodeLists {
   return { retryable: codes?.retryable_codes, nonRetryable: codes?.non_retryable_codes };
 }

@@ -17,7 +17,7 @@ const keysOf: Readonly<Record<NonNullable<AuthValues["method"]>, readonly (keyof
 };
 
 /** How access tokens are fetched; undefined for a provider with API keys or without credentials. */
-export function tokensOf({ method = "api_key", ...auth }: AuthValues = {}): TokenSettings | undefined {
+export function buildTokenSettings({ method = "api_key", ...auth }: AuthValues = {}): TokenSettings | undefined {
   if (method === "api_key") return undefined;
   const { token_url, client_id, client_secret, refresh_token, scope, credentials } = auth;
   return {

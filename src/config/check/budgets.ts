@@ -6,7 +6,7 @@ import { everyPool } from "../schema/pools.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import { pricingIn } from "../../util/pricing.ts";
 import type { Members } from "./pool_members.ts";
-import { nanoUsdOf } from "../schema/money.ts";
+import { toNanoUsd } from "../schema/money.ts";
 import { quoted, type Report, under } from "../schema/report.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import type { BudgetValues } from "../schema/providers.ts";
@@ -38,10 +38,10 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
     checkBudget(`${path}.budget`, [budget, common?.budget], report);
     checkNothing(deactivation?.budget_limit, `${path}.deactivation.budget_limit`, report);
   }
-  clientsOf(values).forEach(({ budget }, index) => {
+  listTokenClients(values).forEach(({ budget }, index) => {
     checkBudget(`proxy.auth.tokens[${index}].budget`, [budget], report);
   });
-  const limits = limitsOf(values, parts);
+  const limits = collectLimits(values, parts);
   for (const model of members.usable) {
     const limit = limits.find(({ holdsFor }) => holdsFor(model));
     const path = under("models", model.name);
@@ -50,7 +50,7 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
   }
 }
 
-function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] {
+function collectLimits(values: DocumentValues, parts: BudgetParts): readonly Limit[] {
   const { budget, providers, pools } = values;
   const limits: Limit[] = [];
   if (isLimit(budget)) limits.push({ path: "budget", holdsFor: () => true });
@@ -68,14 +68,14 @@ function limitsOf(values: DocumentValues, parts: BudgetParts): readonly Limit[] 
     if (value.deactivation?.budget_limit === undefined) continue;
     limits.push({ path: `${path}.deactivation.budget_limit`, holdsFor });
   }
-  clientsOf(values).forEach(({ budget, pools: own }, index) => {
+  listTokenClients(values).forEach(({ budget, pools: own }, index) => {
     if (isLimit(budget)) limits.push({ path: `proxy.auth.tokens[${index}].budget`, holdsFor: holdsIn(own, parts) });
   });
   return limits;
 }
 
 /** A bare token is a client without limits. */
-function clientsOf({ proxy }: DocumentValues): TokenValues[] {
+function listTokenClients({ proxy }: DocumentValues): TokenValues[] {
   return (proxy?.auth?.tokens ?? []).map((entry) => typeof entry === "string" ? {} : entry);
 }
 
@@ -103,7 +103,7 @@ function checkBudget(path: string, layers: readonly (BudgetValues | undefined)[]
 }
 
 function checkNothing(usd: number | undefined, path: string, report: Report): void {
-  if (usd !== undefined && nanoUsdOf(usd) === 0) report.warn(path, "is 0: nothing may be spent");
+  if (usd !== undefined && toNanoUsd(usd) === 0) report.warn(path, "is 0: nothing may be spent");
 }
 
 /** The unknown prices of a model that a call may need. */
@@ -113,7 +113,7 @@ function missingPrice(model: ConfiguredModel, values: DocumentValues, members: M
     if (members.isLocal(model) || members.isPriceQueried(model)) return undefined; // without an answer: `no_price`
   }
   const prices = (known.length === 0 ? [{}] : known).map((price) => ({ ...price, ...model.pricing }));
-  if (!members.leavesOf(model).some((leaf) => servesOperation(leaf, "chat"))) {
+  if (!members.findKnownLeaves(model).some((leaf) => servesOperation(leaf, "chat"))) {
     const dates = new Set(["from", "above_tokens"]);
     return prices.every((price) => Object.keys(price).some((key) => !dates.has(key))) ? undefined : "a price";
   }

@@ -18,7 +18,7 @@ import type {
 import { conditions } from "../schema/conditions.ts";
 import { valueAt } from "../schema/_containers.ts";
 import { mayUse } from "../schema/_pool_conditions.ts";
-import { everyPool, type First, firstOf, type PoolValues } from "../schema/pools.ts";
+import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
 import { type Report, under } from "../schema/report.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import { defaultSink, defaultStorage, defaultStrategy } from "../settings/defaults.ts";
@@ -59,9 +59,9 @@ class ConditionChecker {
     this.#values = values;
     this.#facts = facts;
     this.#common = values.pools?.get(everyPool) ?? {};
-    this.#onDemand = firstOf([this.#common]);
+    this.#onDemand = createLookup([this.#common]);
     const own = [...facts.pools.values()].map((pool) => {
-      const first = firstOf([values.pools?.get(pool.name) ?? {}, this.#common]);
+      const first = createLookup([values.pools?.get(pool.name) ?? {}, this.#common]);
       for (const model of facts.members.configuredIn(pool)) {
         const others = this.#poolsOf.get(model);
         if (others === undefined) this.#poolsOf.set(model, [first]);
@@ -156,7 +156,7 @@ class ConditionChecker {
     if (!entry?.enabled) return undefined;
     const isKnown = model.capabilities !== undefined || members.catalogued(model)?.capabilities !== undefined ||
       !entry.queries?.capabilities && entry.instance === undefined;
-    const leaves = isKnown ? members.leavesOf(model) : undefined;
+    const leaves = isKnown ? members.findKnownLeaves(model) : undefined;
     return {
       value: this.#values.models!.get(name)!,
       provider: this.#providerSubject(model.provider),
@@ -185,7 +185,7 @@ class ConditionChecker {
         const given = valueAt(value, key);
         if (given === undefined || idle.includes(given)) continue;
         const taking = layers.filter((all) => all.find((layer) => valueAt(layer, key) !== undefined) === value);
-        const causes = taking.map(firstOf).map((first) =>
+        const causes = taking.map(createLookup).map((first) =>
           reason({ first, strategies: this.#strategiesOf(first), document: this.#values }, key)
         );
         const [cause] = causes;

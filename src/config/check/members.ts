@@ -6,7 +6,7 @@
  */
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { OperationName } from "../../contracts/provider.ts";
-import { everyPool, type First, firstOf } from "../schema/pools.ts";
+import { createLookup, everyPool, type First } from "../schema/pools.ts";
 import { expandProviders, type ProviderParts } from "./provider_names.ts";
 import type { Members } from "./pool_members.ts";
 import { quoted, type Report, show, under } from "../schema/report.ts";
@@ -28,7 +28,7 @@ export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
   for (const [name, value] of values.pools ?? []) {
     const path = under("pools", name);
     const pool = facts.pools.get(name);
-    const first = firstOf(pool === undefined ? [value] : [value, common]);
+    const first = createLookup(pool === undefined ? [value] : [value, common]);
     if (pool === undefined || facts.members.mayHaveSeveral(pool)) checkScope(value, path, first, facts.report);
     if (pool === undefined) continue;
     checkPriorities(value, path, pool, facts);

@@ -4,7 +4,7 @@
  * @module
  */
 import type { KnownProvider } from "../settings/known.ts";
-import { offerOf } from "../settings/offers.ts";
+import { createOffer } from "../settings/offers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 import { equivalentIds } from "../../util/model_ids.ts";
 import { nearest } from "../../util/nearest.ts";
@@ -56,7 +56,7 @@ export class ModelNames {
       const connector = connectorOf(entry);
       const vendor = connector?.vendor ?? entry.id;
       this.#prefixes.set(entry.id, [`${vendor}.`, `${vendor}/`, `${entry.id}.`]);
-      const offer = offerOf(entry, connector, configuredFor.has(entry.id));
+      const offer = createOffer(entry, connector, configuredFor.has(entry.id));
       // a connector that is not registered is already reported
       if (offer === "list" && entry.enabled) this.#listing.add(entry.id);
       if (entry.instance !== undefined || connector?.local || offer === "list") this.#open.add(entry.id);

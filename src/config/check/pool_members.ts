@@ -9,7 +9,7 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 import type { KnownModel, KnownProvider } from "../settings/known.ts";
-import { findCatalogued, offerOf, poolFilter } from "../settings/offers.ts";
+import { createOffer, findCatalogued, poolFilter } from "../settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
 interface MemberParts extends ProviderParts {
@@ -43,7 +43,8 @@ export class Members {
     if (known !== undefined) return known;
     const listed = this.#listedIn(pool);
     const models = this.usable.filter((model) => {
-      return this.#admits(pool, model.provider) && (listed.has(model.name) || this.#isAt(pool, this.leavesOf(model)));
+      return this.#admits(pool, model.provider) &&
+        (listed.has(model.name) || this.#isAt(pool, this.findKnownLeaves(model)));
     });
     this.#configuredIn.set(pool, models);
     return models;
@@ -80,7 +81,7 @@ export class Members {
   /** Whether any model serves, or may serve, an operation. It need not be in a pool. */
   mayServe(operation: OperationName): boolean {
     const serves = (leaves: readonly string[]) => leaves.some((leaf) => servesOperation(leaf, operation));
-    return this.usable.some((model) => serves(this.leavesOf(model))) ||
+    return this.usable.some((model) => serves(this.findKnownLeaves(model))) ||
       [...this.#parts.entries.values()].some((entry) =>
         entry.enabled && this.#offered(entry, () => true)?.some(serves) !== false
       );
@@ -115,11 +116,11 @@ export class Members {
   }
 
   /** The leaves that a model of the document serves. */
-  leavesOf(model: ConfiguredModel): readonly string[] {
+  findKnownLeaves(model: ConfiguredModel): readonly string[] {
     const known = this.#leaves.get(model);
     if (known !== undefined) return known;
     const capabilities = model.capabilities ?? this.catalogued(model)?.capabilities;
-    const leaves = leavesOf({ id: model.id, capabilities }, this.#parts.tree);
+    const leaves = findAssumedLeaves({ id: model.id, capabilities }, this.#parts.tree);
     this.#leaves.set(model, leaves);
     return leaves;
   }
@@ -137,11 +138,11 @@ export class Members {
   #offered(entry: ProviderEntry, matches: (model: KnownModel) => boolean): readonly (readonly string[])[] | undefined {
     const connector = this.#connectorOf(entry.id);
     const own = this.#ownIds.get(entry.id);
-    const offer = offerOf(entry, connector, own !== undefined);
+    const offer = createOffer(entry, connector, own !== undefined);
     if (offer === "list") return undefined;
     const models = offer === "none" ? [] : connector?.models ?? [];
     return models.filter((model) => matches(model) && !own?.has(model.id))
-      .map((model) => leavesOf(model, this.#parts.tree));
+      .map((model) => findAssumedLeaves(model, this.#parts.tree));
   }
 
   #isAt({ capability }: PoolSettings, leaves: readonly string[]): boolean {
@@ -173,7 +174,7 @@ export class Members {
 }
 
 /** The assumed leaves of a model without known capabilities: chat, or embeddings by its name. */
-function leavesOf({ id, capabilities }: KnownModel, tree: CapabilityTree): readonly string[] {
+function findAssumedLeaves({ id, capabilities }: KnownModel, tree: CapabilityTree): readonly string[] {
   const names = capabilities ?? [/embed/i.test(id) ? "text-embeddings" : "chat-completion"];
   return names.flatMap((name) => tree.leaves(tree.resolve(name) ?? name));
 }

@@ -7,7 +7,7 @@ import type { ConfigProblem } from "../../errors.ts";
 import { splitDate } from "../../util/model_ids.ts";
 import { show, under } from "../schema/report.ts";
 import type { KnownProvider } from "../settings/known.ts";
-import { offerOf } from "../settings/offers.ts";
+import { createOffer } from "../settings/offers.ts";
 import { isRetiring } from "./is_retiring.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
@@ -31,10 +31,10 @@ export function retirementWarnings(settings: Settings, { providers, now }: Retir
   }));
   const warnings: ConfigProblem[] = [];
   for (const entry of settings.providers.values()) {
-    const connector = connectorOf(entry, providers);
+    const connector = findRetirementConnector(entry, providers);
     if (connector === undefined) continue;
     const own = configured.filter(({ provider }) => provider === entry.id);
-    const isOffering = offerOf(entry, connector, own.length > 0) === "catalogue";
+    const isOffering = createOffer(entry, connector, own.length > 0) === "catalogue";
     for (const { id, retires, defaultFor = [] } of connector.models) {
       if (!isRetiring(retires, now)) continue;
       const message = Date.parse(retires) > now ? `will be retired on ${retires}` : `has been retired since ${retires}`;
@@ -51,6 +51,9 @@ export function retirementWarnings(settings: Settings, { providers, now }: Retir
   return warnings;
 }
 
-function connectorOf({ enabled, instance, connector }: ProviderEntry, providers: RetirementFacts["providers"]) {
+function findRetirementConnector(
+  { enabled, instance, connector }: ProviderEntry,
+  providers: RetirementFacts["providers"],
+) {
   return enabled && instance === undefined ? providers.find(({ id }) => id === connector) : undefined;
 }

@@ -2,7 +2,7 @@
  * Checks the routing settings of a pool. Contradictions that cannot work are problems, odd ones are warnings.
  * @module
  */
-import { type First, firstOf } from "../schema/pools.ts";
+import { createLookup, type First } from "../schema/pools.ts";
 import { isEndless } from "../schema/formats.ts";
 import type { Report } from "../schema/report.ts";
 import { defaultMaintenanceMs, defaultRetry } from "../settings/defaults.ts";
@@ -33,7 +33,7 @@ export function checkContradictions(
       "is 0: models go into standby even without a failure",
     );
   }
-  const first = firstOf(layers[0] ?? [value]);
+  const first = createLookup(layers[0] ?? [value]);
   checkMaintenance(value, path, first, facts.report);
   checkProviderRecovery(value, path, first, facts);
   checkDelays(value, path, first, facts.report);

@@ -14,7 +14,7 @@ import { isPlaceholder } from "./_keys.ts";
 import { findModels, isNamed } from "./_provider_names.ts";
 import { Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
-import { type KnownConnectors, resolveStrategy, shortNameOf } from "../settings/known.ts";
+import { type KnownConnectors, resolveStrategy, toShortName } from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
@@ -108,7 +108,7 @@ export function detectedSettings(detection: Detection, options: DetectedSettings
   const { known, strategy, models } = options;
   const report = new Report();
   if (typeof strategy === "string" && resolveStrategy(strategy, known.strategies) === undefined) {
-    const names = known.strategies.map(shortNameOf);
+    const names = known.strategies.map(toShortName);
     report.problem("strategy", `no strategy ${show(strategy)} is registered${suggest(strategy, names)}`);
   }
   const chosen = models?.flatMap((name, index) => findModels(name, `models[${index}]`, detection.providers, report));

@@ -2,7 +2,7 @@
  * Merge keys of YAML: `<<` stands for the members of the objects that it names.
  * @module
  */
-import { kindOf, type Report, under } from "../schema/report.ts";
+import { describeType, type Report, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
 
 const mergeKey = "<<";
@@ -40,7 +40,7 @@ export function mergeKeys(document: unknown, report: Report): unknown {
       if (!isPlainObject(from)) {
         report.problem(
           under(path, mergeKey),
-          `expected an object to merge, or a list of objects, found ${kindOf(from)}`,
+          `expected an object to merge, or a list of objects, found ${describeType(from)}`,
         );
         continue;
       }

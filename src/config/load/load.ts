@@ -5,7 +5,7 @@
 import type { FileSystem } from "../../contracts/runtime.ts";
 import { ConfigError } from "../../errors.ts";
 import { scanJson } from "./_json_scan.ts";
-import { kindOf, Report } from "../schema/report.ts";
+import { describeType, Report } from "../schema/report.ts";
 import { inspectTree, isPlainObject } from "../schema/tree.ts";
 import { readYaml, type YamlModule } from "./_yaml_read.ts";
 
@@ -25,7 +25,7 @@ export async function loadDocument(
   files: FileSystem,
   importYaml: () => Promise<YamlModule> = () => import("@std/yaml"),
 ): Promise<unknown> {
-  const format = formatOf(path);
+  const format = detectFormat(path);
   const text = checkText(await readFile(path, files), path);
   const report = new Report();
   const document = format === "json" ? readJson(text, path) : readYaml(text, await loadYaml(path, importYaml), report);
@@ -47,7 +47,7 @@ export function readJsonDocument(text: string, source: string): unknown {
  *
  * @throws {ConfigError} For any other extension.
  */
-export function formatOf(path: string): "yaml" | "json" {
+export function detectFormat(path: string): "yaml" | "json" {
   const extension = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
   if (extension === undefined) fail(path, 'the file name must end in ".yaml", ".yml" or ".json"');
   return extension === "json" ? "json" : "yaml";
@@ -55,7 +55,7 @@ export function formatOf(path: string): "yaml" | "json" {
 
 function checkDocument(document: unknown, source: string, report: Report = new Report()): unknown {
   if (report.problems.length === 0 && inspectTree(document, report) && !isPlainObject(document)) {
-    report.problem("", `expected an object, found ${kindOf(document)}`);
+    report.problem("", `expected an object, found ${describeType(document)}`);
   }
   if (report.problems.length > 0) throw new ConfigError(report.problems, source);
   return document;
@@ -65,12 +65,12 @@ async function readFile(path: string, files: FileSystem): Promise<string> {
   try {
     return await files.readText(path);
   } catch (error) {
-    fail(path, `the file cannot be read: ${reasonOf(error)}`, error);
+    fail(path, `the file cannot be read: ${describeReadFailure(error)}`, error);
   }
 }
 
 /** Why a file could not be read, without the runtime's own message. */
-export function reasonOf(error: unknown): string {
+export function describeReadFailure(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT") return "it does not exist";
   if (code === "EISDIR") return "it is a folder";

@@ -76,11 +76,11 @@ export function detectedDocument(
 /** Entries of providers that no document lists. */
 function writtenDetected(settings: Settings, context: ConfigContext, problems: ConfigProblem[]): Document {
   const detected = [...settings.providers.values()].filter(({ source }) => source !== "config");
-  return Object.fromEntries(detected.map((one) => [one.id, writtenOf(one, settings, context, problems)]));
+  return Object.fromEntries(detected.map((one) => [one.id, toWrittenEntry(one, settings, context, problems)]));
 }
 
 /** The entry of a detected provider, with a reference to the variable of its API key. */
-function writtenOf(
+function toWrittenEntry(
   { id, connector: connectorId, apiKeys, baseUrl, config, source }: ProviderEntry,
   { secrets }: Settings,
   { providers, env }: ConfigContext,

@@ -6,7 +6,7 @@ import type { Clock, FileSystem } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { ConfigError, ConnectorError, MeshError } from "../../errors.ts";
 import { waitWithin } from "../../util/within.ts";
-import { formatOf, readJsonDocument } from "./load.ts";
+import { detectFormat, readJsonDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
 
 /** Timeout of the storage, ms: above that of an opened storage, whose error names it. */
@@ -29,11 +29,11 @@ export async function saveConfigFile(
   path: string,
   files: FileSystem | undefined,
 ): Promise<void> {
-  const text = formatOf(path) === "json" ? config.toJson() : config.toYaml();
+  const text = detectFormat(path) === "json" ? config.toJson() : config.toYaml();
   try {
     await files!.replaceText(path, text);
   } catch (cause) {
-    const reason = files === undefined ? "this runtime has no file access" : reasonOf(cause);
+    const reason = files === undefined ? "this runtime has no file access" : describeWriteFailure(cause);
     throw new MeshError(`Cannot save the configuration as "${path}": ${reason}`, { code: "config_not_saved", cause });
   }
 }
@@ -77,7 +77,7 @@ async function timed<T>(action: string, start: () => Promise<T>, clock: Clock): 
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeWriteFailure(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "its folder does not exist";
   if (code === "EISDIR") return "it is a folder";

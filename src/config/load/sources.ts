@@ -28,7 +28,7 @@ interface DocumentOptions {
  * @throws {ConfigError} If the document is invalid; reports all errors at once.
  * @throws {NoProvidersError} If it has no providers and none is detected.
  */
-export function settingsOf(document: unknown, context: ConfigContext, options: DocumentOptions = {}): Settings {
+export function readSettings(document: unknown, context: ConfigContext, options: DocumentOptions = {}): Settings {
   const { source } = options;
   const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
   return validate(document, {

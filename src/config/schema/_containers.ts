@@ -3,8 +3,8 @@
  * @module
  */
 import { type Aliases, type Field, field, type Fields, type FieldsOf } from "./field.ts";
-import { kindOf, type Report, snakeCase, suggest, under } from "./report.ts";
-import { copyTree, isPlainObject, membersOf } from "./tree.ts";
+import { describeType, type Report, snakeCase, suggest, under } from "./report.ts";
+import { copyTree, isPlainObject, listMembers } from "./tree.ts";
 import { referencesIn } from "./references.ts";
 import { findSpellings, type Spellings } from "./spellings.ts";
 
@@ -13,7 +13,7 @@ export function list<Item>(
   options: { min?: number; default?: unknown } = {},
 ): Field<readonly Item[]> {
   return field({ type: "list", item, ...options }, (value, path, report) => {
-    if (!Array.isArray(value)) return report.problem(path, `expected a list, found ${kindOf(value)}`);
+    if (!Array.isArray(value)) return report.problem(path, `expected a list, found ${describeType(value)}`);
     if (value.length < (options.min ?? 0)) {
       return report.problem(path, "expected at least one item, found an empty list");
     }
@@ -39,7 +39,7 @@ export function either<One, Other>(one: Field<One>, object: Field<Other>): Field
 }
 
 /** An object whose keys are names, parsed in order to a map. */
-export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>> {
+export function mapField<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>> {
   return field({ type: "map", item }, (value, path, report) => {
     const entries = new Map<string, Item>();
     for (const [name, member] of objectMembers(value, path, report)) {
@@ -56,8 +56,8 @@ export function mapOf<Item>(item: Field<Item>): Field<ReadonlyMap<string, Item>>
 }
 
 /** An object whose keys are names, parsed to an object. */
-export function recordOf<Item>(item: Field<Item>): Field<Readonly<Record<string, Item>>> {
-  const { shape, read } = mapOf(item);
+export function recordField<Item>(item: Field<Item>): Field<Readonly<Record<string, Item>>> {
+  const { shape, read } = mapField(item);
   return field(shape, (value, path, report) => {
     return Object.assign(Object.create(null), Object.fromEntries(read(value, path, report) ?? []));
   });
@@ -109,10 +109,13 @@ export function object<Value extends object>(
 }
 
 function objectMembers(value: unknown, path: string, report: Report): [key: string, value: unknown][] {
-  if (isPlainObject(value)) return membersOf(value);
+  if (isPlainObject(value)) return listMembers(value);
   if (value === null || value === undefined) return [];
   const isObject = typeof value === "object" && !Array.isArray(value);
-  report.problem(path, `expected an object, found ${isObject ? "an instance or one with methods" : kindOf(value)}`);
+  report.problem(
+    path,
+    `expected an object, found ${isObject ? "an instance or one with methods" : describeType(value)}`,
+  );
   return [];
 }
 

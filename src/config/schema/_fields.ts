@@ -3,7 +3,7 @@
  * @module
  */
 import { type Field, field, invalidValue, leaf, type Shape } from "./field.ts";
-import { kindOf, quoted, show, suggest } from "./report.ts";
+import { describeType, quoted, show, suggest } from "./report.ts";
 import { referencesIn, variableIn } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
@@ -23,7 +23,10 @@ export function text(options: TextOptions = {}): Field<string> {
   return field(shape, (value, path, report) => {
     if (typeof value !== "string") {
       const hint = typeof value === "number" || typeof value === "boolean" ? ": put it in quotes" : "";
-      return report.problem(path, `expected a string, found ${options.isSecret ? kindOf(value) : show(value)}${hint}`);
+      return report.problem(
+        path,
+        `expected a string, found ${options.isSecret ? describeType(value) : show(value)}${hint}`,
+      );
     }
     const problem = textProblem(value, options);
     return problem === undefined ? value : report.problem(path, problem);
@@ -93,13 +96,13 @@ export function instance<Value>(kind: string, methods: readonly string[]): Field
 
 function numeric(shape: Shape, kind: string, isOne: (value: unknown) => boolean): Field<number> {
   const { min = -Infinity, max = Infinity, above = -Infinity } = shape;
-  return leaf(shape, kind + rangeOf(shape), (value) => {
+  return leaf(shape, kind + formatRange(shape), (value) => {
     const isIn = isOne(value) && Number(value) >= min && Number(value) <= max && Number(value) > above;
     return isIn ? Number(value) : undefined;
   });
 }
 
-function rangeOf({ min, max, above }: Shape): string {
+function formatRange({ min, max, above }: Shape): string {
   if (above !== undefined) return ` above ${above}${max === undefined ? "" : `, up to ${max}`}`;
   if (min === undefined) return "";
   return max === undefined ? ` of ${min} or more` : ` from ${min} to ${max}`;

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ModelConstraints, ModelFeatures, ParameterRules, Pricing, RateLimits } from "../../contracts/provider.ts";
-import { list, mapOf, object, passThrough, recordOf } from "./_containers.ts";
+import { list, mapField, object, passThrough, recordField } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, integer, number, oneOf, size, text } from "./_fields.ts";
 import { defaultWeight } from "../settings/defaults.ts";
@@ -107,7 +107,7 @@ const constraints = () =>
 const parameters = () =>
   object<ParameterRules>({
     /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
-    rename: recordOf(text({ isLiteral: true })),
+    rename: recordField(text({ isLiteral: true })),
     /**
      * Sampling parameters that the model rejects. They are removed and listed in `x-mesh-dropped-params`. Those that are
      * added without the client, such as `stream_options`, are not added.
@@ -123,7 +123,7 @@ const parameters = () =>
     /** Members that are added to requests with tools, when the request does not contain them. */
     fill_with_tools: passThrough(),
     /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
-    efforts: recordOf(passThrough()),
+    efforts: recordField(passThrough()),
     /**
      * How the reasoning of earlier answers is sent back: as `reasoning`, or not at all (`none`). By default unchanged.
      */
@@ -211,10 +211,10 @@ const model = () =>
     /** Embedding space. Embedding requests fail over only among models of the same space. */
     embedding_space: text({ isLiteral: true }),
     /** The vendor's voice for each requested voice. `default` applies to all others. */
-    voices: mapOf(text()),
+    voices: mapField(text()),
     /** Supported formats of transcriptions or of synthesized speech. All by default. */
     response_formats: list(text({ isLiteral: true }), { min: 1 }),
   }, { required: ["provider"] });
 
 /** Models by name. */
-export const models = (): Field<ReadonlyMap<string, ModelValues>> => mapOf(model());
+export const models = (): Field<ReadonlyMap<string, ModelValues>> => mapField(model());

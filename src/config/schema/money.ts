@@ -8,7 +8,7 @@ import type { BudgetSettings } from "../settings/settings.ts";
 const nanoPerUsd = 1_000_000_000;
 
 /** USD in nano-dollars (10⁻⁹ USD), rounded. Capped at nine million USD, up to which sums are exact. */
-export function nanoUsdOf(usd: number): number {
+export function toNanoUsd(usd: number): number {
   return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
 }
 
@@ -17,14 +17,14 @@ export function nanoUsdOf(usd: number): number {
  *
  * @param layers Layers, highest precedence first.
  */
-export function budgetOf(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
+export function mergeBudgets(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
   const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit;
   const monthly = layers.find((layer) => layer?.monthly_limit !== undefined)?.monthly_limit;
   if (daily === undefined && monthly === undefined) return undefined;
   const alertAt = layers.find((layer) => layer?.alert_at !== undefined)?.alert_at;
   return Object.freeze({
-    ...(daily === undefined ? {} : { dailyNanoUsd: nanoUsdOf(daily) }),
-    ...(monthly === undefined ? {} : { monthlyNanoUsd: nanoUsdOf(monthly) }),
+    ...(daily === undefined ? {} : { dailyNanoUsd: toNanoUsd(daily) }),
+    ...(monthly === undefined ? {} : { monthlyNanoUsd: toNanoUsd(monthly) }),
     ...(alertAt === undefined ? {} : { alertAt: [...new Set(alertAt)].toSorted((one, other) => one - other) }),
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { BalanceMode, SelectionStrategy } from "../../contracts/rotation.ts";
 import { cronProblem } from "./formats.ts";
-import { either, list, mapOf, object, oneOrMany } from "./_containers.ts";
+import { either, list, mapField, object, oneOrMany } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, instance, integer, number, oneOf, text } from "./_fields.ts";
 import {
@@ -201,7 +201,7 @@ const pool = () =>
   }, { spellings: { "rotation.selection": "", rotation: "" } });
 
 /** Pools by name. The settings of `*` are defaults for all pools. */
-export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapOf(pool());
+export const pools = (): Field<ReadonlyMap<string, PoolValues>> => mapField(pool());
 
 /** Name of the pool with defaults for all pools. */
 export const everyPool = "*";
@@ -210,7 +210,7 @@ export const everyPool = "*";
 export type First = <Value>(pick: (layer: PoolValues) => Value | undefined) => Value | undefined;
 
 /** Creates a lookup that reads a key from the highest-precedence layer that has it. */
-export function firstOf(layers: readonly PoolValues[]): First {
+export function createLookup(layers: readonly PoolValues[]): First {
   return (pick) => {
     for (const layer of layers) {
       const value = pick(layer);

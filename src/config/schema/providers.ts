@@ -4,7 +4,7 @@
  */
 import type { Provider } from "../../contracts/provider.ts";
 import { baseUrlProblem, credentialProblem } from "./formats.ts";
-import { either, list, mapOf, object, oneOrMany, passThrough } from "./_containers.ts";
+import { either, list, mapField, object, oneOrMany, passThrough } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, instance, integer, number, oneOf, size, text } from "./_fields.ts";
 import {
@@ -285,4 +285,4 @@ const provider = () =>
   });
 
 /** Providers by entry id. The id is the connector's id unless `connector` is set. */
-export const providers = (): Field<ReadonlyMap<string, ProviderValues>> => mapOf(provider());
+export const providers = (): Field<ReadonlyMap<string, ProviderValues>> => mapField(provider());

@@ -89,7 +89,7 @@ function split(text: string): { parts: Part[]; problem?: string } {
     from = end + 1;
   }
   parts.push({ literal: text.slice(from) });
-  const problem = problemOf(parts);
+  const problem = describeReferenceProblem(parts);
   return problem === undefined ? { parts } : { parts, problem };
 }
 
@@ -102,7 +102,7 @@ function malformed(end: number, name: string): string {
     : `invalid character in a secret's name: ${rule}`;
 }
 
-function problemOf(parts: readonly Part[]): string | undefined {
+function describeReferenceProblem(parts: readonly Part[]): string | undefined {
   for (const part of parts) {
     const name = "literal" in part ? mistaken.exec(part.literal)?.[1] : undefined;
     if (name !== undefined) return `"\${${name}}" refers to nothing: write "\${secrets:${name}}"`;

@@ -69,9 +69,10 @@ export class Report {
   /** The findings that do not depend on keys whose values are not known yet: those are next to one. */
   independent(findings: readonly ConfigProblem[]): readonly ConfigProblem[] {
     if (this.deferred.paths.length === 0) return findings;
-    const parents = new Set(this.deferred.paths.map(parentOf));
+    const parents = new Set(this.deferred.paths.map(getParentKey));
     return findings.filter(({ path }) => {
-      return !parents.has(parentOf(path)) && ![...parents].some((one) => one === path || one.startsWith(`${path}.`));
+      return !parents.has(getParentKey(path)) &&
+        ![...parents].some((one) => one === path || one.startsWith(`${path}.`));
     });
   }
 
@@ -92,7 +93,7 @@ export class Report {
   }
 }
 
-function parentOf(path: string): string {
+function getParentKey(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf(".")));
 }
 
@@ -117,11 +118,11 @@ function looksSecret(text: string): boolean {
 /** Formats a value for a message. Strings that look like secrets are described instead. */
 export function show(value: unknown): string {
   if (typeof value === "string" && !looksSecret(value)) return shortened(value);
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : kindOf(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : describeType(value);
 }
 
 /** Describes the type of a value, without the value. */
-export function kindOf(value: unknown): string {
+export function describeType(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (typeof value === "string") return "a string";
   if (Array.isArray(value)) return "a list";

@@ -3,7 +3,7 @@
  * it. Documentation and JSON Schema are generated from it.
  * @module
  */
-import { either, list, mapOf, object } from "./_containers.ts";
+import { either, list, mapField, object } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, integer, oneOf, text } from "./_fields.ts";
 import { hashProblem } from "./formats.ts";
@@ -158,7 +158,7 @@ function makeSchema(): Field<DocumentValues> {
     /** Pools: groups of models among which requests are routed. */
     pools: pools(),
     /** Alternative names of pools and models. */
-    aliases: mapOf(text({ isLiteral: true })),
+    aliases: mapField(text({ isLiteral: true })),
     /** Custom leaves of the capability tree, by full path. */
     capabilities: list(text({ isLiteral: true })),
     /** Maximum amount that may be spent in total. */

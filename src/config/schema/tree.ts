@@ -28,7 +28,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /** The members of an object, without keys that affect prototypes, which {@linkcode inspectTree} reports. */
-export function membersOf(value: Readonly<Record<string, unknown>>): [key: string, value: unknown][] {
+export function listMembers(value: Readonly<Record<string, unknown>>): [key: string, value: unknown][] {
   return Object.entries(value).filter(([key, member]) => member !== undefined && !forbiddenKeys.includes(key));
 }
 
@@ -106,7 +106,7 @@ export function copyTree(value: unknown, visit: (text: string, path: string) => 
   if (Array.isArray(value)) return value.map((item, index) => copyTree(item, visit, `${path}[${index}]`));
   if (!isPlainObject(value)) return value;
   const copy: Record<string, unknown> = Object.create(null);
-  for (const [key, member] of membersOf(value)) copy[key] = copyTree(member, visit, under(path, key));
+  for (const [key, member] of listMembers(value)) copy[key] = copyTree(member, visit, under(path, key));
   return copy;
 }
 

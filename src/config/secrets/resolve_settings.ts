@@ -50,7 +50,7 @@ export async function completeSettings(settings: Settings, get: Get): Promise<Se
   const { deferred, secrets } = settings;
   if (deferred === undefined) return settings;
   const { failOnMissing, store } = secrets!;
-  const names = [...new Set([...deferred.names, ...namesIn(partsOf(settings))])];
+  const names = [...new Set([...deferred.names, ...namesIn(listReferenceHolders(settings))])];
   const values = await lookUp(names, get);
   if (failOnMissing && deferred.names.some((name) => !values.has(name))) {
     throw new SecretNotFoundError(names.filter((name) => !values.has(name)), store);
@@ -59,7 +59,7 @@ export async function completeSettings(settings: Settings, get: Get): Promise<Se
 }
 
 /** What may contain references. */
-function partsOf({ providers, models, proxy, storage, observability }: Settings): readonly unknown[] {
+function listReferenceHolders({ providers, models, proxy, storage, observability }: Settings): readonly unknown[] {
   return [[...providers.values()].filter(({ enabled }) => enabled), models, proxy, storage, observability];
 }
 
@@ -76,7 +76,7 @@ export async function resolveSettings(
   settings: Settings,
   get: Get,
 ): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
-  const values = await lookUp(namesIn(partsOf(settings)), get);
+  const values = await lookUp(namesIn(listReferenceHolders(settings)), get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
   check(resolved, report);

@@ -67,7 +67,7 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
  */
 export function resolveStrategy(name: string, strategies: readonly string[]): string | undefined {
   const short = name === "priority" ? "priority-selection" : name;
-  return strategies.find((id) => id === name) ?? strategies.find((id) => shortNameOf(id) === short);
+  return strategies.find((id) => id === name) ?? strategies.find((id) => toShortName(id) === short);
 }
 
 /**
@@ -75,7 +75,7 @@ export function resolveStrategy(name: string, strategies: readonly string[]): st
  *
  * @param id An id such as `mesh.round-robin.v1`.
  */
-export function shortNameOf(id: string): string {
+export function toShortName(id: string): string {
   return id.split(".").slice(1, -1).join(".");
 }
 

@@ -17,7 +17,7 @@ type Offer = "catalogue" | "list" | "none";
  * @param connector Its connector; undefined for an instance.
  * @param hasOwn Whether models are configured for it.
  */
-export function offerOf(
+export function createOffer(
   { enumerateModels, instance }: Pick<ProviderEntry, "enumerateModels" | "instance">,
   connector: Pick<KnownProvider, "models"> | undefined,
   hasOwn: boolean,

@@ -80,7 +80,7 @@ function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string 
  * @param language Any value.
  */
 export function languageLack(constraints: ModelConstraints | undefined, language: unknown): string | undefined {
-  const tag = tagOf(language);
+  const tag = parseLanguageTag(language);
   if (tag === undefined || supportsLanguage(constraints?.supported_languages, tag)) return undefined;
   return `support for the language "${tag}"`;
 }
@@ -101,7 +101,7 @@ function supportsLanguage(languages: readonly string[] | undefined, language: st
   });
 }
 
-function tagOf(language: unknown): string | undefined {
+function parseLanguageTag(language: unknown): string | undefined {
   if (typeof language !== "string" || language.length > 35 || !languageTag.test(language)) return undefined;
   const tag = normalTag(language);
   return noLanguage.has(tag) ? undefined : tag;

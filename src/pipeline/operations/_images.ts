@@ -10,7 +10,7 @@ import type { ModelEntry } from "../../registry/registry.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
-import { tokensOf } from "../estimate.ts";
+import { countTokens } from "../estimate.ts";
 import type { RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import type { AnswerUsage } from "../routed.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
@@ -86,10 +86,10 @@ export function needsOfImages(body: ImageOptions, files: readonly UploadedFile[]
   const text = emptyText();
   addText(prompt, text);
   const images = n ?? 1;
-  const input = Math.ceil(tokensOf(text) + files.length * maxTokensPerSquare * unknownArea);
+  const input = Math.ceil(countTokens(text) + files.length * maxTokensPerSquare * unknownArea);
   return {
     load: { input, output: images * tokensPerImage(body), units: { images } },
-    lackOf: (model) => lackOf(model, body, files),
+    lackOf: (model) => findImageLack(model, body, files),
   };
 }
 
@@ -99,7 +99,7 @@ function tokensPerImage({ size, quality }: ImageOptions): number {
   return Math.ceil((tokensPerSquare[quality ?? ""] ?? maxTokensPerSquare) * Math.max(1, area));
 }
 
-function lackOf(
+function findImageLack(
   { constraints, parameters, response_formats: known = [] }: ModelInfo,
   body: ImageOptions,
   files: readonly UploadedFile[],

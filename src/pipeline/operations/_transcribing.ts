@@ -10,7 +10,7 @@ import { audioSeconds } from "../../util/audio_duration.ts";
 import { transcriptTypeOf } from "../../util/audio_format.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
-import { tokensOf } from "../estimate.ts";
+import { countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
 import type { AnswerUsage } from "../routed.ts";
 import { isOver, languageLack, refusedBy } from "./_chat_lacks.ts";
@@ -40,7 +40,7 @@ export function transcribing(
     serves: (leaf) => servesOperation(leaf, name),
     form: { fields: { temperature: "number", stream: "boolean", mesh: "json" } },
     check: checkTranscription,
-    needsOf: (body, files) => needsOf(body, { file: fileIn(files), name }),
+    needsOf: (body, files) => findTranscriptionNeeds(body, { file: fileIn(files), name }),
     reword: dropRefused,
     bridge: { extraOf: audioRequest, read: readAudio },
     isEmpty: () => false, // the transcript of silence is empty
@@ -76,7 +76,7 @@ function fileIn(files: readonly UploadedFile[]): UploadedFile {
   return files.find(({ field }) => field === "file")!;
 }
 
-function needsOf(
+function findTranscriptionNeeds(
   body: TranscriptionFields,
   { file, name }: { readonly file: UploadedFile; readonly name: "transcription" | "audio-translation" },
 ): RequestNeeds {
@@ -86,16 +86,18 @@ function needsOf(
   const audioInput = Math.ceil(seconds * audioTokensPerSecond);
   return {
     load: {
-      input: Math.ceil(tokensOf(prompt)) + audioInput,
+      input: Math.ceil(countTokens(prompt)) + audioInput,
       output: Math.ceil(seconds * textTokensPerSecond),
       units: { seconds, audioInput },
     },
     lackOf: (model) =>
-      model.lacks?.includes(name) ? `support for ${name}` : lackOf(model, { body, bytes: file.bytes.length }),
+      model.lacks?.includes(name)
+        ? `support for ${name}`
+        : findTranscriptionLack(model, { body, bytes: file.bytes.length }),
   };
 }
 
-function lackOf(
+function findTranscriptionLack(
   { response_formats: formats, constraints, parameters }: ModelInfo,
   { body, bytes }: { readonly body: TranscriptionFields; readonly bytes: number },
 ): string | undefined {
@@ -142,15 +144,15 @@ function readTranscriptionUsage(
     usage,
   );
   const { input_token_details: details } = Object(usage);
-  const read = countOf(input_tokens ?? prompt_tokens);
-  const written = countOf(output_tokens ?? completion_tokens);
+  const read = readSeconds(input_tokens ?? prompt_tokens);
+  const written = readSeconds(output_tokens ?? completion_tokens);
   const audioSeconds = [seconds, prompt_audio_seconds].find((one) =>
     typeof one === "number" && one > 0 && one < maxSeconds
   );
   const byTime = model.pricing?.some((price) => price.per_minute !== undefined) ?? false;
   const input = read ?? load.input;
   const output = written ?? load.output ?? 0;
-  const audioInput = read === undefined ? load.units?.audioInput : countOf(Object(details).audio_tokens);
+  const audioInput = read === undefined ? load.units?.audioInput : readSeconds(Object(details).audio_tokens);
   return {
     quantities: { input, output, audioInput, seconds: audioSeconds ?? load.units?.seconds },
     tokens: input + output,
@@ -158,6 +160,6 @@ function readTranscriptionUsage(
   };
 }
 
-function countOf(value: unknown): number | undefined {
+function readSeconds(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && value as number >= 0 ? value as number : undefined;
 }

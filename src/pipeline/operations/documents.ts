@@ -23,7 +23,7 @@ export const documents: CheckedOperation<DocumentRequest, DocumentResponse> = {
   form: { fields: {}, takesJson: true },
   serves: (leaf) => servesOperation(leaf, "documents"),
   check: checkDocumentRequest,
-  needsOf,
+  needsOf: findDocumentNeeds,
   reword: dropRefused,
   finish: ({ body: { model, text, pages } }): CompletionResponse<DocumentResponse> => ({
     body: { object: "document", model, text, pages },
@@ -60,7 +60,7 @@ function checkUrl(url: unknown): void {
   }
 }
 
-function needsOf(body: DocumentRequest, [file]: readonly UploadedFile[]): RequestNeeds {
+function findDocumentNeeds(body: DocumentRequest, [file]: readonly UploadedFile[]): RequestNeeds {
   return {
     load: { input: 0, output: 0 },
     lackOf: ({ constraints, parameters }: ModelInfo) => {

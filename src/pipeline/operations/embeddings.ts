@@ -10,7 +10,7 @@ import { base64OfFloats, floatsOfBase64 } from "../../util/float_base64.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
-import { lowTokensOf, tokensOf } from "../estimate.ts";
+import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
@@ -23,7 +23,7 @@ export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> =
   name: "embeddings",
   serves: (leaf) => servesOperation(leaf, "embeddings"),
   check: checkEmbeddingRequest,
-  needsOf,
+  needsOf: findEmbeddingNeeds,
   interchangeable(members, first) {
     const space = first.model.info.embedding_space;
     return members.filter(({ model }) => model.info.embedding_space === space);
@@ -67,31 +67,35 @@ function checkInput(input: unknown): void {
   });
 }
 
-function needsOf(body: EmbeddingRequest): RequestNeeds {
+function findEmbeddingNeeds(body: EmbeddingRequest): RequestNeeds {
   const { input } = body;
   const all = emptyText();
   let tokens = 0;
   let longest = 0;
-  for (const one of inputsOf(input)) {
+  for (const one of listInputs(input)) {
     const size = emptyText();
     if (typeof one === "string") addText(one, size);
     else tokens += one.length;
-    longest = Math.max(longest, typeof one === "string" ? lowTokensOf(size) : one.length);
+    longest = Math.max(longest, typeof one === "string" ? countMinTokens(size) : one.length);
     addSize(all, size);
   }
   return {
-    load: { input: Math.ceil(tokensOf(all)) + tokens, output: 0 },
-    lackOf: (model) => lackOf(model, body, longest),
+    load: { input: Math.ceil(countTokens(all)) + tokens, output: 0 },
+    lackOf: (model) => findEmbeddingLack(model, body, longest),
   };
 }
 
-function lackOf({ constraints, parameters }: ModelInfo, body: EmbeddingRequest, longest: number): string | undefined {
+function findEmbeddingLack(
+  { constraints, parameters }: ModelInfo,
+  body: EmbeddingRequest,
+  longest: number,
+): string | undefined {
   if (isOver(longest, constraints?.context_window)) return `room for an input of about ${longest} tokens`;
   return refusedBy(parameters, body);
 }
 
 /** The inputs one by one, each a string or its tokens. */
-function inputsOf(input: EmbeddingRequest["input"]): readonly (string | readonly number[])[] {
+function listInputs(input: EmbeddingRequest["input"]): readonly (string | readonly number[])[] {
   if (typeof input === "string") return [input];
   return input.every((one) => typeof one === "number") ? [input] : input as (string | number[])[];
 }
@@ -124,7 +128,7 @@ function inRequestedFormat(
 
 /** Adds usage, which clients expect and some vendors do not report. */
 function estimatedUsage(request: EmbeddingRequest): EmbeddingResponse["usage"] {
-  const { load: { input } } = needsOf(request);
+  const { load: { input } } = findEmbeddingNeeds(request);
   return { prompt_tokens: input, total_tokens: input };
 }
 

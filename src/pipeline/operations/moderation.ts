@@ -8,7 +8,7 @@ import type { ModelInfo } from "../../contracts/provider.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { bodyChecker, invalid, missing, wrongType } from "../check_body.ts";
-import { lowTokensOf, tokensOf } from "../estimate.ts";
+import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
@@ -25,7 +25,7 @@ export const moderation: CheckedOperation<ModerationRequest, ModerationResponse>
   defaultModel: "content-moderation",
   serves: (leaf) => servesOperation(leaf, "moderation"),
   check: checkModerationRequest,
-  needsOf,
+  needsOf: findModerationNeeds,
   reword: dropRefused,
   isEmpty: ({ results }) => results.length === 0,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
@@ -51,7 +51,7 @@ function checkPart(part: unknown, index: number): void {
   throw invalid(`"${param}" has to be a text or an image_url`, param);
 }
 
-function needsOf(body: ModerationRequest): RequestNeeds {
+function findModerationNeeds(body: ModerationRequest): RequestNeeds {
   const size = emptyText();
   let images = 0;
   for (const part of typeof body.input === "string" ? [body.input] : body.input) {
@@ -60,12 +60,12 @@ function needsOf(body: ModerationRequest): RequestNeeds {
     else images++;
   }
   return {
-    load: { input: Math.ceil(tokensOf(size)) + images * tokensPerImage, output: 0 },
-    lackOf: (model) => lackOf(model, body, { images, tokens: lowTokensOf(size) }),
+    load: { input: Math.ceil(countTokens(size)) + images * tokensPerImage, output: 0 },
+    lackOf: (model) => findModerationLack(model, body, { images, tokens: countMinTokens(size) }),
   };
 }
 
-function lackOf(
+function findModerationLack(
   { constraints, features, parameters }: ModelInfo,
   body: ModerationRequest,
   { images, tokens }: { images: number; tokens: number },

@@ -8,7 +8,7 @@ import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts"
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
-import { lowTokensOf, tokensOf } from "../estimate.ts";
+import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
 import type { AnswerUsage } from "../routed.ts";
@@ -24,11 +24,14 @@ export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
   name: "rerank",
   serves: (leaf) => servesOperation(leaf, "rerank"),
   check: checkRerankRequest,
-  needsOf,
+  needsOf: findRerankNeeds,
   reword(body, model) {
     const { edits, dropped } = dropRefused(body, model);
     // all vendors accept strings; documents are added to the results here
-    return { edits: { ...edits, documents: body.documents.map(textOf), return_documents: undefined }, dropped };
+    return {
+      edits: { ...edits, documents: body.documents.map(getDocumentText), return_documents: undefined },
+      dropped,
+    };
   },
   finish: inOurShape,
   isEmpty: ({ results }) => results.length === 0,
@@ -58,32 +61,36 @@ function checkRerankRequest(value: unknown): RerankRequest {
   return body as unknown as RerankRequest;
 }
 
-function textOf(document: RerankDocument): string {
+function getDocumentText(document: RerankDocument): string {
   return typeof document === "string" ? document : document.text;
 }
 
-function needsOf(body: RerankRequest): RequestNeeds {
+function findRerankNeeds(body: RerankRequest): RequestNeeds {
   const { query, documents } = body;
   const [all, querySize] = [emptyText(), emptyText()];
   addText(query, querySize);
   let longest = 0;
   for (const document of documents) {
     const size: TextSize = { ...querySize }; // a model reads the query once per document
-    addText(textOf(document), size);
-    longest = Math.max(longest, lowTokensOf(size));
+    addText(getDocumentText(document), size);
+    longest = Math.max(longest, countMinTokens(size));
     for (const kind of ["latin", "alphabetic", "ideographic"] as const) all[kind] += size[kind];
   }
   return {
     load: {
-      input: Math.ceil(tokensOf(all)),
+      input: Math.ceil(countTokens(all)),
       output: 0,
       units: { searches: Math.ceil(documents.length / documentsPerSearch) },
     },
-    lackOf: (model) => lackOf(model, body, longest),
+    lackOf: (model) => findRerankLack(model, body, longest),
   };
 }
 
-function lackOf({ constraints, parameters }: ModelInfo, body: RerankRequest, longest: number): string | undefined {
+function findRerankLack(
+  { constraints, parameters }: ModelInfo,
+  body: RerankRequest,
+  longest: number,
+): string | undefined {
   if (isOver(longest, constraints?.context_window)) return `room for about ${longest} tokens`;
   return refusedBy(parameters, body);
 }
@@ -99,7 +106,9 @@ function inOurShape(
     .map(({ index, relevance_score }) => ({
       index,
       relevance_score,
-      ...(return_documents && documents[index] !== undefined ? { document: { text: textOf(documents[index]) } } : {}),
+      ...(return_documents && documents[index] !== undefined
+        ? { document: { text: getDocumentText(documents[index]) } }
+        : {}),
     }));
   return { body: { ...body, results } };
 }

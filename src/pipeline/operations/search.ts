@@ -7,7 +7,7 @@ import type { SearchRequest, SearchResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse } from "../../contracts/provider.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
-import { tokensOf } from "../estimate.ts";
+import { countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
 import type { AnswerUsage } from "../routed.ts";
 import { refusedBy } from "./_chat_lacks.ts";
@@ -25,7 +25,7 @@ export const search: CheckedOperation<SearchRequest, SearchResponse> = {
   name: "search",
   serves: (leaf) => servesOperation(leaf, "search"),
   check: checkSearchRequest,
-  needsOf,
+  needsOf: findSearchNeeds,
   reword: dropRefused,
   finish: inOurShape,
   isEmpty: () => false,
@@ -47,12 +47,12 @@ function checkSearchRequest(value: unknown): SearchRequest {
   return body as unknown as SearchRequest;
 }
 
-function needsOf(body: SearchRequest): RequestNeeds {
+function findSearchNeeds(body: SearchRequest): RequestNeeds {
   const size = emptyText();
   addText(body.query, size);
   const searches = Math.ceil((body.max_results ?? resultsPerSearch) / resultsPerSearch);
   return {
-    load: { input: Math.ceil(tokensOf(size)), output: 0, units: { searches } },
+    load: { input: Math.ceil(countTokens(size)), output: 0, units: { searches } },
     lackOf: ({ parameters }) => refusedBy(parameters, body),
   };
 }

@@ -12,7 +12,7 @@ import { soundTypeOf } from "../../util/audio_format.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../check_body.ts";
-import { tokensOf } from "../estimate.ts";
+import { countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import type { AnswerUsage } from "../routed.ts";
 import { refusedBy } from "./_chat_lacks.ts";
@@ -36,8 +36,8 @@ export const speech: CheckedOperation<SpeechRequest, JsonObject> = {
   hasContent: true,
   isStreamed: ({ stream, stream_format: form }) => stream === true || form === "sse",
   check: checkSpeechRequest,
-  needsOf,
-  interchangeable: (members, first, body) => ofOneFormat(withVoice(members, voiceOf(body)), first, body),
+  needsOf: findSpeechNeeds,
+  interchangeable: (members, first, body) => ofOneFormat(withVoice(members, getVoice(body)), first, body),
   reword: rewordSpeech,
   bridge: { extraOf: audioRequest, read: readAudio },
   isEmpty: () => false,
@@ -70,37 +70,40 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
   return body as unknown as SpeechRequest;
 }
 
-function needsOf(body: SpeechRequest): RequestNeeds {
+function findSpeechNeeds(body: SpeechRequest): RequestNeeds {
   const text = emptyText();
   addText(body.input, text);
   const instructions = emptyText();
   addText(body.instructions ?? "", instructions);
-  const output = Math.ceil(secondsOf(text) * tokensPerSecond / (body.speed ?? 1));
+  const output = Math.ceil(estimateSeconds(text) * tokensPerSecond / (body.speed ?? 1));
   return {
     load: {
-      input: Math.ceil(tokensOf(text) + tokensOf(instructions)),
+      input: Math.ceil(countTokens(text) + countTokens(instructions)),
       output,
       units: { characters: body.input.length, audioOutput: output },
     },
-    lackOf: (model) => lackOf(model, body),
+    lackOf: (model) => findSpeechLack(model, body),
   };
 }
 
-function secondsOf({ latin, alphabetic, ideographic }: TextSize): number {
+function estimateSeconds({ latin, alphabetic, ideographic }: TextSize): number {
   const { latin: one, alphabetic: two, ideographic: three } = charsPerSecond;
   return latin / one + alphabetic / two + ideographic / three;
 }
 
-function lackOf({ parameters, response_formats: formats, voices }: ModelInfo, body: SpeechRequest): string | undefined {
+function findSpeechLack(
+  { parameters, response_formats: formats, voices }: ModelInfo,
+  body: SpeechRequest,
+): string | undefined {
   const { response_format: format, stream_format: form } = body;
   if (form === "sse" && parameters?.refuse?.includes("stream_format")) return "speech as events (stream_format)";
   if (format && formats !== undefined && !formats.includes(format)) return `speech in the format "${format}"`;
-  const voice = voiceOf(body);
+  const voice = getVoice(body);
   if (!hasVoice(voices, voice) && voices?.default === undefined) return `voice "${voice}"`;
   return refusedBy(parameters, { ...body, stream_format: undefined });
 }
 
-function voiceOf({ voice }: SpeechRequest): string {
+function getVoice({ voice }: SpeechRequest): string {
   return typeof voice === "string" ? voice : voice.id;
 }
 
@@ -131,7 +134,7 @@ function usualFormat({ response_formats: formats = [] }: ModelInfo): string {
 function rewordSpeech(body: SpeechRequest, model: ModelEntry): Rewording {
   const { info } = model;
   const { edits, dropped } = dropRefused(body, model);
-  const voice = voiceOf(body);
+  const voice = getVoice(body);
   const own = Object.hasOwn(info.voices ?? {}, voice) ? info.voices![voice]! : undefined;
   // a custom voice belongs to the vendor, and cannot be replaced by another one
   const isOther = typeof body.voice === "string" && !hasVoice(info.voices, voice);
@@ -149,7 +152,7 @@ function rewordSpeech(body: SpeechRequest, model: ModelEntry): Rewording {
 
 function audioRequest(body: SpeechRequest, { model }: { readonly model: ModelInfo }): AudioRequest {
   const { input, response_format: format } = body;
-  return { input, voice: voiceOf(body), format: format || standardFormat, model: model.id };
+  return { input, voice: getVoice(body), format: format || standardFormat, model: model.id };
 }
 
 function readAudio(

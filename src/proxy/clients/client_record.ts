@@ -2,7 +2,7 @@
  * Stored clients: settings and the hash of a token, never the token.
  * @module
  */
-import { nanoUsdOf } from "../../config/schema/money.ts";
+import { toNanoUsd } from "../../config/schema/money.ts";
 import type { ClientSettings } from "../../config/settings/settings.ts";
 import { ConnectorError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -55,15 +55,15 @@ export function readDocument(text: string): ClientsDocument {
 }
 
 /** The limits in the proxy's format. */
-export function settingsOf({ pools, budget, rpm }: ClientFacts): Omit<ClientSettings, "token" | "name"> {
+export function toClientSettings({ pools, budget, rpm }: ClientFacts): Omit<ClientSettings, "token" | "name"> {
   const { daily_limit, monthly_limit } = budget ?? {};
   return {
     ...(pools && { pools }),
     ...(rpm !== undefined && { rpm }),
     ...(budget && {
       budget: {
-        ...(daily_limit !== undefined && { dailyNanoUsd: nanoUsdOf(daily_limit) }),
-        ...(monthly_limit !== undefined && { monthlyNanoUsd: nanoUsdOf(monthly_limit) }),
+        ...(daily_limit !== undefined && { dailyNanoUsd: toNanoUsd(daily_limit) }),
+        ...(monthly_limit !== undefined && { monthlyNanoUsd: toNanoUsd(monthly_limit) }),
       },
     }),
   };

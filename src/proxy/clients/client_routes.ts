@@ -6,7 +6,7 @@ import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { stripTrailing } from "../../util/strip_trailing.ts";
-import { dayMs, dayOf, isDay } from "../../util/windows.ts";
+import { dayMs, formatUtcDay, isDay } from "../../util/windows.ts";
 import { readJson } from "../body.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -67,7 +67,7 @@ async function list({ exchange: { headers }, clients }: ClientRequest): Promise<
 
 async function create({ exchange, clients }: ClientRequest): Promise<PlainResponse> {
   const { mesh, headers } = exchange;
-  const facts = readNewClient(await bodyOf(exchange), mesh);
+  const facts = readNewClient(await readClientBody(exchange), mesh);
   const token = newToken();
   const made: StoredClient = {
     id: newId(),
@@ -86,7 +86,7 @@ async function create({ exchange, clients }: ClientRequest): Promise<PlainRespon
 
 async function update(request: ClientRequest): Promise<PlainResponse> {
   const { exchange } = request;
-  const change = readChange(await bodyOf(exchange), exchange.mesh);
+  const change = readChange(await readClientBody(exchange), exchange.mesh);
   const changed = await changeOne(request, (client) => {
     if (change.name !== undefined && change.name !== client.name) {
       throw wrong("A name cannot change: records and metrics go by it. Create another client", "name");
@@ -128,8 +128,8 @@ async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainRes
   const found = [...present, ...revoked].find((client) => client.id === id);
   if (found === undefined) throw unknownClient(id);
   const { searchParams } = new URL(request.url, "http://host");
-  const today = dayOf(clock.now());
-  const from = dayIn(searchParams, "from") ?? dayOf(clock.now() - (usageDays - 1) * dayMs);
+  const today = formatUtcDay(clock.now());
+  const from = dayIn(searchParams, "from") ?? formatUtcDay(clock.now() - (usageDays - 1) * dayMs);
   const to = dayIn(searchParams, "to") ?? today;
   if (from > to) throw wrong('"from" is after "to"', "from");
   const format = searchParams.get("format") ??
@@ -138,7 +138,7 @@ async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainRes
   const data = await clients.usageOf(id, keptDays(clock.now()).filter((day) => day >= from && day <= to));
   if (format === "json") return json({ id, name: found.name, from, to, data }, { headers });
   headers["content-type"] = "text/csv; charset=utf-8";
-  return { status: 200, headers, body: csvOf(data) };
+  return { status: 200, headers, body: formatCsv(data) };
 }
 
 async function changeOne(
@@ -170,7 +170,7 @@ function unknownClient(id: string): HttpError {
   return new HttpError(message, { status: 404, code: "client_not_found" });
 }
 
-async function bodyOf(exchange: Exchange): Promise<unknown> {
+async function readClientBody(exchange: Exchange): Promise<unknown> {
   const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
   return (await readJson(exchange.request, () => exchange.body(time))).value;
 }
@@ -183,11 +183,11 @@ function dayIn(parameters: URLSearchParams, name: string): string | undefined {
 
 /** UTC days, the oldest first. */
 function keptDays(wallTimeMs: number): string[] {
-  return Array.from({ length: usageDays }, (_, index) => dayOf(wallTimeMs - (usageDays - 1 - index) * dayMs));
+  return Array.from({ length: usageDays }, (_, index) => formatUtcDay(wallTimeMs - (usageDays - 1 - index) * dayMs));
 }
 
 /** CSV (RFC 4180). */
-function csvOf(rows: readonly UsageRow[]): string {
+function formatCsv(rows: readonly UsageRow[]): string {
   const heads = ["day", "pool", "requests", "tokens_in", "tokens_out", "cost_usd"] as const;
   const cell = (value: string | number) => {
     const text = typeof value === "number" ? plain(value) : value;

@@ -7,7 +7,7 @@ import type { FinishedRequest } from "../../observe/hub_events.ts";
 import { whole } from "../../state/limits/window_counter.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
-import { dayMs, dayOf } from "../../util/windows.ts";
+import { dayMs, formatUtcDay } from "../../util/windows.ts";
 
 /** Number of days stored. */
 export const usageDays = 90;
@@ -48,7 +48,7 @@ export class ClientUsage {
 
   /** Counts a finished request. */
   add(id: string, { record: { pool }, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
-    const day = dayOf(this.#clock.now());
+    const day = formatUtcDay(this.#clock.now());
     let usage = this.#pending.get(day);
     if (usage === undefined) this.#pending.set(day, usage = emptyDay());
     addTo(usage, { id, pool, amounts: [1, whole(tokensIn), whole(tokensOut), whole(costNanoUsd)] });
@@ -119,10 +119,10 @@ export class ClientUsage {
   /** Deletes old records, once per day and process. */
   async #purge(storage: Storage): Promise<void> {
     const wallTimeMs = this.#clock.now();
-    if (this.#purgedOn === dayOf(wallTimeMs)) return;
-    const oldest = prefix + dayOf(wallTimeMs - (usageDays - 1) * dayMs);
+    if (this.#purgedOn === formatUtcDay(wallTimeMs)) return;
+    const oldest = prefix + formatUtcDay(wallTimeMs - (usageDays - 1) * dayMs);
     for (const key of await storage.list(prefix)) if (key < oldest) await storage.delete(key);
-    this.#purgedOn = dayOf(wallTimeMs);
+    this.#purgedOn = formatUtcDay(wallTimeMs);
   }
 }
 

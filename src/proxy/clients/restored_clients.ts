@@ -24,7 +24,7 @@ export function restoreClients(stored: ClientsDocument, { known, since }: KnownC
   const versions = new Map(stored.clients.map((client) => [client.id, client]));
   for (const client of known.clients) {
     const other = versions.get(client.id);
-    if (other === undefined || changesOf(client) > changesOf(other)) versions.set(client.id, client);
+    if (other === undefined || countChanges(client) > countChanges(other)) versions.set(client.id, client);
   }
   const clients = [...versions.values()].filter(({ id }) => !revokedIds.has(id));
   const isSame = lost.length === 0 && clients.length === stored.clients.length &&
@@ -33,6 +33,6 @@ export function restoreClients(stored: ClientsDocument, { known, since }: KnownC
 }
 
 /** Number of changes since the client was created. */
-function changesOf({ revision = 0 }: StoredClient): number {
+function countChanges({ revision = 0 }: StoredClient): number {
   return revision;
 }

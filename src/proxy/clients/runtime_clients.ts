@@ -8,7 +8,7 @@ import { MeshError } from "../../errors.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { type Caller, Client } from "../client.ts";
-import { type ClientsDocument, noClients, settingsOf, type StoredClient } from "./client_record.ts";
+import { type ClientsDocument, noClients, type StoredClient, toClientSettings } from "./client_record.ts";
 import { ClientRecords } from "./client_records.ts";
 import { ClientUsage } from "./client_usage.ts";
 
@@ -72,7 +72,7 @@ export class RuntimeClients {
     this.#usage ??= new ClientUsage(clock);
     for (const [id, before] of this.#clients) {
       const stored = this.#document.clients.find((one) => one.id === id);
-      this.#clients.set(id, new Client(before, stored ? settingsOf(stored) : {}, { before, state: mesh.state }));
+      this.#clients.set(id, new Client(before, stored ? toClientSettings(stored) : {}, { before, state: mesh.state }));
     }
     this.#index();
     mesh.hub.on("request_finished", (request) => {
@@ -168,7 +168,7 @@ export class RuntimeClients {
 
   #apply(document: ClientsDocument): void {
     this.#document = document;
-    const settings = new Map(document.clients.map((stored) => [stored.id, settingsOf(stored)]));
+    const settings = new Map(document.clients.map((stored) => [stored.id, toClientSettings(stored)]));
     for (const [id, client] of this.#clients) {
       client.change(settings.get(id) ?? {});
       if (!settings.has(id)) this.#clients.delete(id);
@@ -188,7 +188,7 @@ export class RuntimeClients {
   #clientOf(stored: StoredClient): Client {
     const known = this.#clients.get(stored.id);
     if (known !== undefined) return known;
-    const client = new Client(stored, settingsOf(stored), { state: this.#current!.mesh.state });
+    const client = new Client(stored, toClientSettings(stored), { state: this.#current!.mesh.state });
     this.#clients.set(stored.id, client);
     return client;
   }

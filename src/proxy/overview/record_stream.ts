@@ -43,7 +43,7 @@ export function recordStream(
       const waitMs = writtenAt === undefined ? 0 : checkIntervalMs;
       const page = await Promise.race([source.next(last, { waitMs, signal }), left]);
       if (page === undefined || isStopping()) return undefined; // visibility may have changed meanwhile
-      const { lines, end } = linesOf(page, isVisible);
+      const { lines, end } = takeLines(page, isVisible);
       last = end;
       const now = clock.monotonic();
       const isFirst = writtenAt === undefined;
@@ -67,15 +67,15 @@ export function recordStream(
 }
 
 /** Returns the first records of a page that may be sent at once, and the id of the last one that was considered. */
-function linesOf({ latest, records }: RecordPage, isVisible: RecordStreamOptions["isVisible"]) {
+function takeLines({ latest, records }: RecordPage, isVisible: RecordStreamOptions["isVisible"]) {
   let lines = "";
   for (const [index, [id, record]] of records.entries()) {
-    if (isVisible(record)) lines += lineOf([id, record]);
+    if (isVisible(record)) lines += toEventLine([id, record]);
     if (lines.length >= maxChars && index < records.length - 1) return { lines, end: id };
   }
   return { lines, end: latest };
 }
 
-function lineOf([id, record]: readonly [number, OwnedRecord]): string {
+function toEventLine([id, record]: readonly [number, OwnedRecord]): string {
   return `id: ${id}\ndata: ${JSON.stringify(record)}\n\n`;
 }

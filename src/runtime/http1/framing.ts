@@ -28,7 +28,7 @@ export function responseFraming({ status, minor, fields }: ResponseHead, method:
   const coding = fields.get("transfer-encoding");
   const lengths = fields.get("content-length");
   if (coding !== undefined && lengths !== undefined) throw new MalformedMessage("a length beside a transfer coding");
-  const length = lengths === undefined ? undefined : lengthOf(lengths);
+  const length = lengths === undefined ? undefined : parseLength(lengths);
   if (status < 200 && minor === 0) throw new MalformedMessage("an interim response in HTTP/1.0");
   if (status < 200 || status === 204) {
     if (coding !== undefined || (length ?? 0) > 0) throw new MalformedMessage("a body where none may be");
@@ -59,11 +59,11 @@ export function requestFraming({ minor, fields }: RequestHead): Framing {
 /** Accepts no repeated length, which only attackers send. */
 function singleLength(value: string): number {
   if (value.includes(",")) throw new MalformedMessage("several lengths");
-  return lengthOf(value);
+  return parseLength(value);
 }
 
 /** Accepts a repeated length, also within one field, if all values are equal. */
-function lengthOf(value: string): number {
+function parseLength(value: string): number {
   const [first = "", ...others] = value.split(",").map((one) => trimBlanks(one));
   const length = Number(first);
   if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {

@@ -77,7 +77,7 @@ export class HeadScanner {
  *
  * @param bytes The head is between `from` and `to`, including its empty line.
  */
-export function linesOf(bytes: Uint8Array, from: number, to: number): string[] {
+export function splitHead(bytes: Uint8Array, from: number, to: number): string[] {
   return latin1(bytes.subarray(from, to - 4)).split("\r\n");
 }
 
@@ -87,13 +87,13 @@ export function linesOf(bytes: Uint8Array, from: number, to: number): string[] {
  * @param lines Its lines; the first one is skipped.
  * @throws {MalformedMessage}
  */
-export function fieldsOf(lines: readonly string[]): Fields {
+export function parseFields(lines: readonly string[]): Fields {
   if (lines.length > maxLines) throw new MalformedMessage("too many header fields", 431);
   const fields = new Map<string, string>();
   for (let index = 1; index < lines.length; index++) {
     const line = lines[index]!;
     const colon = line.indexOf(":");
-    const name = keyOf(line.slice(0, Math.max(0, colon)));
+    const name = toFieldName(line.slice(0, Math.max(0, colon)));
     if (control.test(line)) throw new MalformedMessage("a control character in a header field");
     const value = trimBlanks(line, colon + 1);
     const before = fields.get(name);
@@ -107,7 +107,7 @@ const maxKeys = 256;
 const keys = new Map<string, string>();
 
 /** Returns a field name in lower case. Names recur, so that few have to be validated. */
-function keyOf(name: string): string {
+function toFieldName(name: string): string {
   const known = keys.get(name);
   if (known !== undefined) return known;
   if (!fieldName.test(name)) throw new MalformedMessage("an invalid header field"); // also obs-fold

@@ -2,7 +2,7 @@
  * Parser for the head of a request (RFC 9112, section 3).
  * @module
  */
-import { type Fields, fieldsOf, type HeadRules, linesOf } from "./head.ts";
+import { type Fields, type HeadRules, parseFields, splitHead } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 
 const requestLine = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+) ([\x21-\x7e]+) HTTP\/(\d)\.(\d)$/;
@@ -39,14 +39,14 @@ export const requestRules: HeadRules = {
  * @throws {MalformedMessage} With status 505 for another version of HTTP.
  */
 export function parseRequestHead(bytes: Uint8Array, from: number, to: number): RequestHead {
-  const lines = linesOf(bytes, from, to);
+  const lines = splitHead(bytes, from, to);
   const line = lines[0]!;
   const [, method, path, major, minor] = requestLine.exec(line) ?? [];
   if (method === undefined) throw new MalformedMessage("an invalid request line", simpleLine.test(line) ? 505 : 400);
   if (major === "0" || major === "2") throw new MalformedMessage("another version of HTTP", 505);
   if (major !== "1" || minor! > "1") throw new MalformedMessage("an unknown version of HTTP");
   if (method !== "CONNECT" && !target.test(path!)) throw new MalformedMessage("an invalid target");
-  const fields = fieldsOf(lines);
+  const fields = parseFields(lines);
   if (minor === "1" && !fields.has("host")) throw new MalformedMessage("no host");
   return { method, target: path!, minor: minor === "1" ? 1 : 0, fields };
 }

@@ -5,7 +5,7 @@
 import type { BodyReader, UpstreamResponse } from "../../contracts/runtime.ts";
 import { NetworkError } from "../../errors.ts";
 import { concat } from "../../util/bytes.ts";
-import { streamOf } from "../_stream_of.ts";
+import { toReadableStream } from "../_stream_of.ts";
 import type { Body } from "./body.ts";
 import type { ResponseHead } from "./response_head.ts";
 
@@ -56,7 +56,7 @@ export class Http1Response implements UpstreamResponse {
 
   /** Created on demand, since most responses are read whole. */
   get body(): ReadableStream<Uint8Array> {
-    return this.#stream ??= streamOf(this.reader());
+    return this.#stream ??= toReadableStream(this.reader());
   }
 
   reader(): BodyReader {
@@ -92,7 +92,7 @@ function decompressed(source: BodyReader, format: ReturnType<Decompressor>): Bod
       }),
     cancel: () => source.cancel(),
   };
-  const reader = streamOf(watched).pipeThrough(format).getReader();
+  const reader = toReadableStream(watched).pipeThrough(format).getReader();
   return {
     async read() {
       try {

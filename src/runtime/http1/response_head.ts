@@ -4,7 +4,7 @@
  */
 import { NetworkError } from "../../errors.ts";
 import { needsTls } from "../../util/needs_tls.ts";
-import { type Fields, fieldsOf, type HeadRules, linesOf } from "./head.ts";
+import { type Fields, type HeadRules, parseFields, splitHead } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 
 /** First byte of the alert by which a TLS server answers plain HTTP. */
@@ -41,8 +41,8 @@ export const responseRules: HeadRules = {
  * @throws {MalformedMessage}
  */
 export function parseResponseHead(bytes: Uint8Array, from: number, to: number): ResponseHead {
-  const lines = linesOf(bytes, from, to);
+  const lines = splitHead(bytes, from, to);
   const [, minor, status] = statusLine.exec(lines[0]!) ?? [];
   if (status === undefined) throw new MalformedMessage("an invalid status line");
-  return { status: Number(status), minor: minor === "1" ? 1 : 0, fields: fieldsOf(lines) };
+  return { status: Number(status), minor: minor === "1" ? 1 : 0, fields: parseFields(lines) };
 }

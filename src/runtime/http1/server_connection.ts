@@ -189,7 +189,7 @@ export class ServerConnection implements Thing {
       return [output.head(head)];
     }
     if (exchange.method !== "HEAD") return output.message(head, body ?? "");
-    const length = body === null ? lengthOf(response) : output.raw(body)?.length ?? 0;
+    const length = body === null ? findDeclaredLength(response) : output.raw(body)?.length ?? 0;
     return [output.head(length === undefined ? head : `${head}content-length: ${length}\r\n`)];
   }
 
@@ -244,7 +244,7 @@ export class ServerConnection implements Thing {
 }
 
 /** The length that a response to HEAD declares, of the body that GET would send. */
-function lengthOf({ headers }: PlainResponse): string | undefined {
+function findDeclaredLength({ headers }: PlainResponse): string | undefined {
   const length = headers["content-length"];
   return length !== undefined && /^\d+$/.test(length) ? length : undefined;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
-import { dayOf, dayWindow, monthWindow } from "../../util/windows.ts";
+import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
 import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
 
@@ -148,7 +148,7 @@ export class Budget implements CounterGroup {
     const span = counter === this.#days ? "day" : "month";
     const { start, end, spent, reserved, unconfirmed, reached } = window;
     return {
-      key: `budget ${this.#name} ${span} ${dayOf(start)} ${kind}`,
+      key: `budget ${this.#name} ${span} ${formatUtcDay(start)} ${kind}`,
       expiresAt: end + retentionMs,
       isPresent: true,
       atLeast: reached,

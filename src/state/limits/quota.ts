@@ -4,7 +4,7 @@
  * @module
  */
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
-import { dayOf, dayWindow, monthWindow, type Window } from "../../util/windows.ts";
+import { dayWindow, formatUtcDay, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
 import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
@@ -128,7 +128,7 @@ export class Quota implements CounterGroup {
     const { spent, reserved, unconfirmed } = window;
     const leased = kind === "spent" ? 0 : reserved - unconfirmed;
     return {
-      key: `limit ${this.#name} ${isCalendar ? dayOf(window.end) : generation} ${measure} ${kind}`,
+      key: `limit ${this.#name} ${isCalendar ? formatUtcDay(window.end) : generation} ${measure} ${kind}`,
       expiresAt: isCalendar ? window.end : this.#wallTimeMs() + lifeMs,
       own: sum(spent, leased),
       leased,

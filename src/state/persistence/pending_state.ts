@@ -49,7 +49,7 @@ export class PendingState {
 
   /** Loads everything in a snapshot. */
   load({ breakers, failures, saved_at, keys = [] }: MeshSnapshot): void {
-    const now = timesOf(this.#clock);
+    const now = readClocks(this.#clock);
     this.#breakers = new Map();
     for (const saved of breakers) this.breakerOf(saved).restore(readBreaker(saved, saved_at, now));
     this.#failures = new Map(failures.map((saved) => [recordKey(saved), saved]));
@@ -86,7 +86,7 @@ export class PendingState {
     const saved = this.#keys.get(state.provider);
     if (state.keys === undefined || saved === undefined) return;
     state.keys.reset();
-    mergeApiKeys(state.keys, { ...saved, now: timesOf(this.#clock) });
+    mergeApiKeys(state.keys, { ...saved, now: readClocks(this.#clock) });
     this.#keys.delete(state.provider); // members of one provider share its keys
   }
 
@@ -108,6 +108,6 @@ export function byProvider(keys: readonly SavedApiKey[]): ReadonlyMap<string, re
 }
 
 /** Reads both clocks. */
-export function timesOf(clock: Clock): TimePair {
+export function readClocks(clock: Clock): TimePair {
   return { wallTimeMs: clock.now(), monotonicMs: clock.monotonic(), clock };
 }

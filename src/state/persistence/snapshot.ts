@@ -187,7 +187,7 @@ export function writeApiKeys({ provider, keys }: ApiKeyPool, now: TimePair): Sav
       if (standby === undefined || standby.until <= now.monotonicMs) return [];
       return {
         provider,
-        key: markOf(provider, value, now.wallTimeMs),
+        key: hashKey(provider, value, now.wallTimeMs),
         ...(model !== undefined && { model }),
         ...(consecutiveTrips > 0 && { consecutive_trips: consecutiveTrips }),
         reason: rejection!.call.kind,
@@ -209,7 +209,7 @@ export function mergeApiKeys(
   { keys, savedAt, now }: { readonly keys: readonly SavedApiKey[]; readonly savedAt: number; readonly now: TimePair },
 ): void {
   for (const own of pool.keys) {
-    const mark = markOf(pool.provider, own.value, savedAt);
+    const mark = hashKey(pool.provider, own.value, savedAt);
     for (const { key, model, reason: kind, until, is_date: isDate, consecutive_trips = 0 } of keys) {
       const at = now.monotonicMs;
       const saved = standbyUntil(until, { reason: reasonOf[kind], since: at, isDate, savedAt, now });
@@ -229,7 +229,7 @@ export function mergeApiKeys(
 }
 
 /** Returns a hash that distinguishes keys in a list without revealing them: 32 bits, which many keys share. */
-function markOf(provider: string, value: string, wallTimeMs: number): string {
+function hashKey(provider: string, value: string, wallTimeMs: number): string {
   const bits = hash53(`${wallTimeMs} ${provider} ${value}`) >>> 0;
   return bits.toString(16).padStart(8, "0");
 }
@@ -247,7 +247,7 @@ export function byBudget(snapshot: Pick<MeshSnapshot, "spending"> | undefined): 
 }
 
 /** Returns the end of a saved standby, wall-clock ms; -Infinity without one. */
-export function endOf(saved: SavedBreaker | undefined): number {
+export function getStandbyEnd(saved: SavedBreaker | undefined): number {
   const until = saved?.standby?.until;
   return until === null ? Infinity : until ?? -Infinity;
 }

@@ -33,7 +33,7 @@ type Shape = Readonly<Record<string, (value: unknown, entry: Members) => boolean
  * @throws {MeshError} `invalid_state` when it is not a snapshot, or has another version.
  */
 export function readSnapshot(value: unknown): ReadSnapshot {
-  const { version, saved_at, breakers, failures, keys = [], usage, spending } = membersOf(value);
+  const { version, saved_at, breakers, failures, keys = [], usage, spending } = toMembers(value);
   if (version !== 1) throw invalidState();
   const leftOut: string[] = [];
   const read = entryReader(leftOut);
@@ -66,7 +66,7 @@ function readSpending(spending: unknown, read: ReadEntries): readonly SavedSpend
  * @param leftOut Paths of the invalid members.
  * @returns Undefined when there are none.
  */
-export function leftOutOf(leftOut: readonly string[]): string | undefined {
+export function describeLeftOut(leftOut: readonly string[]): string | undefined {
   if (leftOut.length === 0) return undefined;
   const more = leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : "";
   return `The saved state has entries that this release cannot read, which are skipped: ${
@@ -84,7 +84,7 @@ function entryReader(leftOut: string[]): ReadEntries {
     if (!Array.isArray(list)) leftOut.push(at);
     const entries: readonly unknown[] = Array.isArray(list) ? list : [];
     return entries.filter((entry, index): entry is Entry => {
-      const wrong = wrongIn(membersOf(entry));
+      const wrong = wrongIn(toMembers(entry));
       if (wrong !== undefined) leftOut.push(`${at}[${index}].${wrong}`);
       return wrong === undefined;
     });
@@ -102,7 +102,7 @@ const breakerShape: Shape = {
   half_open: isTrueOrAbsent,
   consecutive_trips: (trips) => trips === undefined || isCount(trips),
   standby: (standby) => {
-    const { reason, since, until, is_date } = membersOf(standby);
+    const { reason, since, until, is_date } = toMembers(standby);
     return standby === undefined ||
       isWord(reason) && isCount(since) && (until === null || isCount(until)) && isTrueOrAbsent(is_date);
   },
@@ -139,7 +139,7 @@ function wrongIn(shape: Shape): FindWrong {
 }
 
 /** Returns the members of an object; an empty object for other values. */
-function membersOf(value: unknown): Members {
+function toMembers(value: unknown): Members {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Members : {};
 }
 

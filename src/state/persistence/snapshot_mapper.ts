@@ -7,11 +7,11 @@ import { type CircuitBreaker, recordKey, type Standby } from "../breaker/circuit
 import type { Budget } from "../limits/budget.ts";
 import type { MeshState, StateRestorer } from "../mesh_state.ts";
 import type { MemberState } from "../model_state.ts";
-import { byProvider, PendingState, timesOf } from "./pending_state.ts";
+import { byProvider, PendingState, readClocks } from "./pending_state.ts";
 import {
   byBudget,
   byKey,
-  endOf,
+  getStandbyEnd,
   mergeApiKeys,
   type MeshSnapshot,
   readBreaker,
@@ -71,10 +71,10 @@ export class SnapshotMapper implements StateRestorer {
 
   /** Returns the state as plain JSON. Entries without an owner in this process are kept as the record has them. */
   snapshot(): MeshSnapshot {
-    const now = timesOf(this.#clock);
+    const now = readClocks(this.#clock);
     const keys = [...this.#state.keyPools.values()].flatMap((pool) => writeApiKeys(pool, now));
     const breakers = [...this.#state.breakers, ...this.#owner.pending];
-    const names = new Set(this.#state.members.map(nameOf));
+    const names = new Set(this.#state.members.map(toStateName));
     const isOfOtherProcess = (saved: SavedUsage | SavedFailures) => !names.has(recordKey(saved));
     return {
       version: 1,
@@ -138,7 +138,7 @@ export class SnapshotMapper implements StateRestorer {
    */
   merge(value: unknown): void {
     const { snapshot: { breakers, saved_at, keys: savedKeys = [] } } = readSnapshot(value);
-    const now = timesOf(this.#clock);
+    const now = readClocks(this.#clock);
     this.#state.mapper ??= this;
     const known = new Map(this.#state.breakers.map((breaker) => [breaker.key, breaker]));
     for (const saved of breakers) {
@@ -178,7 +178,7 @@ export class SnapshotMapper implements StateRestorer {
     this.#mergeFailures(theirs, known);
     const [used, usedBefore] = [byKey(theirs.usage), byKey(known?.usage)];
     for (const member of this.#state.members) {
-      const name = nameOf(member);
+      const name = toStateName(member);
       member.state.tracker.quota.merge(used.get(name), usedBefore.get(name));
     }
     const [spent, spentBefore] = [byBudget(theirs), byBudget(known)];
@@ -203,7 +203,7 @@ export class SnapshotMapper implements StateRestorer {
       const { standby } = breaker;
       if (standby === undefined) return [];
       const { key } = breaker;
-      const until = endOf(saved.get(key));
+      const until = getStandbyEnd(saved.get(key));
       const isSame = standby.until === until || Math.abs(this.#wallTimeOf(standby) - until) <= toleranceMs;
       return isSame ? [[key, standby] as const] : [];
     }));
@@ -221,7 +221,7 @@ export class SnapshotMapper implements StateRestorer {
     if (this.#known === undefined) return;
     const { state } = member;
     const { quota, budgetScopes } = state.tracker;
-    quota.merge(byKey(this.#known.usage).get(nameOf(member)), quota.snapshot());
+    quota.merge(byKey(this.#known.usage).get(toStateName(member)), quota.snapshot());
     for (const scope of budgetScopes) this.budget(scope);
     state.recheckBudgets(this.#clock.monotonic());
   }
@@ -258,7 +258,7 @@ export class SnapshotMapper implements StateRestorer {
   #mergeFailures(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
     const [now, before] = [byKey(theirs.failures), byKey(known?.failures)];
     for (const member of this.#state.members) {
-      const [saved, was] = [now.get(nameOf(member)), before.get(nameOf(member))];
+      const [saved, was] = [now.get(toStateName(member)), before.get(toStateName(member))];
       const grown = (saved?.failures ?? 0) - (was?.failures ?? 0);
       const { consecutiveFailures: own, lastStatus } = member.state;
       const isUntouched = own === (was?.failures ?? 0);
@@ -278,7 +278,7 @@ export class SnapshotMapper implements StateRestorer {
   }
 }
 
-function nameOf({ pool, state: { name: model, provider } }: MemberState): string {
+function toStateName({ pool, state: { name: model, provider } }: MemberState): string {
   return recordKey({ pool, model, provider });
 }
 
@@ -296,5 +296,5 @@ function writeUsage({ pool, state: { name: model, provider, tracker } }: MemberS
 
 /** Whether a standby has begun or been extended since the known version. */
 function isLonger(saved: SavedBreaker, known: SavedBreaker | undefined): boolean {
-  return endOf(saved) > endOf(known) + toleranceMs;
+  return getStandbyEnd(saved) > getStandbyEnd(known) + toleranceMs;
 }

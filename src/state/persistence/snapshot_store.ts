@@ -9,9 +9,9 @@ import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshSnapshot } from "./snapshot.ts";
 import type { MeshState } from "../mesh_state.ts";
-import { leftOutOf } from "./snapshot_codec.ts";
+import { describeLeftOut } from "./snapshot_codec.ts";
 import { RetryTimer } from "../../util/retry_timer.ts";
-import { errorOf, lastWrite, problemOf, writeRetry } from "./_failure.ts";
+import { findConnectorProblem, lastWrite, toStorageError, writeRetry } from "./_failure.ts";
 import { copyUnreadable, unreadableReason } from "./_unreadable.ts";
 import { RecordLock } from "./record_lock.ts";
 import type { StateStore, Tracer } from "./state_store.ts";
@@ -168,8 +168,8 @@ export class SnapshotStore implements StateStore {
     await this.write();
     if (this.#lock !== undefined) this.#lock.waitsForOwner = true;
     const failure = this.#failure;
-    if (problemOf(failure) === "locked") this.mark();
-    if (problemOf(failure) !== "forbidden") return; // a retry may succeed
+    if (findConnectorProblem(failure) === "locked") this.mark();
+    if (findConnectorProblem(failure) !== "forbidden") return; // a retry may succeed
     this.#retries.reset();
     this.#mapper = this.#failure = undefined; // nothing is persisted, and `close` has nothing to report
     throw failure;
@@ -222,16 +222,16 @@ export class SnapshotStore implements StateStore {
 
   async #restore(mapper: SnapshotMapper): Promise<void> {
     const restore = (json: string) => void this.#traceInvalidEntries(mapper.restore(JSON.parse(json)));
-    const reason = await this.#read(restore).catch((error) => this.#ignoreUnavailable(errorOf(error, "read")));
+    const reason = await this.#read(restore).catch((error) => this.#ignoreUnavailable(toStorageError(error, "read")));
     if (reason === undefined) return;
     const end = await this.#readBackup(restore) ? "The backup is restored" : "All models start as active";
-    const copied = await this.#copyUnreadable().catch((error) => errorOf(error, "keep").message);
+    const copied = await this.#copyUnreadable().catch((error) => toStorageError(error, "keep").message);
     this.#trace("warning", `${reason}. ${copied}. ${end}`);
   }
 
   /** Traces the invalid entries of a record, once. Returns whether there are any. */
   #traceInvalidEntries(leftOut: readonly string[]): boolean {
-    const message = leftOutOf(leftOut);
+    const message = describeLeftOut(leftOut);
     if (message !== undefined && message !== this.#invalidEntries) this.#trace("warning", message);
     this.#invalidEntries = message;
     return message !== undefined;
@@ -272,7 +272,7 @@ export class SnapshotStore implements StateStore {
   }
 
   #ignoreUnavailable(error: MeshError): undefined {
-    if (problemOf(error) !== "unavailable" || this.#parts.replicated?.onUnavailable !== "open") throw error;
+    if (findConnectorProblem(error) !== "unavailable" || this.#parts.replicated?.onUnavailable !== "open") throw error;
     this.#trace("warning", error.message);
   }
 
@@ -283,9 +283,10 @@ export class SnapshotStore implements StateStore {
       this.#failure = undefined;
       this.#retries.reset();
     } catch (error) {
-      const failure = errorOf(error, "save");
-      if (problemOf(failure) === "locked" && this.#lock?.waitsForOwner === false) this.#trace("info", laterMessage);
-      else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
+      const failure = toStorageError(error, "save");
+      if (findConnectorProblem(failure) === "locked" && this.#lock?.waitsForOwner === false) {
+        this.#trace("info", laterMessage);
+      } else if (failure.message !== this.#failure?.message) this.#trace("error", failure.message);
       this.#failure = failure;
       this.#hasChanged = true;
       if (!this.#isClosed) this.#retries.schedule();

@@ -48,7 +48,7 @@ export function statePersistence(make: MakeStore): StatePersistence {
 }
 
 /** Returns the store factory; undefined for any value not made by {@linkcode statePersistence}. */
-export function storeMakerOf(persistence: StatePersistence | undefined): MakeStore | undefined {
+export function findStoreMaker(persistence: StatePersistence | undefined): MakeStore | undefined {
   return (persistence as { readonly [makeKey]?: MakeStore } | undefined)?.[makeKey];
 }
 

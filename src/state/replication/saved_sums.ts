@@ -8,7 +8,7 @@ import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { MeshError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import { RetryTimer } from "../../util/retry_timer.ts";
-import { lastWrite, problemOf, writeRetry } from "../persistence/_failure.ts";
+import { findConnectorProblem, lastWrite, writeRetry } from "../persistence/_failure.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 import { RecordLock } from "../persistence/record_lock.ts";
 import type { LocalShared, SavedSum } from "./shared_sums.ts";
@@ -89,7 +89,7 @@ export class SavedSums {
   async #read(): Promise<void> {
     const { storage, shared } = this.#parts;
     const bytes = await storage.load(key).catch((error) => {
-      this.#isRead = problemOf(error) === "unreadable"; // a damaged record is replaced
+      this.#isRead = findConnectorProblem(error) === "unreadable"; // a damaged record is replaced
       throw error;
     });
     this.#isRead = true;

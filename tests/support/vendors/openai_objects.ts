@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { boundaryOf, readForm } from "../../../src/util/multipart.ts";
+import { findBoundary, readForm } from "../../../src/util/multipart.ts";
 import { raise } from "../raise.ts";
 
 type Json = Record<string, unknown>;
@@ -134,7 +134,7 @@ class Vendor implements ObjectVendor {
     bytes: Uint8Array;
   }): { status: number; body?: unknown } {
     const [room, id = "", what = ""] = path.replace("fine_tuning/jobs", "jobs").split("/");
-    if (method === "POST" && path === "files") return this.#upload(readForm(bytes, boundaryOf(type)!)!, key);
+    if (method === "POST" && path === "files") return this.#upload(readForm(bytes, findBoundary(type)!)!, key);
     this.latest = bytes.length > 0 ? JSON.parse(new TextDecoder().decode(bytes)) : undefined;
     if (method === "POST" && path === "batches") return this.#submit(this.latest!, key);
     if (method === "POST" && path === "fine_tuning/jobs") return this.#tune(this.latest!, key);
