@@ -6,6 +6,19 @@
  * @module
  */
 
+import type { ParameterRules } from "../../src/contracts/provider.ts";
+
+/**
+ * Rules of all models: the API's own patterns, and errors that it responds with (loomcycle#326: combined parameters).
+ * Arguments are objects there.
+ */
+export const claudeRules: ParameterRules = {
+  tool_call_ids: { characters: "word", max_length: 64 },
+  tool_names: { characters: "word", max_length: 128 },
+  blank_stop_sequences: false,
+  combined_parameters: false,
+};
+
 /** Effort levels, ascending. */
 export const effortLevels = ["low", "medium", "high", "xhigh", "max"] as const;
 

@@ -4,9 +4,9 @@
  * Source: https://platform.claude.com/docs/en/api/messages/create
  * @module
  */
-import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import type { ChatMessage, ContentPart, ToolCall } from "../../src/contracts/openai.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { parseBoundedJson } from "../../src/util/bounded_json.ts";
+import { parseArguments } from "../../src/util/call_arguments.ts";
 import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, type Thought, thoughtsOf } from "./_anthropic_thoughts.ts";
@@ -43,9 +43,26 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
     else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
   });
   // OpenAI accepts a system prompt alone; the Messages API requires a message
-  return turns.length === 0 && system.length > 0
-    ? { system: [], turns: [{ role: "user", content: system }] }
-    : { system, turns };
+  if (turns.length === 0 && system.length > 0) return { system: [], turns: [{ role: "user", content: system }] };
+  return { system, turns: toAccepted(turns, messages.at(-1)?.role === "user") };
+}
+
+/** Stands for a user's message that is missing or blank. */
+const placeholder: Turn = { role: "user", content: [{ type: "text", text: "..." }] };
+
+/**
+ * Completes turns as the API requires: the first is the user's, as is the last unless the model is to continue its own,
+ * which must not end with white space.
+ */
+function toAccepted(turns: readonly Turn[], isUserLast: boolean): readonly Turn[] {
+  const first = turns[0]?.role === "assistant" ? [placeholder, ...turns] : turns;
+  const last = first.at(-1);
+  if (last?.role === "user") return first;
+  if (last === undefined || isUserLast) return [...first, placeholder];
+  const block = last.content.at(-1)!;
+  if (block.type !== "text") return first;
+  const content = [...last.content.slice(0, -1), { ...block, text: String(block.text).trimEnd() }];
+  return [...first.slice(0, -1), { ...last, content }];
 }
 
 /**
@@ -93,7 +110,7 @@ function toolResult(message: ChatMessage, where: string): Block {
   const content = blocks.map(({ cache_control: _, ...block }) => block as Block);
   const result = {
     type: "tool_result",
-    tool_use_id: toolId(tool_call_id),
+    tool_use_id: tool_call_id,
     ...(content.length === 0 ? {} : { content }),
   };
   // only the result itself may have a cache breakpoint
@@ -164,28 +181,9 @@ function toolUse(call: ToolCall, where: string): Block {
   }
   const use = {
     type: "tool_use",
-    id: toolId(id),
+    id,
     name: fn.name,
-    input: parseArguments(fn.arguments, `${where}.function.arguments`),
+    input: parseArguments(fn.arguments),
   };
   return withCacheControl([use], call.cache_control)[0]!;
-}
-
-/** Other vendors' ids may contain characters that the Messages API rejects (`functions.search:0`, `call_1|fc_2`). */
-function toolId(id: string): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, "_");
-}
-
-function parseArguments(text: unknown, where: string): JsonObject {
-  if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
-  let value: unknown = text;
-  try {
-    if (typeof text === "string") value = parseBoundedJson(text);
-  } catch {
-    throw requestFault(`Cannot translate ${where}: it is not valid JSON`, where);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw requestFault(`Cannot translate ${where}: it is not a JSON object`, where);
-  }
-  return value as JsonObject;
 }

@@ -23,6 +23,7 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
+import { nativeText } from "./_anthropic_native.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
 import { droppedParamsOf, toMessagesRequest } from "./_anthropic_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
@@ -175,7 +176,10 @@ export class AnthropicProvider extends BaseProvider {
   #bodyOf(request: CompletionRequest, options: CallOptions): string {
     const edits = this.#host?.edits;
     const { native } = request;
-    if (native !== undefined) return edits === undefined ? native.text : editMembers(native.text, edits);
+    if (native !== undefined) {
+      const text = nativeText(native.text);
+      return edits === undefined ? text : editMembers(text, edits);
+    }
     const message = toMessagesRequest(request);
     options.reportDropped?.(droppedParamsOf(request.body, message));
     return JSON.stringify(edits === undefined ? message : { ...message, ...edits });

@@ -3,7 +3,8 @@
  *
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/thinking, /openai (efforts and budgets),
  * /thought-signatures, /generate-content/whats-new-gemini-3.6 (sampling), and
- * https://github.com/googleapis/js-genai/issues/1609 (multiple candidates).
+ * https://github.com/googleapis/js-genai/issues/1609 (multiple candidates); names: ccs#25; schemas: probe#569; JSON mode
+ * with tools: symfony/ai#1777.
  * @module
  */
 import type { ParameterRules } from "../../src/contracts/provider.ts";
@@ -12,6 +13,13 @@ import type { ParameterRules } from "../../src/contracts/provider.ts";
 export const speech = "generation.audio.text-to-speech";
 /** Speech responses cannot be streamed. */
 export const speechRules: ParameterRules = { refuse: ["stream_format"] };
+
+/** Rules of all chat models. */
+export const geminiRules: ParameterRules = {
+  max_stop_sequences: 5,
+  tool_names: { characters: "dotted", starts_with_letter: true, max_length: 64 },
+  incomplete_schemas: false,
+};
 
 /** First generation with thinking levels and mandatory thought signatures. */
 export const firstWithLevels = 300;
@@ -45,7 +53,7 @@ export function takesSampling(model: string): boolean {
 export function rulesOf(model: string): ParameterRules {
   return {
     ...(takesSampling(model) ? {} : { drop: ["temperature", "top_p", "top_k"] }),
-    ...(generationOf(model) < firstWithLevels ? {} : { refuse: ["n"] }),
+    ...(generationOf(model) < firstWithLevels ? { refuse_with_tools: ["response_format"] } : { refuse: ["n"] }),
   };
 }
 

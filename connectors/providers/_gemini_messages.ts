@@ -6,7 +6,7 @@
  */
 import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { parseBoundedJson } from "../../src/util/bounded_json.ts";
+import { findObject, parseArguments } from "../../src/util/call_arguments.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { generatedImages, partsOf, textOf } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
@@ -69,10 +69,18 @@ export function conversationOf(messages: readonly ChatMessage[], signed: boolean
         );
     }
   });
-  return turns.contents.length > 0
-    ? { contents: turns.contents, ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }) }
+  const contents = startsWithCall(turns.contents[0]) ? [opening, ...turns.contents] : turns.contents;
+  return contents.length > 0
+    ? { contents, ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }) }
     // the API requires at least one turn
     : { contents: [{ role: "user", parts: atLeastNothing(system) }] };
+}
+
+/** A function call must follow a turn of the user (gemini-cli#11814). */
+const opening: Content = { role: "user", parts: [{ text: "..." }] };
+
+function startsWithCall(first: Content | undefined): boolean {
+  return first?.role === "model" && first.parts.some(({ functionCall }) => functionCall !== undefined);
 }
 
 class Turns {
@@ -126,30 +134,14 @@ function functionCallOf(call: ToolCall, param: string): NonNullable<Part["functi
   const name = asText(call?.function?.name);
   if (name === undefined) throw requestFault("Cannot send a tool call that is not of a named function", param);
   const id = asText(call.id);
-  const args = argumentsOf(call.function.arguments, `${param}.function.arguments`);
-  return { ...(id === undefined ? {} : { id }), name, args };
-}
-
-function argumentsOf(text: unknown, param: string): JsonObject {
-  if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
-  const args = asObject(typeof text === "string" ? jsonOf(text) : text);
-  if (args === undefined) throw requestFault("Cannot send arguments that are not a JSON object", param);
-  return args;
+  return { ...(id === undefined ? {} : { id }), name, args: parseArguments(call.function.arguments) };
 }
 
 function resultOf(text: string): JsonObject {
-  const json = text.trimStart().startsWith("{") && !betterAsText.test(text) ? asObject(jsonOf(text)) : undefined;
+  const json = text.trimStart().startsWith("{") && !betterAsText.test(text) ? findObject(text) : undefined;
   return json ?? { result: text };
 }
 
 function signatureOf(call: ToolCall): string | undefined {
   return asText(asObject(call.extra_content?.google)?.thought_signature);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseBoundedJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
+import { resolvePointer } from "../../src/util/json_pointer.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { asObject } from "./_gemini_wire.ts";
 
@@ -72,7 +73,7 @@ class SchemaCleaner {
   }
 
   #reference(pointer: string, { $ref: _, ...beside }: JsonObject, open: readonly string[], depth: number): JsonObject {
-    const target = asObject(resolve(this.#root, pointer));
+    const target = asObject(resolvePointer(this.#root, pointer));
     if (target === undefined) return this.#node(beside, open, depth + 1);
     if (!open.includes(pointer) && this.#nodes < maxNodes && this.#inlined++ < maxInlined) {
       return this.#node({ ...target, ...beside }, [...open, pointer], depth + 1);
@@ -126,16 +127,4 @@ function merged(all: readonly JsonObject[]): JsonObject {
   if (properties.length > 0) union.properties = Object.fromEntries(properties);
   if (required.length > 0) union.required = [...new Set(required)];
   return union;
-}
-
-/** Resolves a JSON pointer within the document, such as `#/$defs/Person`. */
-function resolve(root: JsonObject, pointer: string): unknown {
-  if (pointer !== "#" && !pointer.startsWith("#/")) return undefined;
-  let value: unknown = root;
-  for (const step of pointer.split("/").slice(1)) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as JsonObject)[key];
-  }
-  return value;
 }

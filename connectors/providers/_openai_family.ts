@@ -8,6 +8,7 @@
  */
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { effortsFor } from "./_efforts.ts";
+import { openAiTools } from "./_openai_vendor.ts";
 
 /** Rules of all models. The API rejects parameters that it does not know, such as `top_k`. */
 export const familyRules: ParameterRules = {
@@ -15,6 +16,8 @@ export const familyRules: ParameterRules = {
   drop: ["top_k"],
   max_stop_sequences: 4,
   developer_role: true,
+  invalid_arguments: true,
+  ...openAiTools,
 };
 
 /** Parameter rules of reasoning models that support these efforts, ascending. */

@@ -7,6 +7,7 @@ import type { InfrastructureFacts } from "../../src/contracts/infrastructure.ts"
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
+  IdentifierRule,
   ModelInfo,
   OperationCall,
   OperationRequest,
@@ -123,6 +124,16 @@ export interface OpenAiCompatible {
  */
 export const onlyFirst: ParameterRules = { system: "first" };
 
+/** Names of tools that OpenAI's API accepts (openai-python#1389), and the APIs of most vendors with it. */
+const openAiNames: IdentifierRule = { characters: "word", max_length: 64 };
+
+/** What OpenAI's chat API and gateways to it accept (agno#5382: ids; RooCodeInc/Roo-Code#10726: schemas). */
+export const openAiTools: ParameterRules = {
+  tool_call_ids: { max_length: 40 },
+  combined_parameters: false,
+  incomplete_schemas: false,
+};
+
 /**
  * The declaration of a vendor's connector. Its model list is evaluated on first access.
  *
@@ -149,7 +160,8 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
     parameters: {
       cache_control: false,
       developer_role: false,
-      ...(vendor.local ? onlyFirst : {}),
+      invalid_arguments: false,
+      ...(vendor.local ? onlyFirst : { tool_names: openAiNames }),
       ...vendor.parameters,
     },
     ownState: [vendor.vendor, ...vendor.ownState ?? []],

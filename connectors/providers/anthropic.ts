@@ -5,6 +5,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
+import { claudeRules } from "./_anthropic_generations.ts";
 import { anthropicModels } from "./_anthropic_models.ts";
 
 /**
@@ -24,5 +25,6 @@ export const anthropic: ProviderDeclaration = {
   parameters: {
     drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity"],
     refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],
+    ...claudeRules,
   },
 };

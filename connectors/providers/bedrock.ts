@@ -6,7 +6,7 @@
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { once } from "../../src/util/once.ts";
-import { generationOf, isClaude } from "./_anthropic_generations.ts";
+import { claudeRules, generationOf, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/bedrock.ts";
 
@@ -47,5 +47,7 @@ export const bedrock: ProviderDeclaration = {
   parameters: {
     drop: ["frequency_penalty", "presence_penalty", "seed", "logit_bias", "verbosity", "parallel_tool_calls"],
     refuse: ["n", "logprobs", "audio", "functions", "web_search_options"],
+    ...claudeRules,
+    tool_names: { characters: "word", max_length: 64 }, // API_runtime_ToolSpecification.html
   },
 };

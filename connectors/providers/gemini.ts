@@ -5,7 +5,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
-import { findUnknownRules } from "./_gemini_family.ts";
+import { findUnknownRules, geminiRules } from "./_gemini_family.ts";
 import { geminiModels } from "./_gemini_models.ts";
 
 /** Google Gemini. */
@@ -25,7 +25,7 @@ export const gemini: ProviderDeclaration = {
   attributes: {},
   findRules: ({ id }) => findUnknownRules(id),
   parameters: {
-    max_stop_sequences: 5,
+    ...geminiRules,
     // the API rejects the penalties for all models since 2.5, and does not support the other parameters
     drop: ["presence_penalty", "frequency_penalty", "logit_bias", "parallel_tool_calls"],
     refuse: ["logprobs", "audio", "functions", "function_call", "web_search_options"],

@@ -10,7 +10,7 @@ import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openrouter.ts";
 
 /** OpenRouter. */
@@ -22,6 +22,7 @@ export const openrouter: OpenAiCompatible = {
   parameters: {
     cache_control: true,
     developer_role: true,
+    ...openAiTools,
     efforts: effortsFor(["none", "minimal", "low", "medium", "high", "xhigh"]),
   },
   models: () => knownModels(entries),

@@ -8,9 +8,9 @@
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { generationOf, isClaude } from "./_anthropic_generations.ts";
+import { claudeRules, generationOf, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
-import { findUnknownRules, rulesOf, speech, speechRules } from "./_gemini_family.ts";
+import { findUnknownRules, geminiRules, rulesOf, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/vertex.ts";
 
 const models = /* @__PURE__ */ once(() =>
@@ -55,8 +55,9 @@ export const vertex: ProviderDeclaration = {
  */
 export function vertexRules(model: string, findRules: (id: string) => ParameterRules = rulesOf): ParameterRules {
   if (isClaude(model)) {
-    return { ...(generationOf(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] }), refuse: ["n"] };
+    const dropped = generationOf(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] };
+    return { ...claudeRules, ...dropped, refuse: ["n"] };
   }
   const { drop = [], ...rules } = findRules(model);
-  return { ...rules, drop: [...drop, "parallel_tool_calls"], max_stop_sequences: 5 };
+  return { ...rules, ...geminiRules, drop: [...drop, "parallel_tool_calls"] };
 }

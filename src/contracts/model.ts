@@ -95,6 +95,21 @@ export interface DatedPricing extends Pricing {
   readonly above_tokens?: number;
 }
 
+/** Which names, or ids, a model accepts. */
+export interface IdentifierRule {
+  /**
+   * Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`.
+   * @default {"any"}
+   */
+  readonly characters?: "any" | "alphanumeric" | "word" | "dotted";
+  /** Whether the first character must be a letter or `_`. */
+  readonly starts_with_letter?: boolean;
+  /** Minimum length, characters. */
+  readonly min_length?: number;
+  /** Maximum length, characters. */
+  readonly max_length?: number;
+}
+
 /** Parameter rules: how a request is adapted to a model. */
 export interface ParameterRules {
   /** Fields to rename, such as `max_completion_tokens` to `max_tokens`. */
@@ -109,6 +124,8 @@ export interface ParameterRules {
    * model.
    */
   readonly refuse?: readonly string[];
+  /** Parameters that the model rejects in requests with tools, as `refuse`. */
+  readonly refuse_with_tools?: readonly string[];
   /** Default values, set if the request has none. */
   readonly fill?: Readonly<Record<string, unknown>>;
   /** Default values for requests with tools. */
@@ -129,6 +146,12 @@ export interface ParameterRules {
   /** Maximum number of stop sequences. Further ones are removed, and `stop` is reported in `x-mesh-dropped-params`. */
   readonly max_stop_sequences?: number;
   /**
+   * Whether the model accepts stop sequences of white space alone. If not, they are removed, and `stop` is reported in
+   * `x-mesh-dropped-params`.
+   * @default {true}
+   */
+  readonly blank_stop_sequences?: boolean;
+  /**
    * Whether the model knows the role `developer`. If not, such messages are sent as `system`.
    * @default {true}
    */
@@ -139,6 +162,33 @@ export interface ParameterRules {
    * @default {"anywhere"}
    */
   readonly system?: "first" | "anywhere";
+  /**
+   * Whether a `user` message may follow the results of tools. If not, an assistant message is inserted between them.
+   * @default {true}
+   */
+  readonly user_after_tool?: boolean;
+  /** The ids of tool calls that the model accepts. Others are replaced in requests to it. */
+  readonly tool_call_ids?: IdentifierRule;
+  /** The names of tools that the model accepts. Others are replaced in requests to it, and restored in its responses. */
+  readonly tool_names?: IdentifierRule;
+  /**
+   * Whether the model accepts tool calls in a conversation whose arguments are not a JSON object, such as those of a
+   * response that was cut off. If not, they are sent as the member `INVALID_JSON` of an object.
+   * @default {true}
+   */
+  readonly invalid_arguments?: boolean;
+  /**
+   * Whether the parameters of a tool may be combined schemas: `anyOf`, `oneOf` or `allOf` at the top level. If not, they
+   * are merged into one object.
+   * @default {true}
+   */
+  readonly combined_parameters?: boolean;
+  /**
+   * Whether schemas may be incomplete: arrays without `items`, and `required` with names that have no property. If not,
+   * they are completed.
+   * @default {true}
+   */
+  readonly incomplete_schemas?: boolean;
 }
 
 /** Rate limits of a model. */

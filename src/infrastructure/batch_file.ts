@@ -6,6 +6,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import { adaptRequest } from "../pipeline/adapt_request.ts";
+import { restoreTools } from "../pipeline/client_names.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { memberFinder } from "../pipeline/known_members.ts";
 import type { RequestNeeds } from "../pipeline/operation.ts";
@@ -184,8 +185,13 @@ export class BatchFile {
     if (lack !== undefined) throw brokenLine(number, `requires what the model "${model.name}" lacks: ${lack}`);
     const { call: { requestId: id, timeoutMs, client } } = this.#parts;
     const request = { id, timeoutMs, client, body, model: model.name, delivery: "batch" as const };
-    const { completion } = adaptRequest({ ...request, operation: this.#opening.operation.operation }, model);
-    const after = { ...completion.body, model: model.info.id };
+    const { completion, clientNames } = adaptRequest(
+      { ...request, operation: this.#opening.operation.operation },
+      model,
+    );
+    // the provider's results are passed on as they are
+    const sent = clientNames === undefined ? completion.body : restoreTools(completion.body, clientNames);
+    const after = { ...sent, model: model.info.id };
     const before = members.body as Readonly<Record<string, unknown>>;
     const { text: changed, change } = changeLine(text, { before, after });
     return { line: encoder.encode(`${changed}\n`), change };

@@ -6,6 +6,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { ModelInfo, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import { splitDate } from "../util/model_ids.ts";
+import type { ClientNames } from "./client_names.ts";
 import { privateFields } from "./private_fields.ts";
 import type { RoutedRequest } from "./request.ts";
 
@@ -16,6 +17,8 @@ export interface AdaptedRequest {
   readonly dropped: readonly string[];
   /** Members that the client has not sent, and that the request can do without. */
   readonly added: readonly string[];
+  /** The client's names of tools, which its response has to have; undefined if they are sent. */
+  readonly clientNames: ClientNames | undefined;
 }
 
 /** What a request consists of. Translations of other APIs add the rest, so far as it can be expressed in chat. */
@@ -39,7 +42,7 @@ export function adaptRequest(
   rejected: ReadonlySet<string> = none,
 ): AdaptedRequest {
   const { operation, body, text, files, original } = request;
-  const { edits: reworded, dropped: left, added: filled = [] } = operation.reword(body, model);
+  const { edits: reworded, dropped: left, added: filled = [], clientNames } = operation.reword(body, model);
   const dated = toDated(model.info, request.model);
   const native = original?.nativeFor(dated === model.info ? model : { ...model, info: dated }, reworded);
   const added = native === undefined ? [...filled, ...findAdded(request)] : [];
@@ -57,7 +60,8 @@ export function adaptRequest(
       model: info,
       stream: request.delivery === "stream",
       body: sent,
-      ...(text === undefined ? {} : { wire: { text, edits } }),
+      // events of a response whose names are restored must not be joined
+      ...(text === undefined || clientNames !== undefined ? {} : { wire: { text, edits } }),
       ...(files === undefined ? {} : { files }),
       ...(native === undefined ? {} : { native: native.request }),
       ...(operation.bridge && { extra: operation.bridge.extraOf(sent, { model: info, files: files ?? [] }) }),
@@ -68,6 +72,7 @@ export function adaptRequest(
       )
       : [...native.dropped, ...left.filter(native.isEdited)],
     added,
+    clientNames: native === undefined ? clientNames : undefined,
   };
 }
 

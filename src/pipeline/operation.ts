@@ -17,6 +17,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import type { Load } from "../state/usage.ts";
 import type { Quantities } from "../util/cost.ts";
+import type { ClientNames } from "./client_names.ts";
 import type { AnswerUsage } from "./routed.ts";
 
 /** Estimated usage and requirements of one request. */
@@ -37,6 +38,8 @@ export interface Rewording {
   readonly dropped: readonly string[];
   /** Members that the client has not sent under any name. */
   readonly added?: readonly string[];
+  /** The client's names of tools, if others are sent. */
+  readonly clientNames?: ClientNames;
 }
 
 /** The usage of a response. */

@@ -5,6 +5,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
 import { type Answer, toAnswerFacts } from "./answer.ts";
+import { type ClientNames, restoreNames } from "./client_names.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readModelId, readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -24,10 +25,11 @@ function completing<Body extends RequestBody, Response>(
   { operation, body }: RoutedRequest<Body, Response>,
   { runtime }: RouteDeps,
 ): Call<Completed<Response>> {
-  return async ({ model }, completion, options) => {
+  return async ({ model }, { completion, clientNames }, options) => {
     const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
     const received = readResponse(complete, completion, operation);
-    const response = operation.normalize?.(received, completion, runtime) ?? received;
+    const normalized = operation.normalize?.(received, completion, runtime) ?? received;
+    const response = clientNames === undefined ? normalized : withClientNames(normalized, clientNames);
     const sent = response.body;
     const modelId = readModelId(sent);
     if (operation.isEmpty(sent)) {
@@ -35,6 +37,17 @@ function completing<Body extends RequestBody, Response>(
     }
     return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false, model: modelId };
   };
+}
+
+/** The bytes of a response with other names are not sent. */
+function withClientNames<Response>(
+  response: CompletionResponse<Response>,
+  clientNames: ClientNames,
+): CompletionResponse<Response> {
+  const body = restoreNames(response.body, "message", clientNames);
+  if (body === response.body) return response;
+  const { wire: _, ...others } = response;
+  return { ...others, body };
 }
 
 /**

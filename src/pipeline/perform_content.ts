@@ -14,7 +14,7 @@ import type { Call, Routed } from "./routed.ts";
 
 /** Requests content from one model. */
 export function openingContent(operation: Operation): Call<OpenContent> {
-  return async ({ model }, completion, connection) => {
+  return async ({ model }, { completion }, connection) => {
     connection.passOn();
     const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
     return await openContent(readResponse(response, completion, operation), connection.stop);

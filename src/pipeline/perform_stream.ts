@@ -15,9 +15,10 @@ import type { Call, Routed } from "./routed.ts";
 
 /** Requests a stream from one model. */
 export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
-  return ({ model }, completion, connection) => {
+  return ({ model }, { completion, clientNames }, connection) => {
     const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
-    return openStream(events, { filter: new ChunkFilter(completion, runtime), signal: connection.stop });
+    const filter = new ChunkFilter(completion, { runtime, clientNames });
+    return openStream(events, { filter, signal: connection.stop });
   };
 }
 

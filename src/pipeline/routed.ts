@@ -6,6 +6,7 @@ import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { Outcome, Usage } from "../state/usage.ts";
+import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 
 /** A response, and whether it is empty. */
@@ -19,8 +20,15 @@ export interface Served<T> {
   readonly model?: string | undefined;
 }
 
+/** An adapted request. */
+export interface SentRequest {
+  readonly completion: OperationRequest;
+  /** The client's names of tools, which the response has to have; undefined if they are sent. */
+  readonly clientNames?: ClientNames | undefined;
+}
+
 /** Calls one model: for a complete response, or for a stream up to its first content. */
-export type Call<T> = (member: Member, completion: OperationRequest, connection: Connection) => Promise<Served<T>>;
+export type Call<T> = (member: Member, request: SentRequest, connection: Connection) => Promise<Served<T>>;
 
 /** A routed response. */
 export interface Routed<T> {

@@ -2,7 +2,6 @@
  * Step 6, within one attempt: one call to one model.
  * @module
  */
-import type { OperationRequest } from "../contracts/provider.ts";
 import { NetworkError } from "../errors.ts";
 import type { CallReservation } from "../state/call_reservation.ts";
 import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
@@ -11,12 +10,10 @@ import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { Connection } from "./connection.ts";
 import { type Failure, toFailure } from "./failure.ts";
-import type { Call, Served } from "./routed.ts";
+import type { Call, SentRequest, Served } from "./routed.ts";
 
 /** An attempt: one model for one request. */
-export interface AttemptScope<T> extends AdmittedModel {
-  /** The adapted request. */
-  readonly completion: OperationRequest;
+export interface AttemptScope<T> extends AdmittedModel, SentRequest {
   /** Parameters omitted because the model rejects them. */
   readonly dropped?: readonly string[];
   /** Members that ModelMesh has added to the request. */
@@ -48,7 +45,7 @@ export interface FailedTry {
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function tryOnce<T>(
-  { context, member, permit, completion, dropped = [], call }: AttemptScope<T>,
+  { context, member, permit, completion, clientNames, dropped = [], call }: AttemptScope<T>,
 ): Promise<ServedTry<T> | FailedTry> {
   const { clock, deps: { runtime } } = context;
   const { instance } = member.model;
@@ -62,7 +59,7 @@ export async function tryOnce<T>(
   context.follow(connection);
   const from = clock.monotonic();
   try {
-    const answer = call(member, completion, connection);
+    const answer = call(member, { completion, clientNames }, connection);
     const served = await untilAborted(answer, connection.stop);
     context.addTry(member, {
       outcome: served.empty ? "empty" : "ok",

@@ -20,6 +20,7 @@ export function mergeRules(
     rename: { ...one.rename, ...other.rename },
     drop: [...one.drop ?? [], ...other.drop ?? []],
     refuse: [...one.refuse ?? [], ...other.refuse ?? []],
+    refuse_with_tools: [...one.refuse_with_tools ?? [], ...other.refuse_with_tools ?? []],
     fill: { ...one.fill, ...other.fill },
     fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
     efforts: { ...one.efforts, ...other.efforts },

@@ -70,10 +70,10 @@ Deno.test("tool calls and their results become turns that alternate", () => {
     {
       role: "assistant",
       content: null,
-      tool_calls: [calling("call_1", "get_weather", '{"city":"Paris"}'), calling("functions.time:0", "time", "")],
+      tool_calls: [calling("call_1", "get_weather", '{"city":"Paris"}'), calling("functions_time_0", "time", "")],
     } as unknown as ChatMessage,
     { role: "tool", tool_call_id: "call_1", content: "18" },
-    { role: "tool", tool_call_id: "functions.time:0", content: [{ type: "text", text: "noon" }] },
+    { role: "tool", tool_call_id: "functions_time_0", content: [{ type: "text", text: "noon" }] },
     { role: "user", content: "Thanks" },
     { role: "assistant", content: "" },
   );
@@ -97,12 +97,17 @@ Deno.test("tool calls and their results become turns that alternate", () => {
   ]);
 });
 
-Deno.test("tool arguments that are no JSON object are the request's fault", () => {
+Deno.test("tool arguments that are no JSON object are the member of one", () => {
   for (const input of ['{"city":', "[1]", "3", "null"]) {
     const message = { role: "assistant", content: null, tool_calls: [calling("a", "b", input)] };
-    const [words, param] = faultOf({ messages: [hello, message as unknown as ChatMessage] });
-    assertEquals(param, "messages[1].tool_calls[0].function.arguments", words);
+    assertEquals(turnsOf(hello, message as unknown as ChatMessage), [
+      { role: "user", content: [text("Hello")] },
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "b", input: { INVALID_JSON: input } }] },
+    ]);
   }
+});
+
+Deno.test("results without a call, and functions, are the request's fault", () => {
   assertEquals(faultOf({ messages: [{ role: "tool", content: "x" }] })[1], "messages[0].tool_call_id");
   assertEquals(faultOf({ messages: [{ role: "function", name: "f", content: "x" }] })[1], "messages[0].role");
 });

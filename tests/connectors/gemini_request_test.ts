@@ -137,11 +137,12 @@ Deno.test("a result that would not survive as an object goes as text", () => {
   for (const content of ['{"$ref":"#/$defs/A"}', '{"id":12345678901234567890}', '{"cut":', ""]) {
     const { contents } = sent({
       messages: [
+        hello,
         { role: "assistant", content: null, tool_calls: [call("a", "look")] },
         { role: "tool", tool_call_id: "a", content },
       ],
     });
-    assertEquals(contents[1]?.parts[0]?.functionResponse?.response, { result: content });
+    assertEquals(contents[2]?.parts[0]?.functionResponse?.response, { result: content });
   }
 });
 
@@ -152,8 +153,6 @@ Deno.test("calls that cannot be read are the request's fault", async () => {
     tool_calls: calls as ToolCall[],
   });
   const cases: [ChatMessage[], string][] = [
-    [[asked(call("a", "look", "{"))], "messages[0].tool_calls[0].function.arguments"],
-    [[asked(call("a", "look", "[1]"))], "messages[0].tool_calls[0].function.arguments"],
     [[asked(call("a", "look"), { id: "b", type: "custom", custom: {} })], "messages[0].tool_calls[1]"],
     [[{ role: "tool", tool_call_id: "b", content: "x" }], "messages[0].tool_call_id"],
     [[hello, { role: "function", name: "look", content: "x" }], "messages[1].role"],
@@ -163,6 +162,14 @@ Deno.test("calls that cannot be read are the request's fault", async () => {
     ],
   ];
   for (const [messages, wanted] of cases) assertEquals((await fault({ messages }))[0], wanted);
+});
+
+Deno.test("arguments that are no JSON object are the member of one", () => {
+  for (const args of ["{", "[1]"]) {
+    const message: ChatMessage = { role: "assistant", content: null, tool_calls: [call("a", "look", args)] };
+    const { contents } = sent({ messages: [hello, message] });
+    assertEquals(contents[1]!.parts[0]!.functionCall!.args, { INVALID_JSON: args });
+  }
 });
 
 Deno.test("signatures travel with their calls, and a stand-in goes where one is demanded", () => {

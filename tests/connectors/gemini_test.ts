@@ -17,7 +17,7 @@ Deno.test("gemini declares what the engine needs to find it", () => {
 
 Deno.test("gemini names dropped and refused parameters by generation", () => {
   const rulesOf = (wanted: string) => gemini.models.find(({ id }) => id === wanted)?.parameters;
-  assertEquals(rulesOf("gemini-2.5-flash"), {});
+  assertEquals(rulesOf("gemini-2.5-flash"), { refuse_with_tools: ["response_format"] });
   assertEquals(rulesOf("gemini-3.1-pro-preview"), { refuse: ["n"] });
   assertEquals(rulesOf("gemini-3.5-flash"), { refuse: ["n"] });
   const withoutSampling = { drop: ["temperature", "top_p", "top_k"], refuse: ["n"] };

@@ -92,20 +92,20 @@ Deno.test("thoughts go back to each vendor in its way, and signed ones to all wh
       content: "I look",
       reasoning_content: "Hm",
       tool_calls: [{
-        id: "call_1",
+        id: "callOf001",
         type: "function",
         function: { name: "f", arguments: "{}" },
         extra_content: { anthropic: { thinking_blocks } },
       }],
     },
-    { role: "tool", tool_call_id: "call_1", content: "1" },
+    { role: "tool", tool_call_id: "callOf001", content: "1" },
   ];
   const sent = async (model: string) => {
     await client.chat.completions.create({ model, messages });
     return upstream.requests.at(-1)!.json().messages[1];
   };
   const { reasoning_content: _, tool_calls, ...said } = messages[1]!;
-  const plain = { ...said, tool_calls: [{ id: "call_1", type: "function", function: tool_calls![0]!.function }] };
+  const plain = { ...said, tool_calls: [{ id: "callOf001", type: "function", function: tool_calls![0]!.function }] };
   assertEquals(await sent("groq/openai/gpt-oss-120b"), { ...plain, reasoning: "Hm" });
   assertEquals(await sent("mistral/mistral-small-2603"), plain);
   assertEquals(await sent("deepseek/deepseek-v4-flash"), { ...plain, reasoning_content: "Hm" });

@@ -10,6 +10,7 @@ import { operationCases } from "./_operation_cases.ts";
 import { proxyCases } from "./_proxy_cases.ts";
 import { providerCases } from "./_provider_cases.ts";
 import { textCases } from "./_text_cases.ts";
+import { vendorRuleCases } from "./_vendor_rule_cases.ts";
 import { wireCases } from "./_wire_cases.ts";
 
 /** All rows. */
@@ -21,4 +22,5 @@ export const cases: readonly GrowthCase[] = [
   ...operationCases,
   ...meshCases,
   ...proxyCases,
+  ...vendorRuleCases,
 ];

@@ -11,6 +11,7 @@ import { parseDuration, parseSize } from "../../src/config/schema/units.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import { fromBase64, toBase64, toBase64Url } from "../../src/util/base64.ts";
 import { bodyBounds, findJsonExcess, parseBoundedJson } from "../../src/util/bounded_json.ts";
+import { parseArguments } from "../../src/util/call_arguments.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { parseDataUrl } from "../../src/util/data_url.ts";
 import { decodeSegment } from "../../src/util/decode_segment.ts";
@@ -50,6 +51,7 @@ const hostile: readonly (readonly [what: string, textOf: (size: number) => strin
 /** Parsers of any text. */
 const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/bounded_json.ts#parseBoundedJson": (text) => parseBoundedJson(text),
+  "src/util/call_arguments.ts#parseArguments": parseArguments,
   "src/util/data_url.ts#parseDataUrl": parseDataUrl,
   "src/util/decode_segment.ts#decodeSegment": decodeSegment,
   "src/util/dotenv.ts#parseDotenv": parseDotenv,

@@ -50,7 +50,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
     held: [chunk("one")],
     rest: (iterator ?? source()) as AsyncGenerator<CompletionChunk>,
     complete: false,
-    filter: new ChunkFilter({ model: { id: "m" }, body: {} } as never, runtime),
+    filter: new ChunkFilter({ model: { id: "m" }, body: {} } as never, { runtime }),
   };
   const routed = {
     answer,

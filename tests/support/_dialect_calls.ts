@@ -140,22 +140,27 @@ function toCall({ id, name, input }: Any): ReadCall {
 /** The chat dialects of clients, by name. */
 export const clientDialects: Readonly<Record<string, ClientDialect>> = { chat, messages, gemini, responses };
 
+/** A request of a client. */
+interface Asked {
+  readonly dialect: string;
+  readonly stream: boolean;
+  /** Members in place of those of the request for a tool call. */
+  readonly body?: Json;
+}
+
 /**
  * Asks for a tool call.
  *
  * @param url URL of the proxy, without path.
- * @param asked The dialect, and whether to stream.
+ * @param asked The dialect, whether to stream, and what differs.
  */
-export async function askForCalls(
-  url: string,
-  { dialect, stream }: { readonly dialect: string; readonly stream: boolean },
-): Promise<ReadAnswer> {
+export async function askForCalls(url: string, { dialect, stream, body: own }: Asked): Promise<ReadAnswer> {
   const { path, body, read, gather } = clientDialects[dialect]!;
   const streaming = stream && dialect !== "gemini" ? { stream } : {};
   const response = await fetch(url + path(stream), {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...body, ...streaming }),
+    body: JSON.stringify({ ...body, ...own, ...streaming }),
   });
   const { status } = response;
   const text = await response.text();

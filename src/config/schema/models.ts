@@ -2,7 +2,14 @@
  * The section `models`.
  * @module
  */
-import type { ModelConstraints, ModelFeatures, ParameterRules, Pricing, RateLimits } from "../../contracts/provider.ts";
+import type {
+  IdentifierRule,
+  ModelConstraints,
+  ModelFeatures,
+  ParameterRules,
+  Pricing,
+  RateLimits,
+} from "../../contracts/provider.ts";
 import { list, mapField, object, passThrough, recordField } from "./_containers.ts";
 import type { Field } from "./field.ts";
 import { duration, flag, integer, number, oneOf, size, text } from "./_fields.ts";
@@ -104,6 +111,18 @@ const constraints = () =>
     supported_languages: list(text()),
   });
 
+const identifiers = () =>
+  object<IdentifierRule>({
+    /** Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`. */
+    characters: oneOf(["any", "alphanumeric", "word", "dotted"], "any"),
+    /** Whether the first character must be a letter or `_`. */
+    starts_with_letter: flag({ default: false }),
+    /** Minimum length in characters. */
+    min_length: integer({ min: 1, max: 9 }),
+    /** Maximum length in characters. */
+    max_length: integer({ min: 9 }),
+  });
+
 const parameters = () =>
   object<ParameterRules>({
     /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
@@ -118,6 +137,8 @@ const parameters = () =>
      * one.
      */
     refuse: list(text({ isLiteral: true })),
+    /** Parameters that the model rejects in requests with tools. The model is skipped for such requests. */
+    refuse_with_tools: list(text({ isLiteral: true })),
     /** Members that are added when the request does not contain them. */
     fill: passThrough(),
     /** Members that are added to requests with tools, when the request does not contain them. */
@@ -132,6 +153,11 @@ const parameters = () =>
     cache_control: flag(),
     /** Maximum number of stop sequences. Further ones are removed, and `stop` is listed in `x-mesh-dropped-params`. */
     max_stop_sequences: count(),
+    /**
+     * Whether stop sequences of white space alone are sent. Otherwise they are removed, and `stop` is listed in
+     * `x-mesh-dropped-params`. The connector decides by default.
+     */
+    blank_stop_sequences: flag(),
     /** Whether the model knows the role `developer`, which is sent as `system` otherwise. The connector decides by default. */
     developer_role: flag(),
     /**
@@ -139,6 +165,30 @@ const parameters = () =>
      * whose chat template accepts no other; `anywhere` leaves them in place. The connector decides by default.
      */
     system: oneOf(["first", "anywhere"]),
+    /**
+     * Whether a `user` message may follow the results of tools. Otherwise an assistant message is inserted between them.
+     * The connector decides by default.
+     */
+    user_after_tool: flag(),
+    /** Accepted ids of tool calls. Others are replaced in requests. The connector decides by default. */
+    tool_call_ids: identifiers(),
+    /** Accepted names of tools. Others are replaced in requests, and restored in answers. The connector decides by default. */
+    tool_names: identifiers(),
+    /**
+     * Whether arguments of earlier tool calls that are not a JSON object are sent as they are. Otherwise they are sent as
+     * the member `INVALID_JSON` of an object. The connector decides by default.
+     */
+    invalid_arguments: flag(),
+    /**
+     * Whether the parameters of a tool may have `anyOf`, `oneOf` or `allOf` at the top level. Otherwise these are merged
+     * into one object. The connector decides by default.
+     */
+    combined_parameters: flag(),
+    /**
+     * Whether schemas may have arrays without `items`, and names without a property in `required`. Otherwise they are
+     * completed. The connector decides by default.
+     */
+    incomplete_schemas: flag(),
   });
 
 const batch = () =>

@@ -9,7 +9,7 @@ import type {
   JsonObject,
   ToolCall,
 } from "../../contracts/openai.ts";
-import { parseBoundedJson } from "../../util/bounded_json.ts";
+import { findObject } from "../../util/call_arguments.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { signed } from "./_carried.ts";
@@ -78,7 +78,7 @@ export function lastParts(
   details: JsonObject[],
 ): (JsonObject | undefined)[] {
   const parts = calls.map(({ id, function: { name, arguments: text }, extra_content }) => {
-    const args = argumentsOf(text);
+    const args = text.trim() === "" ? {} : findObject(text);
     if (args === undefined) return undefined;
     return { functionCall: { ...(id === "" ? {} : { id }), name, args }, ...signed(extra_content, details) };
   });
@@ -134,14 +134,4 @@ export function imageParts(images: unknown): JsonObject[] {
     const part = data === undefined ? { fileData: { mimeType, fileUri: url } } : { inlineData: { mimeType, data } };
     return [{ ...part, ...signed(isObject(state) ? state : undefined) }];
   });
-}
-
-function argumentsOf(text: string): JsonObject | undefined {
-  if (text.trim() === "") return {};
-  try {
-    const args: unknown = parseBoundedJson(text);
-    return isObject(args) ? args : undefined;
-  } catch {
-    return undefined;
-  }
 }

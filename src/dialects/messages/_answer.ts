@@ -10,7 +10,7 @@ import type {
   OutputImage,
   ToolCall,
 } from "../../contracts/openai.ts";
-import { parseBoundedJson } from "../../util/bounded_json.ts";
+import { parseArguments } from "../../util/call_arguments.ts";
 import { isObject } from "../../util/is_object.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { carrierOf } from "./_carried.ts";
@@ -80,18 +80,6 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   };
 }
 
-/** The input of a tool call. Invalid JSON is quoted, so that the client can report it to the model. */
-function inputOf(text: string): JsonObject {
-  if (text.trim() === "") return {};
-  try {
-    const input: unknown = parseBoundedJson(text);
-    if (isObject(input)) return input;
-  } catch {
-    // quoted below
-  }
-  return { INVALID_JSON: text };
-}
-
 function blocksOf(message: AssistantMessage): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
   const { reasoning_details } = message;
@@ -118,6 +106,6 @@ export function imageBlocks({ image_url, extra_content: state }: OutputImage): J
 }
 
 function callBlocks({ id, function: { name, arguments: text }, extra_content: state }: ToolCall): JsonObject[] {
-  const use = { type: "tool_use", id, name, input: inputOf(text) };
+  const use = { type: "tool_use", id, name, input: parseArguments(text) };
   return isObject(state) ? [carrierOf(state), use] : [use];
 }

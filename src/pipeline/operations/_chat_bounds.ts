@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../../contracts/openai.ts";
-import type { ModelConstraints, ModelInfo } from "../../contracts/provider.ts";
+import type { ModelConstraints, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import { estimateTokens, minTokens } from "../estimate.ts";
 import { measureRequest } from "../request_size.ts";
 
@@ -27,10 +27,19 @@ export function lowerToBounds(
     const limit = body[name];
     if (typeof limit === "number" && limit > most) edits[name] = Math.min(most, roomFor(body, constraints));
   }
-  const { stop } = body;
-  const { max_stop_sequences: stops } = parameters ?? {};
-  if (stops !== undefined && Array.isArray(stop) && stop.length > stops) edits.stop = stop.slice(0, stops);
+  const stop = lowerStops(body.stop, parameters);
+  if (stop !== body.stop) edits.stop = stop;
   return edits;
+}
+
+function lowerStops(
+  stop: unknown,
+  { max_stop_sequences: most, blank_stop_sequences: mayBeBlank }: ParameterRules = {},
+) {
+  const isSent = (sequence: unknown) => mayBeBlank !== false || typeof sequence !== "string" || sequence.trim() !== "";
+  if (!Array.isArray(stop)) return isSent(stop) ? stop : undefined;
+  const sent = stop.filter(isSent).slice(0, most);
+  return sent.length === stop.length ? stop : sent.length === 0 ? undefined : sent;
 }
 
 /** What the input leaves of the context window: estimated low if possible, since a vendor rejects what exceeds it. */

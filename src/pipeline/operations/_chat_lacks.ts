@@ -36,12 +36,18 @@ function lacking(
   if (features !== undefined) {
     for (const feature of needs) if (features[feature] === false) return feature;
   }
-  return refusedBy(parameters, body);
+  return refusedBy(parameters, body) ?? refusedWithTools(parameters, body);
 }
 
 /** The significant parameter of a body that a model rejects; undefined if there is none. */
 export function refusedBy(parameters: ParameterRules | undefined, body: RequestBody): string | undefined {
   return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
+}
+
+function refusedWithTools(parameters: ParameterRules | undefined, body: ChatCompletionRequest): string | undefined {
+  if (parameters?.refuse_with_tools === undefined || isNeutral("tools", body.tools)) return undefined;
+  const name = refusedBy({ refuse: parameters.refuse_with_tools }, body);
+  return name === undefined ? undefined : `${name} with tools`;
 }
 
 /** The sizes that a request requires. */

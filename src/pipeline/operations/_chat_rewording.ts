@@ -9,11 +9,17 @@ import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
 import { withoutCacheControl, withPlacedMarks } from "../cache_control.ts";
+import { type ClientNames, replaceNames } from "../client_names.ts";
 import { stateMembers, withOwnState } from "../own_state.ts";
 import { lowerToBounds } from "./_chat_bounds.ts";
+import { withCalls } from "./_chat_calls.ts";
 import { withInstructions } from "./_chat_instructions.ts";
+import { adaptSchemas } from "./_chat_schemas.ts";
 
-const unruled: Required<Omit<Rewording, "edits">> = { dropped: [], added: [] };
+/** What the rules drop and add. */
+type Applied = Required<Pick<Rewording, "dropped" | "added">>;
+
+const unruled: Applied = { dropped: [], added: [] };
 
 /** A rejected parameter of models that cannot reason. */
 const effortName = "reasoning_effort";
@@ -29,15 +35,27 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   const rules = rulesFor(info);
   const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
   const dropped = [...Object.keys(bounded), ...left];
+  const clientNames = adaptContent(body, edits, { rules, instance });
+  const names = clientNames === undefined ? {} : { clientNames };
+  if (rules?.cache_control !== false) return { edits, dropped, added, ...names };
+  const unmarked = withoutCacheControl({ ...body, ...edits });
+  Object.assign(edits, unmarked);
+  const all = Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped;
+  return { edits, added, dropped: all, ...names };
+}
+
+/** Adapts messages and tools; returns the client's names if some are replaced. */
+function adaptContent(
+  body: ChatCompletionRequest,
+  edits: Record<string, unknown>,
+  { rules = {}, instance }: { readonly rules: ParameterRules | undefined; readonly instance: ModelEntry["instance"] },
+): ClientNames | undefined {
   const messages = adaptMessages(body.messages, rules, instance);
   if (messages !== body.messages) edits.messages = messages;
-  if (rules?.cache_control !== false) {
-    const placed = withPlacedMarks(messages);
-    return { edits: placed === body.messages ? edits : { ...edits, messages: placed }, dropped, added };
-  }
-  const unmarked = withoutCacheControl({ ...body, messages });
-  Object.assign(edits, unmarked);
-  return { edits, added, dropped: Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped };
+  Object.assign(edits, adaptSchemas(body, rules));
+  const replaced = replaceNames({ ...body, ...edits }, rules);
+  Object.assign(edits, replaced.edits);
+  return replaced.clientNames;
 }
 
 /** The model's rules; one that cannot reason accepts no reasoning effort. */
@@ -49,12 +67,13 @@ function rulesFor({ parameters: rules, features }: ModelInfo): ParameterRules | 
 
 function adaptMessages(
   messages: ChatMessage[],
-  rules: ParameterRules = {},
+  rules: ParameterRules,
   { vendor, connector }: ModelEntry["instance"],
 ): ChatMessage[] {
   const names = connector?.ownState ?? [vendor, ...stateMembers];
   const own = withOwnState(messages, { names, thoughts: rules.thoughts });
-  return withInstructions(own, rules);
+  const adapted = withCalls(withInstructions(own, rules), rules);
+  return rules.cache_control === false ? adapted : withPlacedMarks(adapted);
 }
 
 /** Omits parameters that the model rejects, under either name, renames others, and adds required ones. */
@@ -62,7 +81,7 @@ function applyRules(
   { drop = [], refuse = [], rename = {}, efforts = {}, fill, fill_with_tools }: ParameterRules,
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
-): Required<Omit<Rewording, "edits">> {
+): Applied {
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
   for (const name of Object.keys(body)) {
     // rejected parameters have neutral values here, else the model would not be eligible

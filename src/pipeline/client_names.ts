@@ -1,0 +1,128 @@
+/**
+ * Replaces names of tools and ids of their calls that a model rejects, and restores them in its responses.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../contracts/openai.ts";
+import type { IdentifierRule, ParameterRules } from "../contracts/provider.ts";
+import { isObject } from "../util/is_object.ts";
+import { mapItems, mapMembers } from "../util/map_members.ts";
+import { isAccepted, renameIdentifiers } from "../util/rename_identifiers.ts";
+
+/** The client's own names and ids, by those that a model received. */
+export interface ClientNames {
+  readonly tools: ReadonlyMap<string, string>;
+  readonly calls: ReadonlyMap<string, string>;
+}
+
+/** Maps the name of a tool, and the id of a call; both receive any value. */
+interface NameMap {
+  readonly toName: (name: unknown) => unknown;
+  readonly toId: (id: unknown) => unknown;
+}
+
+/**
+ * Replaces the names and ids of a request that a model rejects.
+ *
+ * @param body The request.
+ * @param rules The names and ids that the model accepts.
+ * @returns The members that differ; the client's names, if any do.
+ */
+export function replaceNames(
+  body: ChatCompletionRequest,
+  { tool_names, tool_call_ids }: Pick<ParameterRules, "tool_names" | "tool_call_ids">,
+): { readonly edits: JsonObject; readonly clientNames?: ClientNames } {
+  if (tool_names === undefined && tool_call_ids === undefined) return { edits: {} };
+  const names = new Set<string>();
+  const ids = new Set<string>();
+  mapRequest(body, { toName: collector(names), toId: collector(ids) });
+  const tools = tool_names === undefined ? new Map() : renameIdentifiers(acceptedFirst(names, tool_names), tool_names);
+  const calls = tool_call_ids === undefined ? new Map() : renameIdentifiers(ids, tool_call_ids);
+  if (tools.size + calls.size === 0) return { edits: {} };
+  const renamed = mapRequest(body, toNameMap({ tools, calls })) as JsonObject;
+  const changed = Object.keys(renamed).filter((name) => renamed[name] !== body[name]);
+  return {
+    edits: Object.fromEntries(changed.map((name) => [name, renamed[name]])),
+    clientNames: { tools: inverted(tools), calls: inverted(calls) },
+  };
+}
+
+/**
+ * Restores the client's names in a response.
+ *
+ * @param response A complete response, or a chunk.
+ * @param part The member of a choice that has the calls.
+ * @param clientNames The client's names.
+ * @returns The same object if it has none of the replaced names.
+ */
+export function restoreNames<T>(response: T, part: "message" | "delta", clientNames: ClientNames): T {
+  const names = toNameMap(clientNames);
+  return mapMembers(response, {
+    choices: (choices) =>
+      mapItems(choices, (choice) => mapMembers(choice, { [part]: (message) => mapMessage(message, names) })),
+  }) as T;
+}
+
+/**
+ * Restores the client's names of tools in a request, if its response cannot be restored.
+ *
+ * @param body The request with replaced names.
+ * @param clientNames The client's names.
+ */
+export function restoreTools<T>(body: T, clientNames: ClientNames): T {
+  return mapRequest(body, { ...toNameMap(clientNames), toId: (id) => id }) as T;
+}
+
+function mapRequest(body: unknown, names: NameMap): unknown {
+  const { toName } = names;
+  const toTools = (tools: unknown) => mapItems(tools, (tool) => mapTool(tool, toName));
+  const toNamed = (value: unknown) => mapMembers(value, { name: toName });
+  return mapMembers(body, {
+    tools: toTools,
+    functions: (functions) => mapItems(functions, toNamed),
+    messages: (messages) => mapItems(messages, (message) => mapMessage(message, names)),
+    tool_choice: (choice) =>
+      mapMembers(mapTool(choice, toName), { allowed_tools: (allowed) => mapMembers(allowed, { tools: toTools }) }),
+    function_call: toNamed,
+  });
+}
+
+/** A message, or the delta of one. The name of a result is that of its tool, any other that of a participant. */
+function mapMessage(message: unknown, names: NameMap): unknown {
+  const { toName, toId } = names;
+  const hasTool = isObject(message) && (message.role === "tool" || message.role === "function");
+  return mapMembers(message, {
+    tool_calls: (calls) => mapItems(calls, (call) => mapMembers(mapTool(call, toName), { id: toId })),
+    function_call: (call) => mapMembers(call, { name: toName }),
+    tool_call_id: toId,
+    ...(hasTool ? { name: toName } : {}),
+  });
+}
+
+/** A tool, the choice of one, or a call: its name is a member of the function, or of the custom tool. */
+function mapTool(tool: unknown, toName: NameMap["toName"]): unknown {
+  const toNamed = (value: unknown) => mapMembers(value, { name: toName });
+  return mapMembers(tool, { function: toNamed, custom: toNamed });
+}
+
+function toNameMap({ tools, calls }: ClientNames): NameMap {
+  const findIn = (map: ReadonlyMap<string, string>) => (value: unknown) =>
+    typeof value === "string" ? map.get(value) ?? value : value;
+  return { toName: findIn(tools), toId: findIn(calls) };
+}
+
+function collector(found: Set<string>): (value: unknown) => unknown {
+  return (value) => {
+    if (typeof value === "string") found.add(value);
+    return value;
+  };
+}
+
+/** Accepted names stay, whatever their order. */
+function acceptedFirst(names: ReadonlySet<string>, rule: IdentifierRule): readonly string[] {
+  const all = [...names];
+  return [...all.filter((name) => isAccepted(name, rule)), ...all.filter((name) => !isAccepted(name, rule))];
+}
+
+function inverted(map: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...map].map(([from, to]) => [to, from]));
+}

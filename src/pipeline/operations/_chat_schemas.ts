@@ -1,0 +1,35 @@
+/**
+ * Adapts the JSON Schemas of a chat request to a model.
+ * @module
+ */
+import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import type { ParameterRules } from "../../contracts/provider.ts";
+import { completeSchema } from "../../util/complete_schema.ts";
+import { isObject } from "../../util/is_object.ts";
+import { mapItems, mapMembers } from "../../util/map_members.ts";
+import { mergeParameters } from "../../util/merge_parameters.ts";
+
+/**
+ * Merges combined parameters of tools, and completes schemas, as the model's rules require.
+ *
+ * @param body The request.
+ * @returns The members that differ.
+ */
+export function adaptSchemas(
+  body: ChatCompletionRequest,
+  { combined_parameters: mayBeCombined, incomplete_schemas: mayBeIncomplete }: Pick<
+    ParameterRules,
+    "combined_parameters" | "incomplete_schemas"
+  >,
+): JsonObject {
+  const merge = (schema: unknown) => mayBeCombined === false && isObject(schema) ? mergeParameters(schema) : schema;
+  const complete = (schema: unknown) => mayBeIncomplete === false ? completeSchema(schema) : schema;
+  const inFunction = (fn: unknown) => mapMembers(fn, { parameters: (schema) => complete(merge(schema)) });
+  const { tools, functions, response_format: format } = body;
+  const adapted: JsonObject = {
+    tools: mapItems(tools, (tool) => mapMembers(tool, { function: inFunction })),
+    functions: mapItems(functions, inFunction),
+    response_format: mapMembers(format, { json_schema: (named) => mapMembers(named, { schema: complete }) }),
+  };
+  return Object.fromEntries(Object.entries(adapted).filter(([name, value]) => value !== body[name]));
+}
