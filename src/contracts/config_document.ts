@@ -740,6 +740,8 @@ export interface ModelDocument {
     readonly drop?: readonly string[];
     /** Parameters that the model rejects and that must not be dropped. The model is skipped for requests that contain one. */
     readonly refuse?: readonly string[];
+    /** Parameters that the model rejects in requests with tools. The model is skipped for such requests. */
+    readonly refuse_with_tools?: readonly string[];
     /** Members that are added when the request does not contain them. */
     readonly fill?: Readonly<Record<string, unknown>>;
     /** Members that are added to requests with tools, when the request does not contain them. */
@@ -752,10 +754,46 @@ export interface ModelDocument {
     readonly cache_control?: boolean | SecretReference;
     /** Maximum number of stop sequences. Further ones are removed, and `stop` is listed in `x-mesh-dropped-params`. */
     readonly max_stop_sequences?: number | SecretReference;
+    /** Whether stop sequences of white space alone are sent. Otherwise they are removed, and `stop` is listed in `x-mesh-dropped-params`. The connector decides by default. */
+    readonly blank_stop_sequences?: boolean | SecretReference;
     /** Whether the model knows the role `developer`, which is sent as `system` otherwise. The connector decides by default. */
     readonly developer_role?: boolean | SecretReference;
     /** Where instructions may stand. `first` joins all `system` and `developer` messages into one at the start, for models whose chat template accepts no other; `anywhere` leaves them in place. The connector decides by default. */
     readonly system?: "first" | "anywhere";
+    /** Whether a `user` message may follow the results of tools. Otherwise an assistant message is inserted between them. The connector decides by default. */
+    readonly user_after_tool?: boolean | SecretReference;
+    /** Accepted ids of tool calls. Others are replaced in requests. The connector decides by default. */
+    readonly tool_call_ids?: {
+      /** Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`. */
+      readonly characters?: "any" | "alphanumeric" | "word" | "dotted";
+      /** Whether the first character must be a letter or `_`. */
+      readonly starts_with_letter?: boolean | SecretReference;
+      /** Minimum length in characters. */
+      readonly min_length?: number | SecretReference;
+      /** Maximum length in characters. */
+      readonly max_length?: number | SecretReference;
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
+    /** Accepted names of tools. Others are replaced in requests, and restored in answers. The connector decides by default. */
+    readonly tool_names?: {
+      /** Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`. */
+      readonly characters?: "any" | "alphanumeric" | "word" | "dotted";
+      /** Whether the first character must be a letter or `_`. */
+      readonly starts_with_letter?: boolean | SecretReference;
+      /** Minimum length in characters. */
+      readonly min_length?: number | SecretReference;
+      /** Maximum length in characters. */
+      readonly max_length?: number | SecretReference;
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
+    /** Whether arguments of earlier tool calls that are not a JSON object are sent as they are. Otherwise they are sent as the member `INVALID_JSON` of an object. The connector decides by default. */
+    readonly invalid_arguments?: boolean | SecretReference;
+    /** Whether the parameters of a tool may have `anyOf`, `oneOf` or `allOf` at the top level. Otherwise these are merged into one object. The connector decides by default. */
+    readonly combined_parameters?: boolean | SecretReference;
+    /** Whether schemas may have arrays without `items`, and names without a property in `required`. Otherwise they are completed. The connector decides by default. */
+    readonly incomplete_schemas?: boolean | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
