@@ -130,6 +130,64 @@ describe("a language model of mesh()", () => {
     });
   }
 
+  for (const isStream of [false, true]) {
+    it(`returns images, sources and the state of reasoning, ${isStream ? "streamed" : "whole"}`, async () => {
+      const details = [
+        { type: "reasoning.text", text: "Hm", format: "acme-v1", index: 0 },
+        { type: "reasoning.encrypted", data: "c2VjcmV0", id: "rs_1", index: 1 },
+      ];
+      const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" }, index: 0 };
+      const source = { url: "https://a.example/", title: "A" };
+      const annotation = { type: "url_citation", url_citation: { start_index: 0, end_index: 2, ...source } };
+      const says = { role: "assistant", content: "So", images: [image], annotations: [annotation, annotation] };
+      const head = { id: "c1", created: 1, model: "m" };
+      const chunk = (delta: object, finish_reason: string | null = null) =>
+        `data: ${
+          JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })
+        }\n\n`;
+      const reply = isStream
+        ? status(200, {
+          text: [
+            chunk({ reasoning: "Hm", reasoning_details: [details[0]] }),
+            chunk(says),
+            chunk({ reasoning_details: [details[1]] }),
+            chunk({}, "stop"),
+            "data: [DONE]\n\n",
+          ].join(""),
+          headers: { "content-type": "text/event-stream" },
+        })
+        : status(200, {
+          json: {
+            ...{ ...head, object: "chat.completion" },
+            choices: [{
+              index: 0,
+              message: { ...says, reasoning: "Hm", reasoning_details: details },
+              finish_reason: "stop",
+            }],
+          },
+        });
+      await withModel("openai", [reply, speaking.openai.answer()], async (model, upstream) => {
+        const result = isStream ? streamText({ model, ...asked }) : await generateText({ model, ...asked });
+        if ("textStream" in result) await result.consumeStream();
+        assertEquals((await result.files).map(({ base64, mediaType }) => [base64, mediaType]), [
+          ["iVBORw0KGgo=", "image/png"],
+        ]);
+        assertEquals(
+          (await result.sources).map((one) => one.sourceType === "url" ? [one.url, one.title] : []),
+          [[source.url, source.title]],
+        );
+        const { messages } = await result.response;
+        await generateText({
+          model,
+          maxRetries: 0,
+          messages: [{ role: "user", content: "Hi" }, ...messages, { role: "user", content: "More" }],
+        });
+        const [, sent] = upstream.requests[1]!.json().messages;
+        assertEquals([sent.reasoning_details, sent.images, sent.content], [details, [image], "So"]);
+      });
+    });
+  }
+
   it("answers in JSON", async () => {
     await using scene = await stage(ok({ text: '{"at":1}' }));
     const schema = jsonSchema<{ at: number }>({ type: "object", properties: { at: { type: "number" } } });

@@ -2,10 +2,21 @@
  * Converts chat completions to results of the `ai` package.
  * @module
  */
-import type { ChatCompletion, CompletionUsage, ToolCall } from "../../contracts/openai.ts";
+import type { ChatCompletion, CompletionUsage, JsonObject, ToolCall } from "../../contracts/openai.ts";
 import { routingOf } from "../../observe/routing_of.ts";
+import { readCitations } from "../../util/annotations.ts";
+import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { ContentPart, FinishReason, LanguageUsage, ResponseFacts, ToolCallPart } from "./spec.ts";
+import type {
+  ContentPart,
+  FilePart,
+  FinishReason,
+  LanguageUsage,
+  ProviderOptions,
+  ResponseFacts,
+  SourcePart,
+  ToolCallPart,
+} from "./spec.ts";
 
 const reasons: Readonly<Record<string, FinishReason["unified"]>> = {
   stop: "stop",
@@ -15,17 +26,65 @@ const reasons: Readonly<Record<string, FinishReason["unified"]>> = {
   function_call: "tool-calls",
 };
 
-/** Returns the content parts of the first choice: reasoning, text, tool calls. */
+/** Returns the content parts of the first choice: reasoning, text, images, sources, tool calls. */
 export function toContentParts({ choices: [choice] }: ChatCompletion): ContentPart[] {
   if (choice === undefined) return [];
-  const { content, refusal, reasoning_content, tool_calls = [] } = choice.message;
+  const { content, refusal, reasoning_content, reasoning_details, images, annotations, tool_calls = [] } =
+    choice.message;
   const thoughts = reasoning_content ?? choice.message.reasoning;
   const strings = [content, refusal].filter((text) => typeof text === "string" && text !== "") as string[];
   return [
-    ...(typeof thoughts === "string" && thoughts !== "" ? [{ type: "reasoning" as const, text: thoughts }] : []),
+    ...reasoningParts(thoughts, reasoning_details),
     ...strings.map((text) => ({ type: "text" as const, text })),
+    ...fileParts(images),
+    ...sourceParts(annotations),
     ...tool_calls.map(callPart),
   ];
+}
+
+function reasoningParts(thoughts: unknown, details: unknown): ContentPart[] {
+  const text = typeof thoughts === "string" ? thoughts : "";
+  const state = withDetails(Array.isArray(details) ? details : []);
+  return text === "" && state.providerMetadata === undefined ? [] : [{ type: "reasoning", text, ...state }];
+}
+
+/** The metadata of reasoning with details, which return with the next request. */
+export function withDetails(details: readonly JsonObject[]): { providerMetadata?: ProviderOptions } {
+  return details.length === 0 ? {} : { providerMetadata: { mesh: { reasoning_details: details } } };
+}
+
+/** Converts images that the model has generated. */
+export function fileParts(images: unknown): FilePart[] {
+  if (!Array.isArray(images)) return [];
+  return images.filter(isObject).flatMap(({ image_url, extra_content: state }) => {
+    const url = isObject(image_url) ? String(image_url.url) : "";
+    const { type = "image/*", data } = parseDataUrl(url) ?? {};
+    if (data === undefined && !URL.canParse(url)) return [];
+    return [{
+      type: "file" as const,
+      mediaType: type,
+      data: data === undefined ? { type: "url" as const, url: new URL(url) } : { type: "data" as const, data },
+      ...(isObject(state) ? { providerMetadata: { mesh: { extra_content: state } } } : {}),
+    }];
+  });
+}
+
+/**
+ * Converts annotations to sources, each of which is returned once.
+ *
+ * @param annotations The annotations, as they came.
+ * @param known Sources that have been returned.
+ */
+export function sourceParts(annotations: unknown, known: Set<string> = new Set()): SourcePart[] {
+  return readCitations(annotations).flatMap(({ url, title }) => {
+    const key = JSON.stringify([url, title]);
+    if (known.has(key)) return [];
+    known.add(key);
+    const id = `source-${known.size}`;
+    return url === ""
+      ? { type: "source", sourceType: "document", id, mediaType: "text/plain", title }
+      : { type: "source", sourceType: "url", id, url, title };
+  });
 }
 
 /** Converts a tool call. Provider-specific state is kept in its metadata, which returns with the next request. */

@@ -6,6 +6,7 @@ import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contr
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64, toBase64 } from "../../util/base64.ts";
 import { isObject } from "../../util/is_object.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
 import type { FileData, PromptMessage, PromptPart } from "./spec.ts";
 
 /** Image types by the first bytes of the file, in Base64. */
@@ -30,7 +31,7 @@ export function toChatMessages(prompt: readonly PromptMessage[]): ChatMessage[] 
     const where = `prompt[${index}]`;
     if (typeof content === "string") return [{ role, content }];
     if (role === "tool") return toolMessages(content, where);
-    return role === "assistant" ? [assistantMessage(content)] : [userMessage(role, content, where)];
+    return role === "assistant" ? [assistantMessage(content, where)] : [userMessage(role, content, where)];
   });
 }
 
@@ -39,26 +40,47 @@ function userMessage(role: ChatMessage["role"], content: readonly PromptPart[], 
   return { role, content: parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts };
 }
 
-function assistantMessage(content: readonly PromptPart[]): ChatMessage {
+function assistantMessage(content: readonly PromptPart[], where: string): ChatMessage {
   const textOf = (type: string) => content.flatMap((part) => part.type === type ? part.text ?? "" : []).join("");
   const calls = content.filter(({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true);
   const [text, thoughts] = [textOf("text"), textOf("reasoning")];
+  const details: JsonObject[] = [];
+  for (const { type, providerOptions } of content) {
+    if (type === "reasoning" && isObject(providerOptions?.mesh)) {
+      addDetails(details, providerOptions.mesh.reasoning_details);
+    }
+  }
+  const images = content.flatMap((part) => part.type === "file" ? generatedImage(part, where) : []);
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
     ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(images.length === 0 ? {} : { images: images.map((image, index) => ({ ...image, index })) }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toolCall) }),
   };
 }
 
-function toolCall({ toolCallId = "", toolName = "", input, providerOptions }: PromptPart): ToolCall {
-  const state = isObject(providerOptions?.mesh) ? providerOptions.mesh.extra_content : undefined;
+function toolCall(part: PromptPart): ToolCall {
+  const { toolCallId = "", toolName = "", input } = part;
   return {
     id: toolCallId,
     type: "function",
     function: { name: toolName, arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}) },
-    ...(isObject(state) ? { extra_content: state } : {}),
+    ...readState(part),
   };
+}
+
+/** An image that a model has generated; other files of assistant messages are omitted. */
+function generatedImage(part: PromptPart, where: string): ContentPart[] {
+  if (!part.mediaType?.startsWith("image")) return [];
+  return contentPart(part, where).map((image) => ({ ...image, ...readState(part) }));
+}
+
+/** The provider-specific state that a part of an earlier response has. */
+function readState({ providerOptions }: PromptPart): { extra_content?: JsonObject } {
+  const state = isObject(providerOptions?.mesh) ? providerOptions.mesh.extra_content : undefined;
+  return isObject(state) ? { extra_content: state } : {};
 }
 
 /** Converts tool results. A chat tool message is text only, so files of a result follow in a user message. */

@@ -2,11 +2,21 @@
  * Converts a streamed chat completion to stream parts of the `ai` package.
  * @module
  */
-import type { ChatCompletionChunk, CompletionUsage, Delta, ToolCallDelta } from "../../contracts/openai.ts";
+import type { ChatCompletionChunk, CompletionUsage, Delta, JsonObject, ToolCallDelta } from "../../contracts/openai.ts";
 import { StreamInterruptedError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { ChatStream } from "../stream.ts";
-import { callPart, readMetadata, responseFacts, toFinishReason, toLanguageUsage } from "./_answer.ts";
+import { addDetails } from "../../util/reasoning_details.ts";
+import {
+  callPart,
+  fileParts,
+  readMetadata,
+  responseFacts,
+  sourceParts,
+  toFinishReason,
+  toLanguageUsage,
+  withDetails,
+} from "./_answer.ts";
 import type { StreamPart, Warning } from "./spec.ts";
 
 /** A tool call whose input is still being streamed. */
@@ -55,6 +65,9 @@ class Parts {
   /** Kind of the open text block, and number of blocks so far. */
   #open: "text" | "reasoning" | undefined;
   #count = 0;
+  /** Reasoning details that no block has yet. */
+  readonly #details: JsonObject[] = [];
+  readonly #sources = new Set<string>();
   #reason: string | null = null;
   #hasRefused = false;
   #usage: CompletionUsage | undefined;
@@ -80,8 +93,13 @@ class Parts {
 
   end(): StreamPart[] {
     const calls = [...this.#calls].sort(([one], [other]) => one - other).map(([, call]) => call);
+    const parts = this.#close();
+    if (this.#details.length > 0) {
+      this.#open = "reasoning";
+      parts.push({ type: "reasoning-start", id: this.#id }, ...this.#close());
+    }
     return [
-      ...this.#close(),
+      ...parts,
       ...calls.flatMap((call): StreamPart[] => [
         ...(call.hasStarted ? [] : [this.#startOf(call)]),
         { type: "tool-input-end", id: call.id },
@@ -102,11 +120,14 @@ class Parts {
 
   #continue(delta: Delta): StreamPart[] {
     const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
+    addDetails(this.#details, delta.reasoning_details);
     this.#hasRefused ||= typeof refusal === "string" && refusal !== "";
     return [
       ...this.#write("reasoning", reasoning),
       ...this.#write("text", content),
       ...this.#write("text", refusal),
+      ...this.#closeWith(fileParts(delta.images)),
+      ...this.#closeWith(sourceParts(delta.annotations, this.#sources)),
       ...(tool_calls ?? []).flatMap((call) => this.#call(call)),
     ];
   }
@@ -123,10 +144,16 @@ class Parts {
 
   #close(): StreamPart[] {
     if (this.#open === undefined) return [];
-    const part: StreamPart = { type: `${this.#open}-end`, id: this.#id };
+    const part: StreamPart = this.#open === "reasoning"
+      ? { type: "reasoning-end", id: this.#id, ...withDetails(this.#details.splice(0)) }
+      : { type: "text-end", id: this.#id };
     this.#open = undefined;
     this.#count++;
     return [part];
+  }
+
+  #closeWith(parts: readonly StreamPart[]): StreamPart[] {
+    return parts.length === 0 ? [] : [...this.#close(), ...parts];
   }
 
   get #id(): string {

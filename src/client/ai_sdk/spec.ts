@@ -116,8 +116,33 @@ export interface LanguageTool {
 /** A part of a response. */
 export type ContentPart =
   | { type: "text"; text: string }
-  | { type: "reasoning"; text: string }
+  | {
+    type: "reasoning";
+    text: string;
+    // deno-lint-ignore no-explicit-any -- as below
+    providerMetadata?: Record<string, any>;
+  }
+  | FilePart
+  | SourcePart
   | ToolCallPart;
+
+/** A file that the model has generated. */
+export interface FilePart {
+  /** Always `file`. */
+  type: "file";
+  /** Media type, such as `image/png`. */
+  mediaType: string;
+  /** Content, Base64 or a URL. */
+  data: { type: "data"; data: string } | { type: "url"; url: URL };
+  /** Provider-specific state, which has to be returned with the next request. */
+  // deno-lint-ignore no-explicit-any -- as below
+  providerMetadata?: Record<string, any>;
+}
+
+/** A source of the text: a page, or a document without a URL. */
+export type SourcePart =
+  | { type: "source"; sourceType: "url"; id: string; url: string; title: string }
+  | { type: "source"; sourceType: "document"; id: string; mediaType: string; title: string };
 
 /** A tool call. */
 export interface ToolCallPart {
@@ -188,9 +213,17 @@ export interface GenerateResult {
 export type StreamPart =
   | { type: "stream-start"; warnings: Warning[] }
   | { type: "response-metadata"; id: string; timestamp: Date; modelId: string }
-  | { type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end" | "tool-input-end"; id: string }
+  | { type: "text-start" | "text-end" | "reasoning-start" | "tool-input-end"; id: string }
+  | {
+    type: "reasoning-end";
+    id: string;
+    // deno-lint-ignore no-explicit-any -- as above
+    providerMetadata?: Record<string, any>;
+  }
   | { type: "text-delta" | "reasoning-delta" | "tool-input-delta"; id: string; delta: string }
   | { type: "tool-input-start"; id: string; toolName: string }
+  | FilePart
+  | SourcePart
   | ToolCallPart
   | {
     type: "finish";
