@@ -66,7 +66,7 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
   const soundTokens = size.compressedBytes / bytesPerTokenCompressed + size.sampledBytes / bytesPerTokenSampled;
   const input = countTokens(size.text, high) + countTokens(size.schema, high) +
     size.schemaNodes * tokensPerSchemaNode + size.messages * tokensPerMessage +
-    size.images * tokensPerImage + soundTokens +
+    (size.images + size.generatedImages) * tokensPerImage + soundTokens +
     size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
   // bounded, so that the product of a huge limit and a price is finite
   const output = limit === undefined ? undefined : Math.min(limit * answers, Number.MAX_SAFE_INTEGER);

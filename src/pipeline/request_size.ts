@@ -19,6 +19,8 @@ export interface RequestSize {
   /** Number of members and elements of these, whose punctuation costs tokens. */
   readonly schemaNodes: number;
   readonly images: number;
+  /** Images that a model has generated: they cost tokens, but models that cannot read any are sent none. */
+  readonly generatedImages: number;
   readonly sounds: number;
   /** Uncompressed audio (`wav`, `pcm16`), bytes. */
   readonly sampledBytes: number;
@@ -48,6 +50,7 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
     schema: emptyText(),
     schemaNodes: 0,
     images: 0,
+    generatedImages: 0,
     sounds: 0,
     sampledBytes: 0,
     compressedBytes: 0,
@@ -90,10 +93,11 @@ function base64Bytes(text: string, from: number): number {
 function addMessage(message: unknown, size: Size): void {
   if (!isObject(message)) return;
   size.messages++;
-  const { role, content, tool_calls: calls } = message;
+  const { role, content, tool_calls: calls, images } = message;
   if (role === "system" || role === "developer") size.hasSystemPrompt = true;
   if (typeof content === "string") addText(content, size.text);
   else if (Array.isArray(content)) { for (const part of content) addPart(part, size); }
+  if (Array.isArray(images)) size.generatedImages += images.length;
   if (!Array.isArray(calls)) return;
   for (const call of calls) {
     if (!isObject(call) || !isObject(call.function)) continue;

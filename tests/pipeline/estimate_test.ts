@@ -67,6 +67,17 @@ describe("measureRequest()", () => {
     assertEquals(size.text.latin, 13);
   });
 
+  it("counts the images of earlier answers for budgets, and needs no model that can see for them", () => {
+    const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${base64(900)}` } }];
+    const body = { messages: [{ role: "assistant" as const, content: "Here", images }] };
+    const size = measureRequest(body);
+    assertEquals([size.images, size.generatedImages, size.largestFileBytes], [0, 1, 0]);
+    assertEquals(
+      estimateTokens(body).input - estimateTokens({ messages: [{ ...body.messages[0]!, images: [] }] }).input,
+      1_600,
+    );
+  });
+
   it("knows a system prompt by either name", () => {
     const roles = ["user", "system", "developer"] as const;
     const having = roles.filter((role) => measureRequest({ messages: [{ role, content: "" }] }).hasSystemPrompt);
