@@ -6,9 +6,12 @@
  * @module
  */
 import type { Annotation, JsonObject, OutputImage } from "../../src/contracts/openai.ts";
-import { maxRepeats, toAnnotation } from "../../src/util/annotations.ts";
+import { toAnnotation } from "../../src/util/annotations.ts";
 import { ByteOffsets } from "../../src/util/byte_offsets.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+
+/** Maximum number of references to sources that become annotations, since each repeats its source. */
+const maxSupports = 1_000;
 
 /**
  * Translates a part with an image; undefined for other parts, and for drafts in the model's thoughts.
@@ -60,7 +63,7 @@ export function toAnnotations(
   const supported: Annotation[] = [];
   for (const { segment, groundingChunkIndices: indices } of asObjects(groundingSupports)) {
     const range = toRange(asObject(segment) ?? {});
-    for (const index of Array.isArray(indices) ? indices.slice(0, maxRepeats - supported.length) : []) {
+    for (const index of Array.isArray(indices) ? indices.slice(0, maxSupports - supported.length) : []) {
       const source = sources[index];
       if (source === undefined) continue;
       others.delete(source);

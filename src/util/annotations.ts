@@ -5,9 +5,6 @@
 import type { Annotation, JsonObject } from "../contracts/openai.ts";
 import { isObject } from "./is_object.ts";
 
-/** Maximum number of annotations that repeat a source which the provider names once. */
-export const maxRepeats = 1_000;
-
 /** A citation: which part of a text is based on which source. */
 export interface Citation {
   /** The cited part of the text, in UTF-16 code units; both are 0 if it is unknown. */

@@ -4,10 +4,17 @@
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
-import { type CitedSource, readSources, toSourceAnnotations } from "./cited_sources.ts";
 import type { CompletionDefaults } from "./completion_defaults.ts";
 import { isObject } from "./is_object.ts";
-import { createId, normalizeFinishReason, normalizeText, normalizeUsage } from "./normalize_message.ts";
+import {
+  type CitedSource,
+  createId,
+  normalizeFinishReason,
+  normalizeText,
+  normalizeUsage,
+  readSources,
+  toSourceAnnotations,
+} from "./normalize_message.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
 
 type Unchecked = Record<string, unknown>;

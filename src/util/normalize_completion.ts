@@ -4,10 +4,17 @@
  */
 import type { ChatCompletion } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
-import { readSources, toSourceAnnotations } from "./cited_sources.ts";
 import type { CompletionDefaults } from "./completion_defaults.ts";
 import { isObject } from "./is_object.ts";
-import { createId, normalizeFinishReason, normalizeText, normalizeUsage, toArguments } from "./normalize_message.ts";
+import {
+  createId,
+  normalizeFinishReason,
+  normalizeText,
+  normalizeUsage,
+  readSources,
+  toArguments,
+  toSourceAnnotations,
+} from "./normalize_message.ts";
 
 /**
  * Converts a vendor's variation of a chat response to OpenAI's shape: null becomes absent, an object of arguments

@@ -1,10 +1,10 @@
 /**
- * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, token counts.
+ * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, token counts, sources.
  * Members that are null become absent, and variations of OpenAI's shape become that shape. Every function modifies its
  * argument in place, and returns whether it did.
  * @module
  */
-import type { FinishReason } from "../contracts/openai.ts";
+import type { Annotation, FinishReason } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "./is_object.ts";
 
@@ -155,4 +155,58 @@ export function createId(prefix: string, random: () => number): string {
   let id = prefix;
   while (id.length < prefix.length + 24) id += Math.floor(random() * 36).toString(36);
   return id;
+}
+
+/** A source that a vendor lists beside a response, to which its text refers by number, such as `[2]`. */
+export interface CitedSource {
+  readonly url: string;
+  readonly title: string;
+}
+
+/** Maximum number of references that become annotations, since each repeats its source. */
+const maxReferences = 1_000;
+
+/**
+ * Reads the list of sources of a response or a chunk; empty if there is none. Perplexity has `search_results` and
+ * `citations`, xAI `citations`.
+ *
+ * @param body The response or the chunk.
+ */
+export function readSources({ search_results: results, citations }: Unchecked): CitedSource[] {
+  const list = Array.isArray(results) && results.length > 0 ? results : citations;
+  if (!Array.isArray(list)) return [];
+  return list.map((source: unknown) => {
+    const { url, title } = isObject(source) ? source : { url: source, title: undefined };
+    const address = typeof url === "string" ? url : "";
+    return { url: address, title: typeof title === "string" ? title : address };
+  });
+}
+
+/**
+ * Converts sources to annotations: one for each reference in the text, and one without a place for each other source.
+ *
+ * @param sources The sources, the first of which is number 1.
+ * @param text The text of the response.
+ */
+export function toSourceAnnotations(sources: readonly CitedSource[], text: string): Annotation[] {
+  const annotations: Annotation[] = [];
+  const others = new Set(sources);
+  for (const { 0: reference, 1: number, index } of text.matchAll(/\[(\d{1,4})\]/g)) {
+    const source = sources[Number(number) - 1];
+    if (source === undefined || source.url === "") continue;
+    if (annotations.length === maxReferences) break;
+    others.delete(source);
+    annotations.push(toAnnotation(source, { start_index: index, end_index: index + reference.length }));
+  }
+  for (const source of others) {
+    if (source.url !== "") annotations.push(toAnnotation(source, { start_index: 0, end_index: 0 }));
+  }
+  return annotations;
+}
+
+function toAnnotation(
+  source: CitedSource,
+  range: { readonly start_index: number; readonly end_index: number },
+): Annotation {
+  return { type: "url_citation", url_citation: { ...range, ...source } };
 }

@@ -80,7 +80,7 @@ describe("A search model lists its sources beside the text, which refers to them
       for (const [client, { read }] of Object.entries(saidIn)) {
         it(`${what} come to ${client}, ${stream ? "streamed" : "whole"}`, async () => {
           const said = read(
-            await answerTo(client, { connector: "perplexity.search.v1", model: "sonar", reply, stream }),
+            await answerTo(client, { connector: "openai.compatible.v1", model: "sonar", reply, stream }),
           );
           const title = (index: number) => what === "citations" ? sources[index]!.url : sources[index]!.title;
           assertEquals(said.text, text);
@@ -97,7 +97,7 @@ describe("A search model lists its sources beside the text, which refers to them
   it("a source without a reference has no position", async () => {
     const reply = completion({ content: "It rains" }, lists.search_results);
     const { choices: [choice] } = await answerTo("chat", {
-      ...{ connector: "perplexity.search.v1", model: "sonar", reply, stream: false },
+      ...{ connector: "openai.compatible.v1", model: "sonar", reply, stream: false },
     }) as { choices: [{ message: { annotations: Json[] } }] };
     assertEquals<unknown>(
       choice.message.annotations,

@@ -24,9 +24,14 @@ import { responses } from "../../src/dialects/responses/responses.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readCitations } from "../../src/util/annotations.ts";
-import { readSources, toSourceAnnotations } from "../../src/util/cited_sources.ts";
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
-import { normalizeFinishReason, normalizeText, normalizeUsage } from "../../src/util/normalize_message.ts";
+import {
+  normalizeFinishReason,
+  normalizeText,
+  normalizeUsage,
+  readSources,
+  toSourceAnnotations,
+} from "../../src/util/normalize_message.ts";
 import { StreamedCalls } from "../../src/util/streamed_calls.ts";
 import { type GrowthCase, prepared, refusable, times } from "./_case.ts";
 import { chatRequests, chatStreams, completion } from "./_chat_shapes.ts";
@@ -158,8 +163,8 @@ export const dialectCases: readonly GrowthCase[] = [
   prepared({
     covers: [
       "src/util/annotations.ts#readCitations",
-      "src/util/cited_sources.ts#readSources",
-      "src/util/cited_sources.ts#toSourceAnnotations",
+      "src/util/normalize_message.ts#readSources",
+      "src/util/normalize_message.ts#toSourceAnnotations",
       "src/dialects/messages/_citations.ts#toTextBlocks",
       "src/dialects/gemini/_grounding.ts#toGrounding",
     ],
@@ -177,7 +182,7 @@ export const dialectCases: readonly GrowthCase[] = [
     },
   }),
   prepared({
-    covers: ["src/util/cited_sources.ts#toSourceAnnotations"],
+    covers: ["src/util/normalize_message.ts#toSourceAnnotations"],
     what: "references to a source with a long URL",
     size: 5_000,
     input: (size) => [`https://a.example/${"a".repeat(size)}`],
