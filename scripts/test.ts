@@ -170,7 +170,7 @@ interface Environment {
 
 /** Starts one Chromium for all files that need it; undefined if there are none, or no Chromium. */
 async function chromiumFor(files: readonly string[]): Promise<Chromium | undefined> {
-  const path = files.some((file) => file.includes("tests/browser/")) ? findChromium() : undefined;
+  const path = files.some((file) => /^tests\/browser\/|_in_pages_test\.ts$/.test(file)) ? findChromium() : undefined;
   return path === undefined ? undefined : await startChromium(path);
 }
 

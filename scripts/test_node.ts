@@ -12,6 +12,8 @@ import { findNode } from "./npm/node.ts";
 import { optionalPackages } from "./npm/optional_packages.ts";
 import { buildPackage } from "./npm/package.ts";
 import { linked } from "./npm/std.ts";
+import { deal } from "./test.ts";
+import type { Counts } from "./test_all.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -38,6 +40,9 @@ const suites = [
   "tests/slow/reload_test.ts",
 ];
 
+/** Those that measure memory: each has a process of its own. */
+const alone = ["tests/runtime/node_work_suite.ts"];
+
 /** Those that are slow by nature. */
 const slowSuites = [
   "tests/nightly/hostile_clients_test.ts",
@@ -61,6 +66,9 @@ const gateVersions = ["20", "24"];
 const allVersions = ["20", "22", "24"];
 
 const runMinutes = 20;
+
+/** Two levels below the folder, as suites are below the root: paths relative to `import.meta.url` hold. */
+const sharesFolder = "tests/runtime";
 
 /** Runs a command to its end. */
 async function run(command: string, args: readonly string[], cwd = root, env: Record<string, string> = {}) {
@@ -130,15 +138,19 @@ const names: Plugin = {
   },
 };
 
-async function bundle(files: readonly string[], folder: string): Promise<void> {
+/** Bundles the files of each share into one module, since each process would otherwise load the package anew. */
+async function bundle(shares: readonly (readonly string[])[], folder: string): Promise<string[]> {
+  const entries = await Promise.all(shares.map(async (share, index) => {
+    const path = `${folder}/share_${index + 1}.ts`;
+    await Deno.writeTextFile(path, share.map((file) => `import ${JSON.stringify(root + file)};\n`).join(""));
+    return { in: path, out: `${sharesFolder}/share_${index + 1}` };
+  }));
+  const programs = ["node_shell", "server"].map((name) => ({
+    in: `${root}src/runtime/${name}.ts`,
+    out: `${sharesFolder}/${name}`,
+  }));
   await build({
-    entryPoints: [
-      ...files.map((file) => ({ in: root + file, out: file.replace(/\.ts$/, "") })),
-      ...["node_shell", "server"].map((name) => ({
-        in: `${root}src/runtime/${name}.ts`,
-        out: `tests/runtime/${name}`,
-      })),
-    ],
+    entryPoints: [...entries, ...programs],
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -153,33 +165,26 @@ async function bundle(files: readonly string[], folder: string): Promise<void> {
   await stop();
   await mustRun("cp", ["-r", `${root}tests/fixtures`, `${folder}/tests/`]);
   await mustRun("cp", [`${root}deno.json`, folder]);
+  return entries.map(({ out }) => `${out}.mjs`);
 }
 
-/** What is run, and on how many cores. */
-interface NodeRun {
-  readonly files: readonly string[];
-  readonly folder: string;
-  readonly cores: number;
-}
-
-/** Runs the suites on one version. */
-async function test(
-  node: string,
-  { files, folder, cores }: NodeRun,
-): Promise<{ passed: number; failed: number }> {
+/** Runs the suites on one version, each share in a process of its own. */
+async function test(node: string, modules: readonly string[], folder: string): Promise<Counts> {
   const version = (await mustRun(node, ["--version"])).trim();
   const started = performance.now();
-  const modules = files.map((file) => file.replace(/\.ts$/, ".mjs"));
-  const options = ["--test", "--test-reporter=tap", "--enable-source-maps", "--test-timeout=240000"];
-  const concurrency = `--test-concurrency=${cores}`;
-  const { code, out, err } = await run(node, [...options, concurrency, ...modules], folder, { NODE_NO_WARNINGS: "1" });
-  const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(out)?.[1] ?? 0);
-  const [passed, failed] = [count("pass"), count("fail") + count("cancelled")];
-  const isBroken = code !== 0 && failed === 0 || passed === 0;
-  if (code !== 0 || isBroken) console.log(`${failuresIn(out)}\n${err}`);
+  const options = ["--test-reporter=tap", "--enable-source-maps"];
+  const counts = await Promise.all(modules.map(async (module) => {
+    const { code, out, err } = await run(node, [...options, module], folder, { NODE_NO_WARNINGS: "1" });
+    const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(out)?.[1] ?? 0);
+    const [passed, failed] = [count("pass"), count("fail") + count("cancelled")];
+    const isBroken = code !== 0 && failed === 0 || passed === 0;
+    if (code !== 0 || isBroken) console.log(`${failuresIn(out)}\n${err}`);
+    return { passed, failed: failed + (isBroken ? 1 : 0) };
+  }));
+  const { passed, failed } = sum(counts);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`Node ${version}: ${files.length} files, ${passed} passed, ${failed} failed (${seconds} s)`);
-  return { passed, failed: failed + (isBroken ? 1 : 0) };
+  console.log(`Node ${version}: ${passed} passed, ${failed} failed (${seconds} s)`);
+  return { passed, failed };
 }
 
 /** Returns the failures of a TAP report. */
@@ -197,12 +202,15 @@ async function filesIn(path: string): Promise<string[]> {
   return files.sort();
 }
 
-/** Adds the counts of runs side by side; with one run at a time, each has all cores. */
-async function testAll(versions: readonly string[], files: readonly string[], folder: string) {
+/** Runs versions side by side. */
+async function testAll(versions: readonly string[], modules: readonly string[], folder: string): Promise<Counts> {
   const nodes = await Promise.all(versions.map(findNode));
-  const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / nodes.length));
-  const counts = await Promise.all(nodes.map((node) => test(node, { files, folder, cores })));
-  return counts.reduce((sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }));
+  return sum(await Promise.all(nodes.map((node) => test(node, modules, folder))));
+}
+
+function sum(counts: readonly Counts[]): Counts {
+  const total = (name: keyof Counts) => counts.reduce((sum, count) => sum + count[name], 0);
+  return { passed: total("passed"), failed: total("failed") };
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -215,15 +223,17 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = await Deno.makeTempDir({ prefix: "modelmesh-node-" });
   try {
     await install(option("package") ?? await pack(folder), folder);
-    await bundle(files, folder);
     // slow suites compete for ports and time
     const turns = isAll ? versions.map((version) => [version]) : [versions];
-    const total = { passed: 0, failed: 0 };
-    for (const turn of turns) {
-      const { passed, failed } = await testAll(turn, files, folder);
-      total.passed += passed;
-      total.failed += failed;
-    }
+    const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / turns[0]!.length));
+    const shared = deal(files.filter((file) => !alone.includes(file)), cores);
+    const modules = await bundle(
+      [...shared, ...alone.filter((file) => files.includes(file)).map((file) => [file])],
+      folder,
+    );
+    const counts: Counts[] = [];
+    for (const turn of turns) counts.push(await testAll(turn, modules, folder));
+    const total = sum(counts);
     console.log(`${total.passed} passed, ${total.failed} failed`);
     return total.failed === 0 ? 0 : 1;
   } finally {

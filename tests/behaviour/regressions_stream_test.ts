@@ -192,6 +192,7 @@ describe("A connector that ignores its signal while a stream warms up", () => {
     await using client = clientOfOwn({ stream: () => events }, time);
     const call = client.chat.completions.create({ messages, stream: true }, { timeout: 3500 });
     const failed = assertRejects(() => call, DeadlineError);
+    await until(() => seen.reads > 0, "the stream is read");
     await time.advance(3500);
     await failed;
     await time.advance(10_000);
@@ -205,6 +206,7 @@ describe("A connector that ignores its signal while a stream warms up", () => {
     await using client = clientOfOwn({ stream: () => events }, time);
     const call = client.chat.completions.create({ messages, stream: true }, { timeout: 3500 });
     const failed = assertRejects(() => call, DeadlineError);
+    await until(() => seen.reads > 0, "the stream is read");
     await time.advance(3500);
     await failed;
     await breathe();

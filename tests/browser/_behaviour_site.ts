@@ -35,17 +35,16 @@ const machine: Plugin = {
 };
 
 /**
- * Bundles suites, each into one script: what is imported later is there at once, as it is on a server.
+ * Bundles suites into one script, of which a page runs the one that it is titled after: what is imported later is
+ * there at once, as it is on a server.
  *
  * @param files Their paths in the repository.
- * @returns By path on the site: the text of each script.
  */
-export async function bundleSuites(files: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function bundleSuites(files: readonly string[]): Promise<Uint8Array> {
+  const suites = files.map((file) => `${JSON.stringify(file)}: () => import("./${file}"),`).join("\n");
   const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: [...files],
+    stdin: { contents: `await ({\n${suites}\n})[document.title]();`, resolveDir: root },
     outdir: "/",
-    outbase: root,
     bundle: true,
     format: "esm",
     platform: "browser",
@@ -55,24 +54,23 @@ export async function bundleSuites(files: readonly string[]): Promise<ReadonlyMa
     write: false,
     logLevel: "silent", // what fails is thrown
   }).finally(stop);
-  return new Map(outputFiles.map(({ path, contents }) => [path, contents]));
+  return outputFiles[0]!.contents;
 }
 
 /**
  * Starts a site with one page, which loads a suite.
  *
  * @param file The suite's path in the repository.
- * @param scripts All suites, bundled.
+ * @param script All suites, bundled.
  */
-export async function startSuiteSite(file: string, scripts: ReadonlyMap<string, Uint8Array>): Promise<Site> {
+export async function startSuiteSite(file: string, script: Uint8Array): Promise<Site> {
   const page = `<!doctype html>
 <title>${file}</title>
 <link rel="icon" href="data:,">
-<script type="module" src="/${file.replace(/\.ts$/, ".js")}"></script>`;
+<script type="module" src="/suites.js"></script>`;
   const { port, close } = await startUpstream(({ path }): Behaviour => {
     if (path === "/") return whole(200, page, "text/html; charset=utf-8", { "content-security-policy": noEval });
-    const script = scripts.get(path);
-    return script === undefined ? status(404) : whole(200, script, javascript);
+    return path === "/suites.js" ? whole(200, script, javascript) : status(404);
   });
   return { port, [Symbol.asyncDispose]: close };
 }

@@ -55,6 +55,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/completions_test.ts`]: {
     "POST /v1/completions > serves the official client": sdk,
   },
+  [`${b}/compressed_bodies_test.ts`]: server,
   [`${b}/connector_packages_refused_test.ts`]: files,
   [`${b}/connector_packages_test.ts`]: files,
   [`${b}/client_mesh_config_test.ts`]: environment,
@@ -125,6 +126,15 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
       refused,
   },
   [`${b}/kept_config_test.ts`]: files,
+  [`${b}/heartbeat_test.ts`]: {
+    "A stream without content after ten seconds > stops its call when the client leaves: chat": server,
+    "A stream without content after ten seconds > stops its call when the client leaves: completions": server,
+    "A stream without content after ten seconds > stops its call when the client leaves: two prompts": server,
+    "A stream without content after ten seconds > stops its call when the client leaves: messages": server,
+    "A stream without content after ten seconds > stops its call when the client leaves: responses": server,
+    "A stream without content after ten seconds > stops its call when the client leaves: gemini": server,
+    "A stream without content after ten seconds > stops its call when the client leaves: gemini's array": server,
+  },
   [`${b}/listed_names_test.ts`]: vendor,
   [`${b}/literal_tokens_test.ts`]: vendor,
   [`${b}/load_test.ts`]: processes,
@@ -176,6 +186,33 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "Combined parameters of a tool > are one object at aws.bedrock.v1": vendor,
     "Arguments of an earlier call that are not a JSON object > reach aws.bedrock.v1 as an object": vendor,
   },
+  [`${b}/vendor_parameters_test.ts`]: {
+    "What Gemini CLI always sends reaches no vendor that does not know it > azure.openai.v1: top_k and a fifth stop sequence, whole":
+      vendor,
+    "What Gemini CLI always sends reaches no vendor that does not know it > azure.openai.v1: top_k and a fifth stop sequence, streamed":
+      vendor,
+    "What Gemini CLI always sends reaches no vendor that does not know it > cerebras.api.v1: top_k and a fifth stop sequence, whole":
+      vendor,
+    "What Gemini CLI always sends reaches no vendor that does not know it > cerebras.api.v1: top_k and a fifth stop sequence, streamed":
+      vendor,
+    "Reasoning models that the catalogue does not know > azure.openai.v1 our-gpt-9 gets max_completion_tokens and no temperature":
+      vendor,
+    "Reasoning models that the catalogue does not know > azure.openai.v1 production gets max_completion_tokens and no temperature":
+      vendor,
+    "Reasoning models that the catalogue does not know > are not those of an earlier generation: gpt-4o-2031-01-01":
+      vendor,
+    "Reasoning models that the catalogue does not know > are not those of an earlier generation: gpt-4.1-nova": vendor,
+    "Reasoning models that the catalogue does not know > are not those of an earlier generation: chatgpt-4o-latest":
+      vendor,
+    "Reasoning models that the catalogue does not know > are not those of an earlier generation: gpt-3.5-turbo-1106":
+      vendor,
+    "Reasoning models that the catalogue does not know > are not those of an earlier generation: ft:gpt-4o-mini:acme::1":
+      vendor,
+    "Reasoning models that the catalogue does not know > nor those that the configuration says cannot reason": vendor,
+    "A reasoning effort > goes as high as the vendor goes": vendor,
+  },
+  [`${b}/vendor_queries_test.ts`]: vendor,
+  [`${b}/vendor_roles_test.ts`]: vendor,
   [`${b}/resource_lack_test.ts`]: server,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
@@ -227,3 +264,27 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/waiting_memory_test.ts`]: server,
   [`${b}/work_test.ts`]: "counts the work of a server's request; what stands in for its sockets works, too",
 };
+
+/**
+ * Suites whose tests are many and depend little on the runtime, such as every failure in every dialect: `task
+ * test:nightly` runs them in pages, the gate runs the others.
+ */
+export const slowInPages: readonly string[] = [
+  "add_provider",
+  "dialects_failover",
+  "dialects_parameters",
+  "failover_dialects",
+  "native_only",
+  "narrowing",
+  "odd_usage",
+  "priority_tiers",
+  "probe_refused",
+  "sessions",
+  "strategies",
+  "suspended_process",
+  "transitions_back",
+  "transitions_calendar",
+  "transitions",
+  "vendor_variations",
+  "wall_clock",
+].map((name) => `${b}/${name}_test.ts`);
