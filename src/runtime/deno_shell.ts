@@ -26,7 +26,16 @@ const lastWaitMs = 1_000;
 /** Delay before a server that has failed is started again, ms. */
 const restartMs = 100;
 
+/** Deno (2.9.6) panics if it sets up signals for the first time when no descriptor is left: this does it before. */
+function setUpSignals(): void {
+  if (Deno.build.os === "windows") return;
+  const ignore = () => {};
+  Deno.addSignalListener("SIGWINCH", ignore);
+  Deno.removeSignalListener("SIGWINCH", ignore);
+}
+
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
+  setUpSignals();
   // Deno (2.9.6) shares a port only through Node's sockets, unless it has --unstable-net
   if (options.listener === "node" || options.tls !== undefined || isWorker()) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
