@@ -41,14 +41,14 @@ function excludedFrom(titles: readonly string[], list: readonly string[]): Reado
 }
 
 /** What a suite runs with. */
-interface Surroundings {
+interface SuiteContext {
   readonly script: Uint8Array;
   readonly browser: Browser;
   readonly test: Deno.TestContext;
 }
 
 /** Runs every test of a suite in a page, but those that are excluded by title. */
-async function runSuite(file: string, { script, browser, test }: Surroundings): Promise<void> {
+async function runSuite(file: string, { script, browser, test }: SuiteContext): Promise<void> {
   await using site = await startSuiteSite(file, script);
   await using relay = new Relay();
   const functions = { relay: (call: unknown) => relay.call(call as RelayCall) };

@@ -211,7 +211,6 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "Reasoning models that the catalogue does not know > nor those that the configuration says cannot reason": vendor,
     "A reasoning effort > goes as high as the vendor goes": vendor,
   },
-  [`${b}/vendor_queries_test.ts`]: vendor,
   [`${b}/vendor_roles_test.ts`]: vendor,
   [`${b}/resource_lack_test.ts`]: server,
   [`${b}/responses_sdk_test.ts`]: sdk,
