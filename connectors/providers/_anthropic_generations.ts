@@ -14,6 +14,7 @@ import type { ParameterRules } from "../../src/contracts/provider.ts";
  */
 export const claudeRules: ParameterRules = {
   tool_call_ids: { characters: "word", max_length: 64 },
+  repeated_call_ids: false,
   tool_names: { characters: "word", max_length: 128 },
   blank_stop_sequences: false,
   combined_parameters: false,

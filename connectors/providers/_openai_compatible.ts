@@ -113,8 +113,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
-      const { readWhole } = await nativeReaderOf(request.native);
-      return await readWhole(await this.#postNative(request, options));
+      const reader = await nativeReaderOf(request.native);
+      return await reader.readWhole(await this.#postNative(request, options, reader));
     }
     const bytes = await readBytes(await this.#post(request, options));
     const body = completionOf(parseObject(decoder.decode(bytes)));
@@ -184,14 +184,18 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const { readEvents } = await nativeReaderOf(request.native!);
-    yield* readEvents(this.#postNative(request, options), createDefaults(request, this.#runtime));
+    const reader = await nativeReaderOf(request.native!);
+    yield* reader.readEvents(this.#postNative(request, options, reader), createDefaults(request, this.#runtime));
   }
 
-  #postNative({ model, native }: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+  #postNative(
+    { model, native }: CompletionRequest,
+    options: CallOptions,
+    { withAcceptedIds }: NativeReader,
+  ): Promise<UpstreamResponse> {
     const { dialect, text } = native!;
     const url = this.#vendor.address?.(dialect, model.id) ?? `${this.#baseUrl}/${dialect}`;
-    return this.#send({ url, body: text }, options);
+    return this.#send({ url, body: withAcceptedIds?.(text) ?? text }, options);
   }
 
   /** Sends a request with the API key. Throws if the response status is not a success. */
@@ -219,6 +223,8 @@ function dialectsOf(vendor: OpenAiCompatible, { baseUrl: given, config }: Provid
 
 /** Reads responses of a native dialect, which is named by its path. */
 interface NativeReader {
+  /** Replaces ids in a request that the dialect rejects. */
+  withAcceptedIds?(text: string): string;
   readWhole(response: UpstreamResponse): Promise<CompletionResponse>;
   readEvents(opening: Promise<UpstreamResponse>, defaults: CompletionDefaults): AsyncIterable<CompletionChunk>;
 }

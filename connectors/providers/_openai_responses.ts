@@ -17,6 +17,9 @@ import type { CompletionChunk, CompletionResponse } from "../../src/contracts/pr
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
+import { editMembers } from "../../src/util/json_members.ts";
+import { mapItems, mapMembers } from "../../src/util/map_members.ts";
+import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
 import { chunksOf } from "./_chunks.ts";
@@ -36,6 +39,32 @@ const deltaFields: Readonly<Record<string, "content" | "refusal" | "reasoning_co
   "response.reasoning_summary_text.delta": "reasoning_content",
   "response.reasoning_text.delta": "reasoning_content",
 };
+
+/** The API accepts ids of up to 64 characters (fastllm#45). */
+const acceptedIds = { max_length: 64 };
+const longId = /"call_id"\s*:\s*"[^"]{65}/;
+
+/**
+ * Replaces the ids of calls in a request that the API rejects. Those of other models may be longer.
+ *
+ * @param text A JSON object.
+ * @returns The same text if there are none.
+ */
+export function withAcceptedIds(text: string): string {
+  if (!longId.test(text)) return text;
+  const { input } = JSON.parse(text) as JsonObject;
+  const ids = new Set<string>();
+  mapItems(input, (item) =>
+    mapMembers(item, {
+      call_id(id) {
+        if (typeof id === "string") ids.add(id);
+        return id;
+      },
+    }));
+  const renamed = renameIdentifiers(ids, acceptedIds);
+  const accepted = mapItems(input, (item) => mapMembers(item, { call_id: (id) => renamed.get(id as string) ?? id }));
+  return accepted === input ? text : editMembers(text, { input: accepted });
+}
 
 /**
  * Reads a complete response.

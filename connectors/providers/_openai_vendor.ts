@@ -17,6 +17,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import type { FaultReader } from "./_http.ts";
+import { findMistralRules } from "./_mistral_family.ts";
 
 /**
  * Posts a request body to a path relative to the vendor's base URL, such as `embeddings`, with the API key and the
@@ -67,7 +68,10 @@ export interface OpenAiCompatible {
   readonly models?: readonly ModelInfo[] | (() => readonly ModelInfo[]);
   /** Parameter rules that apply to all of its models. */
   readonly parameters?: ParameterRules;
-  /** Returns the parameter rules of a chat model that the catalogue does not know, in addition to `parameters`. */
+  /**
+   * Returns the parameter rules of a chat model that the catalogue does not know, in addition to `parameters`; by default
+   * those of Mistral's models, which many servers offer.
+   */
   readonly findRules?: (model: ModelInfo) => ParameterRules | undefined;
   /** Whether it is a local server. */
   readonly local?: boolean;
@@ -165,7 +169,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
       ...vendor.parameters,
     },
     ownState: [vendor.vendor, ...vendor.ownState ?? []],
-    ...(vendor.findRules === undefined ? {} : { findRules: vendor.findRules }),
+    findRules: vendor.findRules ?? findMistralRules,
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
   };

@@ -3,11 +3,11 @@
  *
  * Source: docs.mistral.ai; mistralai/platform-docs-public#7, avante.nvim#2347 and eca#231 (rejected fields). Efforts,
  * of which the models in the catalogue support two: docs.mistral.ai/capabilities/reasoning/adjustable; reasoning as
- * content parts: litellm#16272. Order of messages: zed#31736, swarmauri-sdk#276; ids of tool calls: mistral-common, which
- * vLLM uses as well.
+ * content parts: litellm#16272.
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
+import { mistralRules } from "./_mistral_family.ts";
 import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/mistral.ts";
@@ -22,9 +22,7 @@ export const mistral: OpenAiCompatible = {
   streamUsage: false,
   parameters: {
     thoughts: "none",
-    system: "first",
-    user_after_tool: false,
-    tool_call_ids: { characters: "alphanumeric", min_length: 9, max_length: 9 },
+    ...mistralRules,
     efforts: {
       minimal: { reasoning_effort: "none" },
       low: { reasoning_effort: "high" },

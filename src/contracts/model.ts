@@ -169,6 +169,11 @@ export interface ParameterRules {
   readonly user_after_tool?: boolean;
   /** The ids of tool calls that the model accepts. Others are replaced in requests to it. */
   readonly tool_call_ids?: IdentifierRule;
+  /**
+   * Whether the model accepts several tool calls with one id in a conversation. If not, later ones get another id.
+   * @default {true}
+   */
+  readonly repeated_call_ids?: boolean;
   /** The names of tools that the model accepts. Others are replaced in requests to it, and restored in its responses. */
   readonly tool_names?: IdentifierRule;
   /**

@@ -9,6 +9,7 @@ import {
   callingLast,
   configOf,
   readSent,
+  rejectionOf,
   replyOf,
   type SentCalls,
   strictBedrock,
@@ -16,18 +17,20 @@ import {
   strictVendors,
   vendorNamed,
 } from "../support/_strict_calls.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { json, startUpstream } from "../support/upstream.ts";
 
 /** What a vendor was sent for a request of a client, and what the client got. */
 interface Exchanged {
   readonly sent: SentCalls;
+  /** The body that the vendor was sent. */
+  readonly body: Json;
   readonly answer: ReadAnswer;
 }
 
 interface Asked {
   readonly dialect: string;
   readonly stream: boolean;
-  readonly request: AgentRequest;
+  readonly request: AgentRequest | { readonly body: Json };
   /** Settings of the model. */
   readonly settings?: Json;
 }
@@ -35,9 +38,11 @@ interface Asked {
 async function exchange(vendor: StrictVendor, { dialect, stream, request, settings }: Asked): Promise<Exchanged> {
   await using upstream = await startUpstream(callingLast(vendor));
   await using proxy = await startTestProxy({ upstreams: {}, config: configOf(vendor, upstream.url, settings) });
-  const answer = await askForCalls(proxy.url, { dialect, stream, body: agentBodies[dialect]!(request) });
+  const body = "body" in request ? request.body : agentBodies[dialect]!(request);
+  const answer = await askForCalls(proxy.url, { dialect, stream, body });
   assertEquals([answer.status, upstream.calls], [200, 1], `${vendor.connector} ${dialect}: ${answer.body}`);
-  return { sent: readSent(vendor, upstream.requests[0]!), answer };
+  const [first] = upstream.requests;
+  return { sent: readSent(vendor, first!), body: first!.json(), answer };
 }
 
 const long = `mcp__${"a".repeat(130)}`;
@@ -65,6 +70,7 @@ describe("Names of tools and ids of calls", () => {
         const sentNames = new Map(sent.tools.map((name, at) => [name, tools[at]]));
         assertEquals(sent.calls.map(({ name }) => sentNames.get(name)), calls.map(({ name }) => name));
         assertEquals(sent.results, sent.calls.map(({ id }) => id!));
+        assertEquals(new Set(sent.results).size, calls.length);
       }
     });
   }
@@ -106,10 +112,66 @@ describe("Names of tools and ids of calls", () => {
     assertEquals([sent.tools, sent.calls[0]!.id], [["github_search", "l_s"], "functions_x_0"]);
   });
 
+  it("of calls that repeat an id are distinct at Claude, each with its results", async () => {
+    const repeated = ["read", "write", "read"].map((name) => ({ id: "functions.f:0", name }));
+    for (const vendor of [vendorNamed("anthropic.claude.v1"), vendorNamed("openai.llm.v1")]) {
+      const [first, second, third] = repeated.map(({ id, name }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: "{}" },
+      }));
+      const result = (content: string) => ({ role: "tool", tool_call_id: "functions.f:0", content });
+      const messages = [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: null, tool_calls: [first, second] },
+        ...[result("1"), result("2")],
+        { role: "assistant", content: null, tool_calls: [third] },
+        result("3"),
+      ];
+      const { sent, body } = await exchange(vendor, {
+        dialect: "chat",
+        stream: false,
+        request: { body: { messages } },
+      });
+      const isClaude = vendor.dialect === "anthropic";
+      assertEquals(new Set(sent.calls.map(({ id }) => id)).size, isClaude ? 3 : 1);
+      assertEquals(sent.results, sent.calls.map(({ id }) => id!));
+      if (isClaude) assertEquals(JSON.stringify(body.messages).match(/"text":"[123]"/g)?.length, 3);
+    }
+  });
+
+  it("of calls in a native request suit the Responses API", async () => {
+    const azure = vendorNamed("azure.openai.v1");
+    const reply = { id: "resp_1", object: "response", status: "completed", model: "gpt-4o", output: [] };
+    await using upstream = await startUpstream((request) => {
+      const items = request.json().input as readonly { call_id?: string }[];
+      return items.some(({ call_id: id = "" }) => id.length > 64)
+        ? rejectionOf(azure, "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64")
+        : json(reply);
+    });
+    await using proxy = await startTestProxy({ upstreams: {}, config: configOf(azure, upstream.url) });
+    const body = agentBodies.responses!({ tools: ["read"], calls: calls.map(({ id }) => ({ id, name: "read" })) });
+    const answer = await askForCalls(proxy.url, { dialect: "responses", stream: false, body });
+    assertEquals(answer.status, 200, answer.body);
+    const items = upstream.requests[0]!.json().input as readonly { type?: string; call_id: string }[];
+    const idsOf = (type: string) => items.flatMap((item) => item.type === type ? [item.call_id] : []);
+    assertEquals(idsOf("function_call"), idsOf("function_call_output"));
+    assertEquals([new Set(idsOf("function_call")).size, idsOf("function_call")[0]], [calls.length, calls[0]!.id]);
+  });
+
   it("of calls that the vendor has made come back unchanged", async () => {
     for (const asked of translatedFor(vendorNamed("mistral.api.v1"))) {
       const { answer } = await exchange(vendorNamed("mistral.api.v1"), { ...asked, request: { tools, calls } });
       assertEquals(answer.calls[0]!.id, "newcall12");
+    }
+  });
+
+  it("suit Mistral's models on other servers", async () => {
+    for (const connector of ["nvidia.nim.v1", "openrouter.gateway.v1", "vllm.local.v1", "openai.compatible.v1"]) {
+      const vendor = { ...vendorNamed("mistral.api.v1"), connector, model: "mistralai/devstral-small-2512" };
+      const request = { tools: ["read"], calls: calls.map(({ id }) => ({ id, name: "read" })), text: "And now b?" };
+      const { sent } = await exchange(vendor, { dialect: "messages", stream: true, request });
+      assertEquals(sent.roles.slice(-2), ["assistant", "user"], connector);
     }
   });
 

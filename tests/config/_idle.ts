@@ -82,6 +82,7 @@ export const idle: readonly Idle[] = [
   [{}, "models.voice.parameters.blank_stop_sequences", false],
   [{}, "models.voice.parameters.user_after_tool", false],
   [{}, "models.voice.parameters.tool_call_ids", { characters: "word" }],
+  [{}, "models.voice.parameters.repeated_call_ids", false],
   [{}, "models.voice.parameters.tool_names", { characters: "word" }],
   [{}, "models.voice.parameters.invalid_arguments", false],
   [{}, "models.voice.parameters.combined_parameters", false],

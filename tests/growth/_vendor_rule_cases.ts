@@ -3,7 +3,8 @@
  * @module
  */
 import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
-import type { JsonObject } from "../../src/contracts/openai.ts";
+import { withAcceptedIds } from "../../connectors/providers/_openai_responses.ts";
+import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import { replaceNames, restoreNames } from "../../src/pipeline/client_names.ts";
 import { withCalls } from "../../src/pipeline/operations/_chat_calls.ts";
 import { completeSchema } from "../../src/util/complete_schema.ts";
@@ -23,6 +24,13 @@ const identifiers: Readonly<Record<string, (size: number) => readonly string[]>>
   "ids that are equal": (size) => times(size, () => "a:b"),
   "a long id": (size) => [":".repeat(20 * size)],
 };
+
+/** A conversation whose calls have one id. */
+const equalIds = (size: number) =>
+  times(size, () => [
+    { role: "assistant", tool_calls: times(2, () => ({ id: "call_0", function: { name: "f", arguments: "{" } })) },
+    ...times(2, () => ({ role: "tool", tool_call_id: "call_0", content: "" })),
+  ]).flat() as unknown as ChatMessage[];
 
 /** Parameters of a tool, by what there is much of. */
 const schemas: Readonly<Record<string, (size: number) => JsonObject>> = {
@@ -77,10 +85,17 @@ export const vendorRuleCases: readonly GrowthCase[] = [
       input,
       work: (body) => [
         replaceNames(body, { tool_names: { ...word, starts_with_letter: true }, tool_call_ids: nine }),
-        withCalls(body.messages, { user_after_tool: false, invalid_arguments: false }),
+        withCalls(body.messages, { user_after_tool: false, invalid_arguments: false, repeated_call_ids: false }),
       ],
     })
   ),
+  prepared({
+    covers: ["src/pipeline/operations/_chat_calls.ts#withCalls"],
+    what: "calls with one id",
+    size: 500,
+    input: equalIds,
+    work: (messages) => withCalls(messages, { repeated_call_ids: false }),
+  }),
   prepared({
     covers: ["src/pipeline/client_names.ts#restoreNames"],
     what: "calls",
@@ -100,6 +115,13 @@ export const vendorRuleCases: readonly GrowthCase[] = [
       work: (schema) => completeSchema(mergeParameters(schema)),
     })
   ),
+  prepared({
+    covers: ["connectors/providers/_openai_responses.ts#withAcceptedIds"],
+    what: "calls",
+    size: 1_000,
+    input: (size) => JSON.stringify({ input: times(size, (at) => ({ call_id: `${"x".repeat(70)}${at}` })) }),
+    work: withAcceptedIds,
+  }),
   ...Object.entries(messages).map(([what, input]) =>
     prepared({
       covers: ["connectors/providers/_anthropic_native.ts#nativeText"],

@@ -184,7 +184,7 @@ export function findFault({ ids, names, dialect }: StrictVendor, sent: SentCalls
   const all = [...calls.map(({ id }) => id!), ...results];
   const id = ids && all.find((one) => !ids.test(one));
   if (id !== undefined) return `Tool call id was ${id} but must match the pattern ${ids}`;
-  if (dialect === "openai" || dialect === "bedrock" || dialect === "anthropic") {
+  if (dialect === "bedrock" || dialect === "anthropic") {
     if (new Set(calls.map(({ id }) => id)).size < calls.length) return "`tool_use` ids must be unique";
   }
   const orphan = results.find((one) => !calls.some((call) => call.id === one));

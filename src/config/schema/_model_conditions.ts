@@ -37,7 +37,7 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
     [
       ...["rename", "fill", "fill_with_tools", "efforts", "thoughts", "cache_control"],
       ...["refuse_with_tools", "max_stop_sequences", "blank_stop_sequences", "developer_role", "system"],
-      ...["user_after_tool", "tool_call_ids", "tool_names", "invalid_arguments"],
+      ...["user_after_tool", "tool_call_ids", "repeated_call_ids", "tool_names", "invalid_arguments"],
       ...["combined_parameters", "incomplete_schemas"],
     ].map((name) => `parameters.${name}`),
     ["chat"],

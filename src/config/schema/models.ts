@@ -172,6 +172,8 @@ const parameters = () =>
     user_after_tool: flag(),
     /** Accepted ids of tool calls. Others are replaced in requests. The connector decides by default. */
     tool_call_ids: identifiers(),
+    /** Whether ids of tool calls may be repeated. Otherwise later calls get another id. The connector decides by default. */
+    repeated_call_ids: flag(),
     /** Accepted names of tools. Others are replaced in requests, and restored in answers. The connector decides by default. */
     tool_names: identifiers(),
     /**

@@ -6,26 +6,28 @@ import type { ChatMessage } from "../../contracts/openai.ts";
 import type { ParameterRules } from "../../contracts/provider.ts";
 import { findObject, parseArguments } from "../../util/call_arguments.ts";
 import { mapItems, mapMembers } from "../../util/map_members.ts";
+import { withDistinctIds } from "./_chat_call_ids.ts";
 
 /** Stands between the results of tools and a user message. */
 const acknowledgement: ChatMessage = { role: "assistant", content: "OK." };
 
 /**
- * Inserts an assistant message where a user message follows results, and replaces arguments that are not a JSON object,
- * as the model's rules require.
+ * Inserts an assistant message where a user message follows results, and replaces repeated ids of calls and arguments
+ * that are not a JSON object, as the model's rules require.
  *
  * @param messages The conversation.
  * @returns The same list if nothing changes.
  */
 export function withCalls(
   messages: ChatMessage[],
-  { user_after_tool: mayFollow, invalid_arguments: mayBeInvalid }: Pick<
+  { user_after_tool: mayFollow, invalid_arguments: mayBeInvalid, repeated_call_ids: mayRepeat }: Pick<
     ParameterRules,
-    "user_after_tool" | "invalid_arguments"
+    "user_after_tool" | "invalid_arguments" | "repeated_call_ids"
   >,
 ): ChatMessage[] {
   const ordered = mayFollow === false && messages.some(followsResult) ? messages.flatMap(separated) : messages;
-  return mayBeInvalid === false ? mapItems(ordered, withArguments) as ChatMessage[] : ordered;
+  const distinct = mayRepeat === false ? withDistinctIds(ordered) : ordered;
+  return mayBeInvalid === false ? mapItems(distinct, withArguments) as ChatMessage[] : distinct;
 }
 
 function followsResult({ role }: ChatMessage, index: number, messages: readonly ChatMessage[]): boolean {
