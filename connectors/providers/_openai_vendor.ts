@@ -17,7 +17,6 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import type { FaultReader } from "./_http.ts";
-import { findMistralRules } from "./_mistral_family.ts";
 
 /**
  * Posts a request body to a path relative to the vendor's base URL, such as `embeddings`, with the API key and the
@@ -139,6 +138,20 @@ export const openAiTools: ParameterRules = {
 };
 
 /**
+ * What Mistral's models accept: its API, and servers with mistral-common or the models' chat templates.
+ *
+ * Sources: order of messages: zed#31736, swarmauri-sdk#276, hermes-agent#20154 (NVIDIA), crush#279 (OpenRouter); ids of tool
+ * calls: mistral-common, which vLLM uses as well.
+ */
+export const mistralRules: ParameterRules = {
+  system: "first",
+  user_after_tool: false,
+  tool_call_ids: { characters: "alphanumeric", min_length: 9, max_length: 9 },
+};
+
+const mistralFamily = /mistral|ministral|magistral|mixtral|pixtral|codestral|devstral/i;
+
+/**
  * The declaration of a vendor's connector. Its model list is evaluated on first access.
  *
  * @param vendor The vendor's declaration.
@@ -169,7 +182,7 @@ export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
       ...vendor.parameters,
     },
     ownState: [vendor.vendor, ...vendor.ownState ?? []],
-    findRules: vendor.findRules ?? findMistralRules,
+    findRules: vendor.findRules ?? (({ id }) => mistralFamily.test(id) ? mistralRules : undefined),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
   };

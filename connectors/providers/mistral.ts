@@ -7,9 +7,8 @@
  * @module
  */
 import { knownModels } from "./_catalogue.ts";
-import { mistralRules } from "./_mistral_family.ts";
 import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { mistralRules, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/mistral.ts";
 
 /** Mistral. */
