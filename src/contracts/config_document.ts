@@ -775,6 +775,8 @@ export interface ModelDocument {
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
+    /** Whether ids of tool calls may be repeated. Otherwise later calls get another id. The connector decides by default. */
+    readonly repeated_call_ids?: boolean | SecretReference;
     /** Accepted names of tools. Others are replaced in requests, and restored in answers. The connector decides by default. */
     readonly tool_names?: {
       /** Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`. */
