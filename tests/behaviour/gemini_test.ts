@@ -214,6 +214,39 @@ describe("the content of Gemini's dialect", () => {
     });
   });
 
+  it("converts the types of Gemini's schemas in JSON Schema, too, at any depth", async () => {
+    const google = {
+      type: "OBJECT",
+      properties: {
+        type: { type: "STRING", enum: ["OBJECT"], default: null },
+        list: { type: ["ARRAY", "NULL"], prefixItems: [{ type: "INTEGER" }], items: { $ref: "#/$defs/item" } },
+        more: { oneOf: [{ type: "NUMBER" }, { const: { type: "BOOLEAN" } }] },
+      },
+      additionalProperties: { type: "BOOLEAN" },
+      $defs: { item: { type: "OBJECT", examples: [{ type: "STRING" }] } },
+    };
+    const plain = {
+      type: "object",
+      properties: {
+        type: { type: "string", enum: ["OBJECT"], default: null },
+        list: { type: ["array", "null"], prefixItems: [{ type: "integer" }], items: { $ref: "#/$defs/item" } },
+        more: { oneOf: [{ type: "number" }, { const: { type: "BOOLEAN" } }] },
+      },
+      additionalProperties: { type: "boolean" },
+      $defs: { item: { type: "object", examples: [{ type: "STRING" }] } },
+    };
+    await using scene = await stage({ a: ok() });
+    const tools = [{
+      functionDeclarations: [{ name: "a", parametersJsonSchema: google }, { name: "b", parameters: google }],
+    }];
+    for (const name of ["responseSchema", "responseJsonSchema"]) {
+      const generationConfig = { responseMimeType: "application/json", [name]: google };
+      await ask(scene, "generateContent", { body: { ...hello, tools, generationConfig } });
+      const { tools: sent, response_format: format } = scene.upstreams.a!.requests.at(-1)!.json();
+      const schemas = sent.map((tool: { function: { parameters: unknown } }) => tool.function.parameters);
+      assertEquals([...schemas, format.json_schema.schema], [plain, plain, plain]);
+    }
+  });
   it("gives back what a model of another vendor bound to its call, in a signature", async () => {
     const state = { acme: { seal: "s1" } };
     const toolCall = { id: "t1", type: "function", function: { name: "f", arguments: "{}" }, extra_content: state };

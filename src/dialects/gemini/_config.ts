@@ -81,8 +81,8 @@ function formatOf(config: JsonObject, position: Position): ChatCompletionRequest
   if (responseSchema === undefined && responseJsonSchema === undefined) return { type: "json_object" };
   const schema = responseJsonSchema !== undefined
     ? position.member("responseJsonSchema").object(responseJsonSchema)
-    : jsonSchemaOf(position.member("responseSchema").object(responseSchema));
-  return { type: "json_schema", json_schema: { name: "response", schema } };
+    : position.member("responseSchema").object(responseSchema);
+  return { type: "json_schema", json_schema: { name: "response", schema: jsonSchemaOf(schema) } };
 }
 
 /** Without thinking, no effort is set: not every model supports the parameter. */

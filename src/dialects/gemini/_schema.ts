@@ -1,6 +1,6 @@
 /**
- * Converts Gemini's schemas, a subset of OpenAPI 3.0, to JSON Schema. Shared keywords are unchanged, so that JSON
- * Schema passes through.
+ * Converts Gemini's schemas, a subset of OpenAPI 3.0, to JSON Schema. JSON Schema passes through; Google's API also
+ * accepts the types of its own schemas there (`OBJECT`), which its clients send.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -14,12 +14,20 @@ const counts: ReadonlySet<string> = new Set([
 /** Keywords without a meaning in JSON Schema. */
 const own: ReadonlySet<string> = new Set(["propertyOrdering", "example", "nullable"]);
 
+/** Keywords whose values are data, in which nothing is a keyword. */
+const data: ReadonlySet<string> = new Set(["const", "default", "enum", "examples"]);
+
+/** Keywords with a schema for each of their members. */
+const groups: ReadonlySet<string> = new Set([
+  ...["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"],
+]);
+
 const snakeCase = /_([a-z])/g;
 
 /**
  * Converts a schema.
  *
- * @param schema A Gemini schema, in camelCase or snake_case.
+ * @param schema A Gemini schema, in camelCase or snake_case, or JSON Schema.
  */
 export function jsonSchemaOf(schema: JsonObject): JsonObject {
   const fields = Object.fromEntries(
@@ -28,7 +36,7 @@ export function jsonSchemaOf(schema: JsonObject): JsonObject {
     ) => [name.replace(snakeCase, (_, letter) => letter.toUpperCase()), value]),
   );
   const kept = Object.entries(fields).filter(([name, value]) =>
-    !own.has(name) && value !== null && value !== "TYPE_UNSPECIFIED"
+    !own.has(name) && (value !== null || data.has(name)) && value !== "TYPE_UNSPECIFIED"
   );
   const result: JsonObject = Object.fromEntries(kept.map(([name, value]) => [name, keyword(name, value)]));
   if (result.format === "enum" || result.format === "") delete result.format;
@@ -36,16 +44,21 @@ export function jsonSchemaOf(schema: JsonObject): JsonObject {
 }
 
 function keyword(name: string, value: unknown): unknown {
-  if (name === "type" && typeof value === "string") return value.toLowerCase();
+  if (name === "type") return Array.isArray(value) ? value.map(toTypeName) : toTypeName(value);
   if (counts.has(name) && typeof value === "string") return Number(value);
-  if (name === "items" && isObject(value)) return jsonSchemaOf(value);
-  if (name === "anyOf" && Array.isArray(value)) return value.map((one) => isObject(one) ? jsonSchemaOf(one) : one);
-  if (name === "properties" && isObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([property, inner]) => [property, isObject(inner) ? jsonSchemaOf(inner) : inner]),
-    );
+  if (data.has(name)) return value;
+  if (groups.has(name) && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, withPlainSchema(inner)]));
   }
-  return value;
+  return Array.isArray(value) ? value.map(withPlainSchema) : withPlainSchema(value);
+}
+
+function withPlainSchema(value: unknown): unknown {
+  return isObject(value) ? jsonSchemaOf(value) : value;
+}
+
+function toTypeName(type: unknown): unknown {
+  return typeof type === "string" ? type.toLowerCase() : type;
 }
 
 function nullable(schema: JsonObject): JsonObject {

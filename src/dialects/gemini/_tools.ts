@@ -54,7 +54,7 @@ function functionOf(declaration: unknown, position: Position): Tool {
       name: position.member("name").required(name),
       ...(described === undefined ? {} : { description: described }),
       parameters: schema !== undefined
-        ? position.member("parametersJsonSchema").object(schema)
+        ? jsonSchemaOf(position.member("parametersJsonSchema").object(schema))
         : parameters !== undefined
         ? jsonSchemaOf(position.member("parameters").object(parameters))
         : { type: "object", properties: {} },
