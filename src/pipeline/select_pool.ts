@@ -57,6 +57,31 @@ export function modelsOfPools(pools: ReadonlySet<string>, registry: Registry): R
   return models;
 }
 
+/**
+ * Finds the models that a name stands for, without creating a pool.
+ *
+ * @param name A pool, an alias, a capability or a model.
+ * @param request The request, whose client may have its own pools.
+ * @returns Undefined if the client may not use the name, or nothing has it.
+ */
+export function findServed(
+  name: string,
+  { client }: Pick<RoutedRequest, "client">,
+  registry: Registry,
+): readonly ModelEntry[] | undefined {
+  const target = findTarget(name, registry);
+  const pools = client?.pools;
+  if (target?.kind === "models") {
+    const own = pools && modelsOfPools(pools, registry);
+    const models = own === undefined ? target.models : target.models.filter((model) => own.has(model));
+    return models.length === 0 ? undefined : models;
+  }
+  if (target === undefined) return undefined;
+  const pool = target.kind === "pool" ? target.pool.name : registry.tree.shortName(target.path);
+  if (pools !== undefined && !pools.has(pool)) return undefined;
+  return target.kind === "pool" ? target.pool.members.map(({ model }) => model) : registry.pooledAt(target.path);
+}
+
 /** Undefined for an unknown or ambiguous name: the error might name what a client does not have. */
 function findTarget(name: string, registry: Registry): Target | undefined {
   try {

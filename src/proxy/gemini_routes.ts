@@ -8,6 +8,8 @@ import { addressOf, methods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiEmbedding } from "../dialects/gemini/embedding.ts";
 import { gemini } from "../dialects/gemini/gemini.ts";
 import { listedModel } from "../dialects/gemini/model_list.ts";
+import { findServed } from "../pipeline/select_pool.ts";
+import type { ListedEntry } from "../registry/model_list.ts";
 import { countRoute } from "./count_route.ts";
 import { dialectRoute, embeddingRoute } from "./dialect_route.ts";
 import { HttpError } from "./error_body.ts";
@@ -33,15 +35,14 @@ export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainR
   const known = methods.find((name) => name === method);
   if (known !== undefined) return entries[known].handle(exchange);
   if (model === undefined || method !== undefined) throw unknownPath(exchange);
-  if (model !== "") return json(toGeminiModel(listedFor(exchange, model).id, exchange), { headers });
-  return json({ models: listFor(exchange).data.map(({ id }) => toGeminiModel(id, exchange)) }, { headers });
+  if (model !== "") return json(toGeminiModel(listedFor(exchange, model), exchange), { headers });
+  return json({ models: listFor(exchange).data.map((entry) => toGeminiModel(entry, exchange)) }, { headers });
 }
 
-function toGeminiModel(id: string, { mesh: { registry } }: Exchange): JsonObject {
-  const pool = registry.pool(id);
-  if (pool !== undefined) return listedModel({ id, leaves: pool.members.flatMap(({ model }) => model.leaves) });
-  const { leaves, info: { constraints } } = registry.model(id)!;
-  return listedModel({ id, leaves, constraints });
+function toGeminiModel({ id, mesh: { type } }: ListedEntry, { client, mesh: { registry } }: Exchange): JsonObject {
+  const models = findServed(id, { client }, registry) ?? [];
+  const constraints = type === "model" ? models[0]?.info.constraints : undefined;
+  return listedModel({ id, leaves: models.flatMap(({ leaves }) => leaves), constraints });
 }
 
 function unknownPath({ path, request: { method } }: Exchange): HttpError {

@@ -3,7 +3,7 @@
  * @module
  */
 import { ModelNotFoundError } from "../errors.ts";
-import { modelsOfPools } from "../pipeline/select_pool.ts";
+import { findServed, modelsOfPools } from "../pipeline/select_pool.ts";
 import { type ListedEntry, type ModelList, modelList } from "../registry/model_list.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -13,8 +13,9 @@ export function listFor({ mesh, client }: Exchange): ModelList {
   const pools = client?.pools;
   if (pools === undefined) return { object, data };
   const models = new Set([...modelsOfPools(pools, mesh.registry)].map(({ name }) => name));
-  const isOwn = (name: string) => pools.has(name) || models.has(name);
-  return { object, data: data.filter(({ id, mesh }) => isOwn(mesh.type === "alias" ? mesh.target : id)) };
+  const isOwn = ({ id, mesh: { type } }: ListedEntry) =>
+    type === "alias" ? findServed(id, { client }, mesh.registry) !== undefined : pools.has(id) || models.has(id);
+  return { object, data: data.filter(isOwn) };
 }
 
 /**

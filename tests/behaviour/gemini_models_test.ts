@@ -65,6 +65,29 @@ describe("what else Gemini's dialect has", () => {
     assertEquals([missing.status, missing.body.error.status], [404, "NOT_FOUND"]);
   });
 
+  it("lists aliases with the methods of what they stand for, and creates no pool", async () => {
+    const aliases = {
+      one: "pool",
+      two: "a",
+      three: "upstream-id",
+      four: "upstream-id-2026-01-01",
+      five: "code-generation",
+    };
+    await using scene = await stage({ a: ok() }, { models: { a: { model: "upstream-id" } }, config: { aliases } });
+    const get = async (path: string) => await (await fetch(`${scene.proxy.url}/v1beta/models${path}`)).json();
+    const { models } = await get("");
+    const names = Object.keys(aliases);
+    for (const name of names) {
+      const own = name === "five" ? [] : ["generateContent", "countTokens"]; // no model can do that
+      const listed = { name: `models/${name}`, version: "1", displayName: name, supportedGenerationMethods: own };
+      assertEquals([models.find((one: { name: string }) => one.name === listed.name), await get(`/${name}`)], [
+        listed,
+        listed,
+      ]);
+    }
+    assertEquals(Object.keys(scene.proxy.mesh.poolStatus()), ["pool"]);
+  });
+
   it("is below /v1 as well, where its newer clients ask, beside OpenAI's list", async () => {
     await using scene = await stage({ a: ok() }, { tokens: ["secret"] });
     const get = async (path: string, headers: Record<string, string>) => {

@@ -184,4 +184,28 @@ describe("The names of models elsewhere", () => {
     }
     assertEquals(statuses, [200, 200, 404]);
   });
+
+  it("in the list for a client with pools are the aliases that it may use, whatever they stand for", async () => {
+    await using upstream = await startServers();
+    const token = "a-token-of-16-chars";
+    await using proxy = await startTestProxy({
+      upstreams: { a: upstream.url, b: upstream.url },
+      config: {
+        models: {
+          a: { provider: "a", model: "id", capabilities: ["chat-completion"] },
+          b: { provider: "b", capabilities: ["chat-completion"] },
+        },
+        pools: { "chat-completion": { models: ["a"] }, other: { models: ["b"] } },
+        aliases: { one: "id", two: "generation.text-generation.chat-completion", three: "b", four: "other" },
+        proxy: { auth: { tokens: [{ token, name: "app", pools: ["chat-completion"] }] } },
+      },
+    });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const { data } = await (await fetch(`${proxy.url}/v1/models`, { headers })).json();
+    assertEquals(data.map(({ id }: { id: string }) => id), ["chat-completion", "one", "two", "a"]);
+    for (const model of ["one", "two"]) {
+      const response = await proxy.chat({}, { headers, body: JSON.stringify({ model, messages }) });
+      assertEquals(response.status, 200, await response.text());
+    }
+  });
 });

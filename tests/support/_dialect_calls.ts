@@ -155,13 +155,27 @@ interface Asked {
  * @param asked The dialect, whether to stream, and what differs.
  */
 export async function askForCalls(url: string, { dialect, stream, body: own }: Asked): Promise<ReadAnswer> {
-  const { path, body, read, gather } = clientDialects[dialect]!;
+  const { path, body } = clientDialects[dialect]!;
   const streaming = stream && dialect !== "gemini" ? { stream } : {};
   const response = await fetch(url + path(stream), {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ ...body, ...own, ...streaming }),
   });
+  return await readAnswer(response, { dialect, stream });
+}
+
+/**
+ * Reads an answer.
+ *
+ * @param response The response to a request.
+ * @param asked The dialect, and whether it was to stream.
+ */
+export async function readAnswer(
+  response: Response,
+  { dialect, stream }: { readonly dialect: string; readonly stream: boolean },
+): Promise<ReadAnswer> {
+  const { read, gather } = clientDialects[dialect]!;
   const { status } = response;
   const text = await response.text();
   if (status !== 200) return { status, calls: [], text: "", end: undefined, body: text };

@@ -65,8 +65,9 @@ const openai: DialectFacts = {
   answer: ({ id, pieces = hello, calls, thoughts, stop, usage, gate, cut, failsAfter } = {}) =>
     answer({
       ...(id === undefined ? {} : { id }),
+      ...(calls === undefined || pieces !== hello && pieces.length > 0 ? { text: pieces.join(""), pieces } : {}),
       ...(calls === undefined
-        ? { text: pieces.join(""), pieces }
+        ? {}
         : { toolCalls: calls.map(({ id, name, input }) => ({ id, name, arguments: JSON.stringify(input) })) }),
       ...(thoughts === undefined ? {} : { reasoning: thoughts }),
       ...(stop === undefined ? {} : { finishReason: stop }),

@@ -3,10 +3,13 @@
  * @module
  */
 import { anthropicError, type Dialect, googleError } from "./_dialects.ts";
-import { type Behaviour, type ReceivedRequest, type Script, status } from "./upstream.ts";
+import { type Behaviour, type ReceivedRequest, status } from "./upstream.ts";
 
 /** A provider that rejects what its vendor rejects, and otherwise follows a script. */
-export function strictly(dialect: Dialect, script: (request: ReceivedRequest) => Behaviour): Script {
+export function strictly(
+  dialect: Dialect,
+  script: (request: ReceivedRequest) => Behaviour,
+): (request: ReceivedRequest) => Behaviour {
   return (request) => {
     const [complaint] = complaints[dialect](request.json(), request.path);
     return complaint === undefined ? script(request) : refusals[dialect](complaint);
@@ -68,7 +71,7 @@ function* openAiComplaints(body: Body): Iterable<string> {
   if (open.length > 0) yield `'tool_calls' without 'tool' messages: ${open}`;
 }
 
-const messageMembers = new Set(["tool_call_id", "name", "refusal", "audio", "reasoning_content"]);
+const messageMembers = new Set(["tool_call_id", "name", "refusal", "audio", "reasoning", "reasoning_content"]);
 const parts = new Set(["text", "image_url", "input_audio", "file", "refusal"]);
 
 function* openAiMessageComplaints({ role, content, tool_calls: calls = [], ...more }: Body, index: number) {

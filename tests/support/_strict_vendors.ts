@@ -1,7 +1,7 @@
 /**
  * Providers of OpenAI's dialect that reject what their vendors reject, with the vendors' own errors.
  */
-import { answer, type ReceivedRequest, type Script, status } from "./upstream.ts";
+import { answer, type Behaviour, type ReceivedRequest, type Script, status } from "./upstream.ts";
 
 /** The request body that a vendor receives. */
 export interface VendorBody {
@@ -11,18 +11,20 @@ export interface VendorBody {
 }
 
 /** What a vendor rejects: its status and error; undefined for a request that it accepts. */
-type Rejection = (body: VendorBody) => readonly [status: number, body: unknown] | undefined;
+export type Rejection = (body: VendorBody) => readonly [status: number, body: unknown] | undefined;
 
 /** A provider that answers what it does not reject, whole or streamed as requested. */
 export function rejecting(...rejections: readonly Rejection[]): Script {
-  return (request: ReceivedRequest) => {
-    const body = request.json() as VendorBody;
-    for (const rejection of rejections) {
-      const [code, json] = rejection(body) ?? [];
-      if (code !== undefined) return status(code, { json });
-    }
-    return answer();
-  };
+  return (request: ReceivedRequest) => findRejection(request, rejections) ?? answer();
+}
+
+/** Returns the first rejection of a request; undefined if it is accepted. */
+export function findRejection(request: ReceivedRequest, rejections: readonly Rejection[]): Behaviour | undefined {
+  const body = request.json() as VendorBody;
+  for (const rejection of rejections) {
+    const [code, json] = rejection(body) ?? [];
+    if (code !== undefined) return status(code, { json });
+  }
 }
 
 function fault(message: string, param: string | null = null, code: string | null = null): readonly [number, unknown] {
@@ -57,6 +59,12 @@ export const openAiMembers: Rejection = (body) => {
       "array_above_max_length",
     )
     : undefined;
+};
+
+/** OpenAI's messages have no reasoning. */
+export const openAiMessages: Rejection = ({ messages }) => {
+  const index = messages.findIndex((message) => "reasoning" in message || "reasoning_content" in message);
+  return index < 0 ? undefined : fault(`Unknown parameter: 'messages[${index}].reasoning_content'.`);
 };
 
 /** OpenAI's reasoning models. */

@@ -1,0 +1,79 @@
+/**
+ * Requests with the structure of Codex's.
+ * @module
+ */
+import { type AgentFixture, found, intention, task } from "./_agent_requests.ts";
+import type { Json } from "./_dialects.ts";
+
+const codexTool = (name: string, properties: Json, required: readonly string[] = []) => ({
+  ...{ type: "function", name, description: `Does ${name}.`, strict: false },
+  parameters: { type: "object", properties, required, additionalProperties: false },
+});
+
+const codexCalls: AgentFixture["calls"] = [
+  { id: "call_1", name: "exec_command", input: { cmd: "cat a.txt" } },
+  { id: "call_2", name: "exec_command", input: { cmd: "cat b.txt" } },
+];
+
+const codexMessage = (role: string, ...texts: readonly string[]) => ({
+  ...{ type: "message", id: `msg_${role}_${texts.length}_${texts[0]!.length}`, role },
+  content: texts.map((text) => ({ type: "input_text", text })),
+});
+
+const codexResults: readonly Json[] = [
+  {
+    ...{ type: "reasoning", id: "rs_1", content: null, encrypted_content: null },
+    summary: [{ type: "summary_text", text: "Both at once" }],
+  },
+  {
+    ...{ type: "message", id: "msg_1", role: "assistant" },
+    content: [{ type: "output_text", text: intention }],
+  },
+  ...codexCalls.map(({ id, name, input }) => ({
+    ...{ type: "function_call", status: "completed", id: `fc_${id}`, call_id: id },
+    ...{ name, arguments: JSON.stringify(input) },
+  })),
+  ...codexCalls.map(({ id }, index) => ({
+    ...{ type: "function_call_output", id: `fco_${id}`, call_id: id },
+    output: `Exit code: 0\nOutput:\n${found[index]}\n`,
+  })),
+];
+
+/** Codex. */
+export const codex: AgentFixture = {
+  dialect: "responses",
+  calls: codexCalls,
+  request: ({ turn, stream, model = "chat" }) => ({
+    path: "/v1/responses",
+    headers: {
+      accept: "text/event-stream",
+      authorization: "Bearer token",
+      originator: "codex_exec",
+      "session-id": "session",
+      "user-agent": "codex_exec/0.171.0",
+    },
+    body: {
+      model,
+      stream,
+      input: [
+        codexMessage("developer", "You are an agent in a terminal."),
+        codexMessage("developer", "Skills: none.", "Permissions: all."),
+        codexMessage("user", "<environment_context>\n  <cwd>/work</cwd>\n</environment_context>"),
+        codexMessage("user", task),
+        ...(turn === 1 ? [] : codexResults),
+      ],
+      tools: [
+        codexTool("exec_command", { cmd: { type: "string" }, yield_time_ms: { type: "number" } }, ["cmd"]),
+        codexTool("view_image", { path: { type: "string" } }, ["path"]),
+        codexTool("get_goal", {}),
+      ],
+      tool_choice: "auto",
+      parallel_tool_calls: true,
+      reasoning: { summary: "auto" },
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      prompt_cache_key: "thread",
+      client_metadata: { session_id: "session" },
+    },
+  }),
+};
