@@ -69,7 +69,11 @@ const lists: Readonly<Record<string, readonly string[]>> = {
   ],
   "/v1/models/model-1": [],
   "/v1beta/models": [],
-  "/mesh/status": ["src/proxy/mesh_routes.ts#status", "src/registry/status.ts#statusOf"],
+  "/mesh/status": [
+    "src/proxy/mesh_routes.ts#status",
+    "src/registry/status.ts#toPoolStatus",
+    "src/engine/assembly.ts#listMeshMembers",
+  ],
   "/metrics": [],
   "/health": [],
 };

@@ -221,7 +221,10 @@ export const operationCases: readonly GrowthCase[] = [
   }),
   ...["a", "", ".", " "].map((text) =>
     prepared({
-      covers: ["connectors/providers/_subtitles.ts#segmentsOf", "connectors/providers/_subtitles.ts#subtitlesOf"],
+      covers: [
+        "connectors/providers/_subtitles.ts#groupSegments",
+        "connectors/providers/_subtitles.ts#formatSubtitles",
+      ],
       what: `words ${JSON.stringify(text)}`,
       size: 2_000,
       input: (size) => [{ text: "b", start: 0, end: 0 }, ...times(size, () => ({ text, start: 0, end: 0 }))],

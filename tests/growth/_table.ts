@@ -4,6 +4,7 @@
  * @module
  */
 import type { GrowthCase } from "./_case.ts";
+import { conversionCases } from "./_conversion_cases.ts";
 import { dialectCases } from "./_dialect_cases.ts";
 import { meshCases } from "./_mesh_cases.ts";
 import { operationCases } from "./_operation_cases.ts";
@@ -17,6 +18,7 @@ import { wireCases } from "./_wire_cases.ts";
 export const cases: readonly GrowthCase[] = [
   ...textCases,
   ...wireCases,
+  ...conversionCases,
   ...dialectCases,
   ...providerCases,
   ...operationCases,

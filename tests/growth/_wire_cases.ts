@@ -203,7 +203,7 @@ export const wireCases: readonly GrowthCase[] = [
     }),
   ]),
   prepared({
-    covers: ["src/infrastructure/json_lines.ts#LineSplitter"],
+    covers: ["src/infrastructure/json_lines.ts#LineSplitter", "src/infrastructure/json_lines.ts#readLines"],
     what: "lines in bytes",
     size: 2_000,
     input: (size) => bytesOf(`${"{}\n".repeat(size)}${" ".repeat(size)}`),
