@@ -45,8 +45,8 @@ const serverParts = (): CreateParts =>
     connectors: serverConnectors,
     runtime: serverRuntime(),
     sendWith,
-    planOf: planOfNames,
-    persistenceOf: (_options, engine) => persistenceOnDemand(engine),
+    createPlan: planOfNames,
+    createPersistence: (_options, engine) => persistenceOnDemand(engine),
     configure: configureByDocument,
     controls,
   };

@@ -24,8 +24,8 @@ const pageParts = (): CreateParts => ({
   connectors: [],
   runtime: browserRuntime(),
   sendWith,
-  planOf: (options) => explicitPlan(options, { builtIn: stickUntilFailure, ids: [] }),
-  persistenceOf: ({ config }, engine) => config === undefined ? undefined : persistenceOnDemand(engine),
+  createPlan: (options) => explicitPlan(options, { builtIn: stickUntilFailure, ids: [] }),
+  createPersistence: ({ config }, engine) => config === undefined ? undefined : persistenceOnDemand(engine),
   configure: configureInPage,
 });
 

@@ -142,16 +142,16 @@ interface Graph {
 /** Reads all imports, including those of files that no entry reaches. */
 async function readEdges(files: readonly string[]): Promise<Edge[]> {
   const root = new URL("../", import.meta.url).href;
-  const pathOf = (specifier: string) => specifier.startsWith(root) ? specifier.slice(root.length) : specifier;
+  const toRepositoryPath = (specifier: string) => specifier.startsWith(root) ? specifier.slice(root.length) : specifier;
   const seen = new Map<string, Edge[]>();
   for (const file of files) {
     if (seen.has(file)) continue;
     const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", file] }).output();
     const graph = JSON.parse(new TextDecoder().decode(stdout)) as Graph;
     for (const { specifier, dependencies = [] } of graph.modules) {
-      const from = pathOf(specifier);
+      const from = toRepositoryPath(specifier);
       const targets = dependencies.flatMap(({ code, type }) => code?.specifier ?? type?.specifier ?? []);
-      seen.set(from, targets.map((to) => ({ from, to: pathOf(to) })));
+      seen.set(from, targets.map((to) => ({ from, to: toRepositoryPath(to) })));
     }
   }
   return [...seen].filter(([from]) => files.includes(from)).flatMap(([, edges]) => edges);

@@ -22,7 +22,7 @@ if (!onDeno) {
   await stop();
 }
 const proxyUrl = JSON.stringify(new URL("dist/proxy.js", built).href);
-const commandOf = (source: string) =>
+const createCommand = (source: string) =>
   ["node", "--input-type=module", "--eval", source.replaceAll("PROXY", proxyUrl)] as const;
 
 const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
@@ -35,7 +35,7 @@ const result = await soak({
   streams,
   folder: `${folder}/log`,
   onSample,
-  ...(onDeno ? {} : { commandOf }),
+  ...(onDeno ? {} : { commandOf: createCommand }),
 });
 await Deno.remove(folder, { recursive: true });
 const problems = problemsOf(result);

@@ -64,11 +64,11 @@ export function summarize(junit: string, output: string): Summary {
   const counted = cases.filter(({ name, outcome }) =>
     !holders.has(name) || outcome === "failed" && !failures.has(name)
   );
-  const namesOf = (wanted: string) => counted.filter(({ outcome }) => outcome === wanted).map(({ name }) => name);
+  const selectNames = (wanted: string) => counted.filter(({ outcome }) => outcome === wanted).map(({ name }) => name);
   const broken = new Set(output.match(/^\S+ \(uncaught error\)$/gm));
   // filtered tests are skipped in the report, but absent in the output
-  const skipped = namesOf("skipped").filter((name) => output.includes(`${name.split(" > ").at(-1)} ... ignored`));
-  return { passed: namesOf("passed").length, failed: [...namesOf("failed"), ...broken], skipped };
+  const skipped = selectNames("skipped").filter((name) => output.includes(`${name.split(" > ").at(-1)} ... ignored`));
+  return { passed: selectNames("passed").length, failed: [...selectNames("failed"), ...broken], skipped };
 }
 
 function readCases(junit: string): TestCase[] {

@@ -47,9 +47,9 @@ export class Playground {
     if (shape === this.#names) return;
     this.#names = shape;
     const selected = this.#model.value;
-    const optionsOf = (label: string, list: readonly string[]) =>
+    const createOptions = (label: string, list: readonly string[]) =>
       el("optgroup", { label }, ...list.map((name) => el("option", { value: name }, name)));
-    this.#model.replaceChildren(optionsOf("Pools", names), optionsOf("Models", models));
+    this.#model.replaceChildren(createOptions("Pools", names), createOptions("Models", models));
     if (names.includes(selected) || models.includes(selected)) this.#model.value = selected;
   }
 

@@ -31,7 +31,7 @@ function create(settings: Readonly<Record<string, unknown>>): Observability {
   if (typeof write !== "function") throw problem("write", "a function", write);
   if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
   if (typeof color !== "boolean") throw problem("color", "true or false", color);
-  const lineOf = (record: MeshRecord | StatsRecord) => {
+  const formatColored = (record: MeshRecord | StatsRecord) => {
     if (format === "json") return printable(JSON.stringify(record));
     const text = printable(formatLine(record));
     return color ? colored(text, record) : text;
@@ -39,7 +39,7 @@ function create(settings: Readonly<Record<string, unknown>>): Observability {
   let lost = 0;
   const put = (record: MeshRecord | StatsRecord) => {
     try {
-      write(lineOf(record));
+      write(formatColored(record));
     } catch {
       lost++; // neither a record that cannot be serialized nor a closed terminal may fail a request
     }

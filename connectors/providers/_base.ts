@@ -108,10 +108,10 @@ export abstract class BaseProvider implements Provider {
    * capabilities, by full path or last segment; for others, any capability.
    */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
-    const lastOf = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
+    const getLastSegment = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
     const known = this.getCapabilities(model);
     if (delivery === "batch" && this.infrastructure?.facts.batch === undefined) return false;
-    return known.length === 0 || known.some((path) => lastOf(path) === lastOf(capability));
+    return known.length === 0 || known.some((path) => getLastSegment(path) === getLastSegment(capability));
   }
 
   /** Undefined unless a subclass reports quotas. */

@@ -76,12 +76,12 @@ class BedrockProvider extends BaseProvider {
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("converse", request, options);
-    return { body: fromConverse(await readObject(response), this.#factsOf(request, response)) };
+    return { body: fromConverse(await readObject(response), this.#readFacts(request, response)) };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("converse-stream", request, options);
-    const facts = this.#factsOf(request, response);
+    const facts = this.#readFacts(request, response);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
       yield* chunksOf(fromConverse(await readObject(response), facts));
       return;
@@ -116,7 +116,7 @@ class BedrockProvider extends BaseProvider {
     return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? listed(id)] : []);
   }
 
-  #factsOf({ model }: CompletionRequest, { headers }: UpstreamResponse): ConverseFacts {
+  #readFacts({ model }: CompletionRequest, { headers }: UpstreamResponse): ConverseFacts {
     const now = this.#runtime.clock.now();
     return {
       id: headers.get("x-amzn-requestid") ?? `chatcmpl-${now.toString(36)}`,

@@ -13,7 +13,7 @@ const neutral = ["model", "n", "response_format", "user"];
 
 /** Image generation. */
 export const cloudflareImages: ImageDialect = {
-  pathOf: (model) => `../run/${model}`,
+  toPath: (model) => `../run/${model}`,
   write(request) {
     checkIsOne(request);
     const { body, dropped } = without(request.body, refused);

@@ -13,7 +13,7 @@ const neutral = ["model", "n", "response_format", "user", "size"];
 
 /** Image generation. */
 export const fireworksImages: ImageDialect = {
-  pathOf: (model) => `workflows/${model.split("/").map(encodeURIComponent).join("/")}/text_to_image`,
+  toPath: (model) => `workflows/${model.split("/").map(encodeURIComponent).join("/")}/text_to_image`,
   headers: { accept: "application/json" },
   write(request) {
     checkIsOne(request);

@@ -21,7 +21,7 @@ export interface WrittenImages {
 /** A vendor's dialect of image requests. */
 export interface ImageDialect {
   /** Path relative to the vendor's base URL; may start with `../`. */
-  readonly pathOf: (model: string) => string;
+  readonly toPath: (model: string) => string;
   /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Translates a request. */
@@ -35,7 +35,9 @@ export interface ImageDialect {
  *
  * @param dialect The vendor's dialect.
  */
-export function imagesByDialect({ pathOf, headers = {}, write, imagesIn: find }: ImageDialect): VendorOperation {
+export function imagesByDialect(
+  { toPath: pathOf, headers = {}, write, imagesIn: find }: ImageDialect,
+): VendorOperation {
   return (post, { clock }) => async (request, options) => {
     const { body, dropped } = write(request);
     options.reportDropped?.(dropped);

@@ -8,7 +8,7 @@ import { type ImageDialect, parsePixels, without } from "./_image_dialect.ts";
 
 /** Image generation. */
 export const togetherImages: ImageDialect = {
-  pathOf: () => "images/generations",
+  toPath: () => "images/generations",
   write({ model, body: { size, response_format: form, ...given } }) {
     const { body, dropped } = without(given, ["quality", "style", "moderation", "output_compression"]);
     const format = form === "b64_json" ? "base64" : form;

@@ -111,11 +111,11 @@ class VertexProvider extends BaseProvider {
   }
 
   protected override chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
-    return this.#familyOf(request).complete(request, options);
+    return this.#selectFamily(request).complete(request, options);
   }
 
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
-    return this.#familyOf(request).stream(request, options);
+    return this.#selectFamily(request).stream(request, options);
   }
 
   /** Requests the models of both publishers. */
@@ -136,7 +136,7 @@ class VertexProvider extends BaseProvider {
       : { id: model, parameters: vertexRules(model) };
   }
 
-  #familyOf({ model }: CompletionRequest): GeminiProvider | AnthropicProvider {
+  #selectFamily({ model }: CompletionRequest): GeminiProvider | AnthropicProvider {
     return isClaude(model.id) ? this.#claude : this.#gemini;
   }
 

@@ -12,11 +12,11 @@ const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2"]
 const refused = ["size", "quality", "style", "moderation", "background", "output_compression", "input_fidelity"];
 
 /** Image generation. */
-export const xaiImages: ImageDialect = { pathOf: () => "images/generations", write: written };
+export const xaiImages: ImageDialect = { toPath: () => "images/generations", write: written };
 
 /** Editing of one image. */
 export const xaiImageEdits: ImageDialect = {
-  pathOf: () => "images/edits",
+  toPath: () => "images/edits",
   write(request) {
     const { body, dropped } = written(request);
     const [image] = request.files ?? [];

@@ -48,7 +48,7 @@ export async function withFileLock<Result>(
     throw new SecretFileError(`another process is changing it; if there is none, remove "${path}.lock"`);
   }
   try {
-    return await task(() => lock.isOf(owner));
+    return await task(() => lock.isHeldBy(owner));
   } finally {
     await lock.release(owner);
   }
@@ -83,7 +83,7 @@ class LockFile {
   }
 
   /** Whether an owner has the lock; a suspended process may have lost it. */
-  async isOf(owner: string): Promise<boolean> {
+  async isHeldBy(owner: string): Promise<boolean> {
     const record = await this.#read();
     return record?.owner === owner && isHeld(record, this.#parts.clock.now());
   }
@@ -103,7 +103,7 @@ class LockFile {
     if (!await disk?.rename(this.#path, moved)) return;
     const record = await this.#read(moved);
     if (isHeldByOther(record, owner, clock.now())) {
-      await files.writeText(this.#path, JSON.stringify(record), { createNew: true }).catch(() => {}); // lost: isOf() detects it
+      await files.writeText(this.#path, JSON.stringify(record), { createNew: true }).catch(() => {}); // lost: isHeldBy() detects it
     }
     await files.remove(moved);
   }

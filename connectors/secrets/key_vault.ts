@@ -48,7 +48,7 @@ function createVaultStore(vault: Vault): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;
-      const path = vault.pathOf(name, task);
+      const path = vault.toSecretPath(name, task);
       const { status, body } = await vault.call({ task, path, method: "GET", expected: [404] });
       if (status === 404) return undefined;
       if (typeof body.value === "string") return body.value;
@@ -56,7 +56,7 @@ function createVaultStore(vault: Vault): Required<SecretStore> {
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
-      const path = vault.pathOf(name, task);
+      const path = vault.toSecretPath(name, task);
       const put = { task, path, method: "PUT", content: { value }, expected: [409] };
       if ((await vault.call(put)).status !== 409) return;
       await vault.call({ task, path: `/deleted${path.slice(1)}/recover`, expected: [404, 409] }); // it was deleted
@@ -74,7 +74,7 @@ function createVaultStore(vault: Vault): Required<SecretStore> {
       }),
     async delete(name) {
       const task = `delete the secret "${name}"`;
-      const path = vault.pathOf(name, task);
+      const path = vault.toSecretPath(name, task);
       const { status } = await vault.call({ task, path, method: "DELETE", expected: [404, 409] });
       return status !== 404 && status !== 409; // 409: it is being deleted
     },
@@ -109,7 +109,7 @@ class Vault {
     this.#tokens = new TokenCache((task) => this.#newToken(task), vendor.runtime.clock);
   }
 
-  pathOf(name: string, task: string): string {
+  toSecretPath(name: string, task: string): string {
     const there = name.replaceAll("_", "-");
     if (/^[A-Za-z0-9-]{1,127}$/.test(there)) return `/secrets/${there}`;
     throw this.vendor.error(task, "a name may contain only letters, digits and - (_ is stored as -)");

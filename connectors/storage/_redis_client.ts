@@ -129,7 +129,7 @@ export class RedisConnection {
   async #ready(): Promise<Client> {
     if (this.#isClosed) throw new ConnectorError(`The storage "${redisId}" is closed`);
     const client = await (this.#client ??= this.#open());
-    if (!client.isReady) throw this.#errorOf(this.#failure);
+    if (!client.isReady) throw this.#toError(this.#failure);
     return client;
   }
 
@@ -219,14 +219,14 @@ export class RedisConnection {
       return answer;
     } catch (error) {
       if (client.isReady && (isLate || isFailover(error))) this.#drop(client, error);
-      throw this.#errorOf(client.isReady ? error : this.#failure ?? error, script);
+      throw this.#toError(client.isReady ? error : this.#failure ?? error, script);
     } finally {
       cancel();
       if (--this.#pending === 0) client.unref();
     }
   }
 
-  #errorOf(error: unknown, script?: string): ConnectorError {
+  #toError(error: unknown, script?: string): ConnectorError {
     return toStorageError(error, { address: this.#address, script });
   }
 }

@@ -52,7 +52,7 @@ export class Bucket {
    * @throws {ConnectorError} If it is rejected, or the connection fails.
    */
   async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteAnswer> {
-    const url = this.#urlOf(name);
+    const url = this.#toUrl(name);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
     const hash = await hashHex(body ?? "");
     const call = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
@@ -63,7 +63,7 @@ export class Bucket {
     throw this.#refusal(method, answer);
   }
 
-  #urlOf(name: string): URL {
+  #toUrl(name: string): URL {
     const { endpoint, bucket, isPathStyle } = this.#options;
     const url = new URL(endpoint);
     const folder = url.pathname.replace(/\/$/, "");

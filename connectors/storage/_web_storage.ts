@@ -41,29 +41,29 @@ export class WebArea {
   }
 
   /** The item key in the browser's storage. */
-  nameOf(key: string): string {
+  toItemKey(key: string): string {
     return this.#parts.prefix + key;
   }
 
   /** Reads an item. */
   get(key: string): string | undefined {
-    return this.#use("read", key, (area) => area.getItem(this.nameOf(key))) ?? undefined;
+    return this.#use("read", key, (area) => area.getItem(this.toItemKey(key))) ?? undefined;
   }
 
   /** Sets an item; on failure the previous value stays. */
   set(key: string, text: string): void {
-    this.#use("save", key, (area) => area.setItem(this.nameOf(key), text));
+    this.#use("save", key, (area) => area.setItem(this.toItemKey(key), text));
   }
 
   delete(key: string): boolean {
     if (this.get(key) === undefined) return false;
-    this.#use("delete", key, (area) => area.removeItem(this.nameOf(key)));
+    this.#use("delete", key, (area) => area.removeItem(this.toItemKey(key)));
     return true;
   }
 
   /** The keys that begin with `start`, sorted. */
   keys(start = ""): string[] {
-    const whole = this.nameOf(start);
+    const whole = this.toItemKey(start);
     return this.#use("list", start, (area) => {
       const names = Array.from({ length: area.length }, (_, index) => area.key(index) ?? "");
       return names.filter((name) => name.startsWith(whole)).map((name) => name.slice(this.#parts.prefix.length)).sort();
@@ -74,7 +74,7 @@ export class WebArea {
     try {
       return work(this.#area());
     } catch (error) {
-      throw this.#errorOf(error, `${action} "${key}"`);
+      throw this.#toError(error, `${action} "${key}"`);
     }
   }
 
@@ -87,7 +87,7 @@ export class WebArea {
   }
 
   /** The browser's message is not exposed, since it may quote the value. */
-  #errorOf(error: unknown, action: string): ConnectorError {
+  #toError(error: unknown, action: string): ConnectorError {
     const { name, instead } = this.#parts;
     if (ConnectorError.isInstance(error)) return error;
     if (isFull(error)) {

@@ -68,7 +68,7 @@ export class DriveStorage implements Storage {
 
   delete(key: string): Promise<boolean> {
     return this.#queue.run(key, async () => {
-      const files = await this.#folder.find(this.#nameOf(key));
+      const files = await this.#folder.find(this.#toFileName(key));
       const deleted = await Promise.all(files.map((file) => this.#folder.delete(file)));
       return deleted.includes(true);
     });
@@ -99,7 +99,7 @@ export class DriveStorage implements Storage {
   }
 
   async #save(key: string, bytes: Uint8Array): Promise<void> {
-    const name = this.#nameOf(key);
+    const name = this.#toFileName(key);
     const facts = { modifiedTime: new Date(this.#clock.now()).toISOString() };
     const [known] = await this.#folder.find(name);
     if (known !== undefined && await this.#folder.update(known, facts, bytes)) return;
@@ -133,10 +133,10 @@ export class DriveStorage implements Storage {
   }
 
   async #find(key: string): Promise<DriveFile | undefined> {
-    return (await this.#folder.find(this.#nameOf(key)))[0];
+    return (await this.#folder.find(this.#toFileName(key)))[0];
   }
 
-  #nameOf(key: string): string {
+  #toFileName(key: string): string {
     return `${this.#prefix}.${nameOfKey(key)}`;
   }
 

@@ -125,10 +125,10 @@ export class LocalFileStorage implements Storage {
   async #keepBackup(key: string, path: string): Promise<void> {
     const before = await this.#disk.read(path);
     const modifiedAt = (await this.#disk.stat(path))?.modifiedAt;
-    if (before !== undefined) await this.#disk.replace(this.#fileOf(`${key}.backup`), before, { modifiedAt });
+    if (before !== undefined) await this.#disk.replace(this.#toPath(`${key}.backup`), before, { modifiedAt });
   }
 
-  #fileOf(key: string): string {
+  #toPath(key: string): string {
     return key === ownKey ? this.#path : `${this.#path}.${splitFileName(nameOfKey(key) || "%")}`;
   }
 
@@ -162,13 +162,13 @@ export class LocalFileStorage implements Storage {
 
   async #use<Result>(action: string, key: string, work: (path: string) => Promise<Result>): Promise<Result> {
     try {
-      return await work(this.#fileOf(key));
+      return await work(this.#toPath(key));
     } catch (error) {
-      throw ConnectorError.isInstance(error) ? error : this.#errorOf(error, `${action} "${key}"`);
+      throw ConnectorError.isInstance(error) ? error : this.#toError(error, `${action} "${key}"`);
     }
   }
 
-  #errorOf(error: unknown, action: string): ConnectorError {
+  #toError(error: unknown, action: string): ConnectorError {
     const [reason, problem] = reasons[String(Object(error).code)] ?? ["the disk failed (see the error's cause)"];
     return new ConnectorError(`"${id}" cannot ${action} at "${this.#path}": ${reason}`, error, problem);
   }

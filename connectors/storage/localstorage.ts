@@ -64,7 +64,7 @@ export class LocalStorageStorage implements Storage {
   load(key: string): Promise<Uint8Array | undefined> {
     return settled(() => {
       const found = this.#find(key);
-      return found && this.#bytesOf(found.base64, key);
+      return found && this.#decodeBytes(found.base64, key);
     });
   }
 
@@ -120,7 +120,7 @@ export class LocalStorageStorage implements Storage {
     return { modifiedAt: Number(modifiedAt), base64 };
   }
 
-  #bytesOf(base64: string, key: string): Uint8Array {
+  #decodeBytes(base64: string, key: string): Uint8Array {
     try {
       return fromBase64(base64);
     } catch (error) {
@@ -131,7 +131,7 @@ export class LocalStorageStorage implements Storage {
   #unreadable(key: string, cause?: unknown): ConnectorError {
     return new ConnectorError(
       `"${id}" cannot read "${key}": the item "${
-        this.#records.nameOf(key)
+        this.#records.toItemKey(key)
       }" of localStorage is damaged, or belongs to another ` +
         "program. Delete it, or choose another prefix",
       cause,

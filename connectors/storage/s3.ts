@@ -65,7 +65,7 @@ export class S3Storage implements Storage {
   async load(key: string): Promise<Uint8Array | undefined> {
     const { status, headers, bytes } = await this.#bucket.call({
       method: "GET",
-      name: this.#nameOf(key),
+      name: this.#toObjectName(key),
       accepts: [404],
     });
     if (status !== 404) return bytes;
@@ -79,7 +79,7 @@ export class S3Storage implements Storage {
     const body = data.slice();
     return this.#queue.run(key, async () => {
       const headers = { "content-type": "application/octet-stream", [savedAt]: String(this.#clock.now()) };
-      await this.#bucket.call({ method: "PUT", name: this.#nameOf(key), headers, body });
+      await this.#bucket.call({ method: "PUT", name: this.#toObjectName(key), headers, body });
     });
   }
 
@@ -106,13 +106,17 @@ export class S3Storage implements Storage {
   delete(key: string): Promise<boolean> {
     return this.#queue.run(key, async () => {
       if (!await this.exists(key)) return false;
-      await this.#bucket.call({ method: "DELETE", name: this.#nameOf(key) });
+      await this.#bucket.call({ method: "DELETE", name: this.#toObjectName(key) });
       return true;
     });
   }
 
   async stat(key: string): Promise<StorageStat | undefined> {
-    const { status, headers } = await this.#bucket.call({ method: "HEAD", name: this.#nameOf(key), accepts: [404] });
+    const { status, headers } = await this.#bucket.call({
+      method: "HEAD",
+      name: this.#toObjectName(key),
+      accepts: [404],
+    });
     if (status === 404) return undefined;
     const saved = headers.get(savedAt) ?? Date.parse(headers.get("last-modified") ?? "");
     return { size: Number(headers.get("content-length")), modifiedAt: Number(saved) || 0 };
@@ -162,7 +166,7 @@ export class S3Storage implements Storage {
     return status === 200;
   }
 
-  #nameOf(key: string): string {
+  #toObjectName(key: string): string {
     return this.#prefix + (objectName(key) || "=");
   }
 

@@ -34,11 +34,11 @@ export class ModelRecords<Kind extends ModelRecord> {
    * The states of the candidates, at their indexes; created if missing. Valid until the next call. Entries beyond the
    * candidates are stale.
    */
-  recordsOf(candidates: readonly ModelView[]): readonly Kind[] {
+  getRecords(candidates: readonly ModelView[]): readonly Kind[] {
     const row = this.#byIndex;
     for (let index = 0; index < candidates.length; index++) {
       const { name } = candidates[index]!;
-      if (row[index]?.name !== name) row[index] = this.#recordOf(name);
+      if (row[index]?.name !== name) row[index] = this.#getRecord(name);
     }
     return row;
   }
@@ -53,7 +53,7 @@ export class ModelRecords<Kind extends ModelRecord> {
     return this.#byName.values();
   }
 
-  #recordOf(name: string): Kind {
+  #getRecord(name: string): Kind {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     const record = this.#make(name);

@@ -47,7 +47,7 @@ export class Turns {
    * @param share The share of each candidate.
    */
   take(candidates: readonly ModelView[], context: SelectionContext, share: Share): ModelView | undefined {
-    const row = this.#row = this.#accounts.recordsOf(candidates);
+    const row = this.#row = this.#accounts.getRecords(candidates);
     const total = this.#weigh(candidates, share);
     if (!(total > 0)) return candidates.length === 0 ? undefined : this.take(candidates, context, one);
     const chosen = highestMerit(candidates, context, this.#merit);

@@ -30,14 +30,14 @@ class LoadBalanced implements SelectionStrategy {
     hasShare(candidate) ? getWeight(candidate) * (perMinute(candidate[this.#unit]) ?? this.#usual) : 0;
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
-    return this.#turnsOf(context).take(candidates, context, this.#shareOf(candidates, context));
+    return this.#getTurns(context).take(candidates, context, this.#computeShare(candidates, context));
   }
 
   score(candidate: ModelView, context: SelectionContext): number {
-    return this.#turnsOf(context).score(candidate, context, hasShare(candidate));
+    return this.#getTurns(context).score(candidate, context, hasShare(candidate));
   }
 
-  #shareOf(candidates: readonly ModelView[], { balanceMode }: SelectionContext): Share {
+  #computeShare(candidates: readonly ModelView[], { balanceMode }: SelectionContext): Share {
     if (balanceMode !== "relative") return even;
     if (!this.#compareBy("requests", candidates)) this.#compareBy("tokens", candidates);
     return this.#proportional;
@@ -58,7 +58,7 @@ class LoadBalanced implements SelectionStrategy {
     return known > 0;
   }
 
-  #turnsOf({ tried }: SelectionContext): Turns {
+  #getTurns({ tried }: SelectionContext): Turns {
     return tried.size === 0 ? this.#turns : this.#failovers;
   }
 }

@@ -24,14 +24,14 @@ class RoundRobin implements SelectionStrategy {
   readonly #failovers = new Turns();
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
-    return this.#turnsOf(context).take(candidates, context, getWeight);
+    return this.#getTurns(context).take(candidates, context, getWeight);
   }
 
   score(candidate: ModelView, context: SelectionContext): number {
-    return this.#turnsOf(context).score(candidate, context, getWeight(candidate) > 0);
+    return this.#getTurns(context).score(candidate, context, getWeight(candidate) > 0);
   }
 
-  #turnsOf({ tried }: SelectionContext): Turns {
+  #getTurns({ tried }: SelectionContext): Turns {
     return tried.size === 0 ? this.#turns : this.#failovers;
   }
 }

@@ -66,10 +66,10 @@ class SessionStickiness implements SelectionStrategy {
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     if (!context.session) return this.#others.select(candidates, context);
     const session = hash53(context.session);
-    const stay = this.#stayOf(session, context);
+    const stay = this.#findStay(session, context);
     const host = stay && candidates.find(({ name }) => name === stay.model);
     if (host !== undefined) return host;
-    this.#row = this.#targets.recordsOf(candidates);
+    this.#row = this.#targets.getRecords(candidates);
     this.#session = session;
     const chosen = highestMerit(candidates, context, this.#merit);
     if (context.isConstrained) return chosen;
@@ -83,7 +83,7 @@ class SessionStickiness implements SelectionStrategy {
   score(candidate: ModelView, context: SelectionContext): number {
     if (!context.session) return this.#others.score(candidate, context);
     const session = hash53(context.session);
-    if (this.#stayOf(session, context)?.model === candidate.name) return abovePriority;
+    if (this.#findStay(session, context)?.model === candidate.name) return abovePriority;
     return Math.exp(nearness(session, hash53(candidate.name), getWeight(candidate)));
   }
 
@@ -91,7 +91,7 @@ class SessionStickiness implements SelectionStrategy {
     this.#others.observe?.(outcome);
   }
 
-  #stayOf(session: number, { now }: SelectionContext): Stay | undefined {
+  #findStay(session: number, { now }: SelectionContext): Stay | undefined {
     const stay = this.#stays.get(session);
     return stay !== undefined && now < stay.until ? stay : undefined;
   }

@@ -26,7 +26,7 @@ export class ModuleGraph {
 
   /** Modules that are imported dynamically. */
   get dynamic(): ReadonlySet<string> {
-    return new Set(Object.keys(this.#inputs).flatMap((path) => this.#importsOf(path, dynamically)));
+    return new Set(Object.keys(this.#inputs).flatMap((path) => this.#listImports(path, dynamically)));
   }
 
   /** Modules that are loaded with some, themselves included. */
@@ -41,11 +41,11 @@ export class ModuleGraph {
 
   #reachable(paths: readonly string[], kinds: readonly Kind[]): ReadonlySet<string> {
     const found = new Set(paths);
-    for (const path of found) for (const next of this.#importsOf(path, kinds)) found.add(next);
+    for (const path of found) for (const next of this.#listImports(path, kinds)) found.add(next);
     return found;
   }
 
-  #importsOf(path: string, kinds: readonly Kind[]): string[] {
+  #listImports(path: string, kinds: readonly Kind[]): string[] {
     const { imports } = this.#inputs[path]!;
     return imports.filter(({ kind, external }) => !external && kinds.includes(kind)).map((found) => found.path);
   }

@@ -58,12 +58,12 @@ export function catalogueTable(models: readonly CatalogueModel[], now: number): 
   const widths = headers.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
     numeric.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
-  const lineOf = (row: readonly string[]) => row.map(pad).join("  ").trimEnd();
+  const formatCatalogueLine = (row: readonly string[]) => row.map(pad).join("  ").trimEnd();
   const lines = models.flatMap(({ provider }, index) => [
     ...(provider === models[index - 1]?.provider ? [] : [provider]),
-    ...rows[index]!.map(lineOf),
+    ...rows[index]!.map(formatCatalogueLine),
   ]);
-  return `${[lineOf(headers), ...lines].join("\n")}\n`;
+  return `${[formatCatalogueLine(headers), ...lines].join("\n")}\n`;
 }
 
 /** Returns a row for the model, one for its retirement date, and one for each higher price of long prompts. */

@@ -25,9 +25,9 @@ interface Call<Body extends RequestBody, Response, Result> {
   readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
   /** Returns the original request of another API (Responses), and its session, once the request has been translated. */
-  readonly wordsOf?: () => { readonly original: OriginalRequest; readonly session: string | undefined };
+  readonly describeOriginal?: () => { readonly original: OriginalRequest; readonly session: string | undefined };
   /** Builds the value that the call resolves to. */
-  readonly resultOf: (answer: Answer<Response>) => Result | Promise<Result>;
+  readonly toResult: (answer: Answer<Response>) => Result | Promise<Result>;
 }
 
 /**
@@ -60,7 +60,7 @@ export function requireWhole<Response>(answer: Answer<Response>): CompletionResp
 
 async function send<Body extends RequestBody, Response, Result>(
   context: CallContext,
-  { operation, request, files = [], settings, wordsOf, resultOf, requestId, from }:
+  { operation, request, files = [], settings, describeOriginal: wordsOf, toResult: resultOf, requestId, from }:
     & Call<Body, Response, Result>
     & OpenCall,
 ): Promise<Result> {

@@ -29,6 +29,6 @@ export function callWhole<Body extends RequestBody, Response extends object>(
   return call(context, {
     ...called,
     settings,
-    resultOf: (answer) => requireWhole(answer).body,
+    toResult: (answer) => requireWhole(answer).body,
   });
 }

@@ -88,7 +88,7 @@ export class Completions {
       operation,
       request,
       settings,
-      resultOf: (answer) =>
+      toResult: (answer) =>
         answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : requireWhole(answer).body,
     });
   }

@@ -17,12 +17,12 @@ import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 /** What a shell supplies to `create`. */
 export interface CreateParts extends ConnectedRuntime {
   /** Makes settings from options without a configuration. */
-  readonly planOf: (options: CreateOptions, engine: Engine) => SettingsPlan;
+  readonly createPlan: (options: CreateOptions, engine: Engine) => SettingsPlan;
   /**
    * Returns where state is persisted according to the configuration; undefined when no configuration can name a
    * storage.
    */
-  readonly persistenceOf: (options: CreateOptions, engine: () => Engine) => StatePersistence | undefined;
+  readonly createPersistence: (options: CreateOptions, engine: () => Engine) => StatePersistence | undefined;
   /** Configures the engine from `config`: synchronously, or in the function it returns. */
   readonly configure: (engine: Engine, options: CreateOptions) => (() => Promise<void>) | undefined;
   /** Controls of the client's mesh; undefined in pages, which import them on demand. */
@@ -60,7 +60,8 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   const options: CreateOptions = typeof first === "string" ? { ...second, capability: first } : first ?? {};
   checkOptionNames(options, optionNames);
   checkKinds(options);
-  const { config, capability, pool, on, middleware, storage = parts.persistenceOf(options, () => engine) } = options;
+  const { config, capability, pool, on, middleware, storage = parts.createPersistence(options, () => engine) } =
+    options;
   const engine: Engine = new Engine({
     connectors: parts.connectors,
     runtime: runtimeWith(parts, options),
@@ -70,7 +71,7 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
   let later: (() => Promise<void>) | undefined;
   if (config === undefined) {
     const addPools = poolsFor(capability);
-    engine.configureBy(parts.planOf(options, engine), addPools);
+    engine.configureBy(parts.createPlan(options, engine), addPools);
   } else {
     refuseBeside(options);
     later = parts.configure(engine, options);

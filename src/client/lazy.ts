@@ -13,7 +13,7 @@ export type Lazy<Resource> = Pick<Resource, keyof Resource>;
  * @param names The names of its methods.
  */
 export function lazy<Resource>(load: () => Promise<Resource>, ...names: (keyof Resource)[]): Lazy<Resource> {
-  const callOf = (name: keyof Resource) => async (...given: unknown[]) =>
+  const createLazyCall = (name: keyof Resource) => async (...given: unknown[]) =>
     await (await load() as Record<keyof Resource, (...given: unknown[]) => unknown>)[name](...given);
-  return Object.fromEntries(names.map((name) => [name, callOf(name)])) as unknown as Lazy<Resource>;
+  return Object.fromEntries(names.map((name) => [name, createLazyCall(name)])) as unknown as Lazy<Resource>;
 }

@@ -246,7 +246,11 @@ export class FineTuningJobs {
   async listEvents(id: string, query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage> {
     const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
     const what = `events${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
-    return await (await openServices(this.#context)).jobs.listOf(id, what, createObjectCall(this.#context, settings));
+    return await (await openServices(this.#context)).jobs.listJobItems(
+      id,
+      what,
+      createObjectCall(this.#context, settings),
+    );
   }
 
   async #change(id: string, action: FineTuneAction, settings: CallSettings): Promise<FineTuningJob> {

@@ -61,8 +61,11 @@ export class Responses {
       operation: { ...chat, check: translated }, // a request that middleware replaced is translated as well
       request,
       settings,
-      wordsOf: () => ({ original: toOriginalRequest(sourceRequest, translation!), session: translation!.session }),
-      resultOf: (answer) => toModelResponse(answer, translation!),
+      describeOriginal: () => ({
+        original: toOriginalRequest(sourceRequest, translation!),
+        session: translation!.session,
+      }),
+      toResult: (answer) => toModelResponse(answer, translation!),
     });
   }
 }

@@ -40,7 +40,7 @@ export class Speech {
       operation: speech,
       request,
       settings,
-      resultOf: (answer) => {
+      toResult: (answer) => {
         if (answer.kind !== "content") throw new TypeError("The operation has no content");
         return toSpeechResponse(answer.stream);
       },

@@ -99,7 +99,7 @@ async function transcribe(
     request,
     files: await readFiles("file", file),
     settings,
-    resultOf: (answer) => {
+    toResult: (answer) => {
       const { body, content } = requireWhole(answer);
       return content === undefined ? body : new TextDecoder().decode(content.bytes as Uint8Array);
     },

@@ -56,10 +56,10 @@ async function draftOpen(id: string, settings: Settings, engine: Engine): Promis
     if (made.instance !== undefined) await openProvider(made.instance, engine);
     return made;
   };
-  const instancesOf = ({ instance }: Draft) => instance === undefined ? [] : [instance];
+  const listDraftInstances = ({ instance }: Draft) => instance === undefined ? [] : [instance];
   const first = await open({});
-  const discovered = await discoverModels(instancesOf(first), { ...engine.routeDeps, settings });
+  const discovered = await discoverModels(listDraftInstances(first), { ...engine.routeDeps, settings });
   const listed = discovered.size === 0 ? first : await open({ discovered });
-  const answers = await queryProviders(instancesOf(listed), listed.registry, engine);
+  const answers = await queryProviders(listDraftInstances(listed), listed.registry, engine);
   return answers === undefined ? listed : await open({ discovered, answers });
 }

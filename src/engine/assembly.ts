@@ -80,8 +80,13 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
       hub.trace({ severity: "error", component: "pool", message });
     },
     onBudgetSteps: (steps, provider) => {
-      const nameOf = (id: string) => state.budgetScopes.find((scope) => scope.id === id)?.name;
-      reportBudgets(steps, { provider, hub, replication: state.replicator.replication, nameOf });
+      const findClientName = (id: string) => state.budgetScopes.find((scope) => scope.id === id)?.name;
+      reportBudgets(steps, {
+        provider,
+        hub,
+        replication: state.replicator.replication,
+        findClientName: findClientName,
+      });
     },
     before: context.stateBefore(settings),
   });

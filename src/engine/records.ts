@@ -34,7 +34,7 @@ interface BudgetReportParts {
   /** There where other processes spend the same money: the first one that sees a step reports it. */
   readonly replication: Replication | undefined;
   /** Returns the name of the client of a budget, unless it is in the budget's id. */
-  readonly nameOf: (id: string) => string | undefined;
+  readonly findClientName: (id: string) => string | undefined;
 }
 
 /** Reports the steps that budgets have reached. */
@@ -55,7 +55,7 @@ export function reportBudgets(steps: readonly BudgetStep[], parts: BudgetReportP
 /** Emits the event of a budget that has reached one of its steps, and a trace. */
 function reportBudget(
   { id, window, step, spent, limit, end }: BudgetStep,
-  { provider, hub, nameOf }: BudgetReportParts,
+  { provider, hub, findClientName: nameOf }: BudgetReportParts,
 ): void {
   const [scope = id] = id.split(" ", 1);
   const owner = id.slice(scope.length + 1);

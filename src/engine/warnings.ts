@@ -12,7 +12,7 @@ import type { ConfigProblem } from "../errors.ts";
  * @param before Earlier settings, whose warnings have been reported.
  */
 export function formatWarnings({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
-  const lineOf = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
-  const known = new Set(before?.warnings.map(lineOf));
-  return warnings.map(lineOf).filter((line) => !known.has(line));
+  const formatWarning = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
+  const known = new Set(before?.warnings.map(formatWarning));
+  return warnings.map(formatWarning).filter((line) => !known.has(line));
 }

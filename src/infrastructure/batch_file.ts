@@ -155,7 +155,7 @@ export class BatchFile {
       const body = operation.check(members.body);
       if (body.stream === true) throw invalid('"stream" is not supported in batches', "stream");
       this.#checkPool(body, operation);
-      const needs = operation.needsOf(body);
+      const needs = operation.measureNeeds(body);
       this.#opening = { ...this.#opening, needs: this.#opening.needs ?? needs };
       return { number, text, members, body, needs };
     } catch (error) {
@@ -181,7 +181,7 @@ export class BatchFile {
   /** Returns a line adapted to the model, and what was changed. */
   #rewritten({ number, text, members, body, needs }: BatchLine) {
     const { model } = this.#member;
-    const lack = needs.lackOf(model.info);
+    const lack = needs.findLack(model.info);
     if (lack !== undefined) throw brokenLine(number, `requires what the model "${model.name}" lacks: ${lack}`);
     const { call: { requestId: id, timeoutMs, client } } = this.#parts;
     const request = { id, timeoutMs, client, body, model: model.name, delivery: "batch" as const };
@@ -199,7 +199,7 @@ export class BatchFile {
 
   #take({ needs }: BatchLine): void {
     this.items++;
-    const cost = this.#member.state.costOf(needs.load);
+    const cost = this.#member.state.estimateCost(needs.load);
     this.costNanoUsd = cost === undefined || this.costNanoUsd === null ? null : this.costNanoUsd + cost;
   }
 }

@@ -16,7 +16,7 @@ export interface BatchOperation {
   /** The target of a line without `model`. */
   readonly defaultModel?: string | undefined;
   check(body: unknown): RequestBody;
-  needsOf(body: RequestBody): RequestNeeds;
+  measureNeeds(body: RequestBody): RequestNeeds;
   /** Returns the usage of a response. */
   readUsage: Operation["readUsage"];
 }
@@ -57,7 +57,7 @@ export async function batchOperationFor(url: unknown, number: number): Promise<B
     operation,
     defaultModel: operation.defaultModel,
     check: (body) => operation.check(body, []),
-    needsOf: (body) => operation.needsOf(body, []),
+    measureNeeds: (body) => operation.measureNeeds(body, []),
     readUsage: (answer, context) => operation.readUsage(answer, context),
   };
 }
@@ -72,12 +72,12 @@ function plainOperation(endpoint: string, chat: Loaded): BatchOperation {
     endpoint,
     operation: { ...chat, reword: () => ({ edits: {}, dropped: [] }) },
     check,
-    needsOf(body) {
+    measureNeeds(body) {
       const { max_output_tokens, max_tokens } = body as Record<string, unknown>;
       const output = [max_output_tokens, max_tokens].find((one) => typeof one === "number") as number | undefined;
       const input = Math.ceil(JSON.stringify(body).length / charsPerToken);
       const hasFee = usesVendorTools({ ...body }) || undefined;
-      return { load: { input, output, hasFee }, lackOf: () => undefined };
+      return { load: { input, output, hasFee }, findLack: () => undefined };
     },
     readUsage: (answer, context) => chat.readUsage(answer, context),
   };

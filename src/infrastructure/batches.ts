@@ -83,7 +83,7 @@ export class Batches {
     const located = await locate(id, { kind: "batch", call }, mesh);
     const { account, ref } = located;
     const infrastructure = getInfrastructure(account, "batch");
-    const parts = await this.#partsOf(located, call);
+    const parts = await this.#fetchParts(located, call);
     const open = parts.length === 1 ? parts : parts.filter((part) => !isOver(part));
     if (open.length === 0) {
       const { status } = joined(parts);
@@ -172,10 +172,10 @@ export class Batches {
   }
 
   async #refresh(id: string, located: Located, call: ObjectCall): Promise<Batch> {
-    return await this.#seen(id, await this.#partsOf(located, call), located, call);
+    return await this.#seen(id, await this.#fetchParts(located, call), located, call);
   }
 
-  async #partsOf({ ref, account }: Located, call: ObjectCall): Promise<Batch[]> {
+  async #fetchParts({ ref, account }: Located, call: ObjectCall): Promise<Batch[]> {
     const infrastructure = getInfrastructure(account, "batch");
     return await Promise.all(ref.ids.map((id) =>
       callProvider({
@@ -237,7 +237,7 @@ export class Batches {
     const mesh = this.#mesh;
     const batch = joined(parts);
     const { model } = findBatchMember(ref.batch!, account, mesh);
-    const fileOf = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
+    const toFileId = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
       const ids = parts.flatMap((part) => part[name] || []);
       const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.hasPartialResults;
       if (ids.length === 0 || !isShown) return null;
@@ -247,9 +247,9 @@ export class Batches {
     return {
       ...batch,
       id,
-      input_file_id: (await fileOf("input_file_id"))!,
-      output_file_id: await fileOf("output_file_id"),
-      error_file_id: await fileOf("error_file_id"),
+      input_file_id: (await toFileId("input_file_id"))!,
+      output_file_id: await toFileId("output_file_id"),
+      error_file_id: await toFileId("error_file_id"),
     } as Batch; // missing fields are null on the wire, absent in OpenAI's types
   }
 }
@@ -268,5 +268,5 @@ function findBatchMember(
     throw new ObjectNotFoundError(`The model "${name}" of this batch is no longer configured`);
   }
   const own = registry.allPools.find((one) => one.name === pool)?.members.find((member) => member.model === model);
-  return own ?? registry.poolOf(name, [model]).members[0]!;
+  return own ?? registry.getPool(name, [model]).members[0]!;
 }

@@ -67,7 +67,7 @@ function answers(model: Member["model"], { operation: { operation }, needs }: Ba
   const { instance: { provider }, leaves, info } = model;
   const performs = operation.name === "chat" || provider?.operations?.includes(operation.name);
   return model.delivers("batch") && performs === true && leaves.some((leaf) => operation.serves(leaf)) &&
-    needs.lackOf(info) === undefined;
+    needs.findLack(info) === undefined;
 }
 
 /**

@@ -139,6 +139,6 @@ export async function resultFileId(
 
 /** Returns a page of a list in OpenAI's shape. */
 export function toPage<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
-  const idOf = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : String(item.id);
-  return { object: "list", data, first_id: idOf(data[0]), last_id: idOf(data.at(-1)), has_more: hasMore };
+  const readItemId = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : String(item.id);
+  return { object: "list", data, first_id: readItemId(data[0]), last_id: readItemId(data.at(-1)), has_more: hasMore };
 }

@@ -99,7 +99,7 @@ export class FineTuningJobs {
    *
    * @param what `events` or `checkpoints`, with the query string as received.
    */
-  async listOf(id: string, what: string, call: ObjectCall): Promise<ObjectPage> {
+  async listJobItems(id: string, what: string, call: ObjectCall): Promise<ObjectPage> {
     const { account, ref } = await locate(id, { kind: "fine-tuning job", call }, this.#mesh);
     const infrastructure = getInfrastructure(account, "fineTuning");
     const path = `${encodeURIComponent(ref.ids[0]!)}/${what}`;
@@ -139,16 +139,16 @@ export class FineTuningJobs {
 
   /** Returns a job with the ids of this mesh. */
   async #shown(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const fileOf = (one: string) => resultFileId({ ids: [one] }, located, this.#mesh);
+    const toProviderFile = (one: string) => resultFileId({ ids: [one] }, located, this.#mesh);
     const { training_file, validation_file } = job;
     const listed: unknown = job.result_files; // a provider sends anything
     const results = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];
     return {
       ...job,
       id,
-      training_file: await fileOf(training_file),
-      validation_file: validation_file ? await fileOf(validation_file) : null,
-      result_files: await Promise.all(results.map(fileOf)),
+      training_file: await toProviderFile(training_file),
+      validation_file: validation_file ? await toProviderFile(validation_file) : null,
+      result_files: await Promise.all(results.map(toProviderFile)),
     };
   }
 }

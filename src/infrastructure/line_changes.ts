@@ -68,7 +68,7 @@ export class ChangedLines {
 
   /** Adds the change of the next line. */
   add(change: LineChange): void {
-    const kind = this.#kindOf(change);
+    const kind = this.#rankChange(change);
     const last = this.#runs.at(-1);
     if (last !== undefined && last[0] === kind) last[1]++;
     else if (this.#runs.length * 8 < maxChars) this.#runs.push([kind, 1]);
@@ -79,7 +79,7 @@ export class ChangedLines {
     return { kinds: [...this.#kinds.keys()].map((json) => JSON.parse(json)), runs: this.#runs, bytes };
   }
 
-  #kindOf(change: LineChange): number {
+  #rankChange(change: LineChange): number {
     const json = JSON.stringify(change);
     const known = this.#kinds.get(json);
     if (known !== undefined) return known;

@@ -28,7 +28,7 @@ export class Membership {
   readonly #ownersInStandby = new Set<string>();
 
   /** Returns the counters of a model, provider or pool, created on first use. */
-  countersOf(scope: StatsScope, id: string): StatsCounters {
+  getCounters(scope: StatsScope, id: string): StatsCounters {
     const known = this.#counters[scope].get(id);
     if (known !== undefined) return known;
     const made = new StatsCounters();
@@ -57,9 +57,9 @@ export class Membership {
     const key = toMemberKey(names);
     if (this.#members.has(key)) return;
     const counters = [
-      this.countersOf("pool", pool),
-      this.countersOf("model", model),
-      this.countersOf("provider", provider),
+      this.getCounters("pool", pool),
+      this.getCounters("model", model),
+      this.getCounters("provider", provider),
     ];
     const owners = [names, { model, provider }, { provider }];
     const standbyOwners = owners.filter((owner) => this.#ownersInStandby.has(toMemberKey(owner))).length;
@@ -91,9 +91,9 @@ export class Membership {
   /** Returns the counters that an owner's standby affects: its own, and those of every member it covers. */
   affectedBy(owner: BreakerOwner): ReadonlySet<StatsCounters> {
     const { pool, model, provider } = owner;
-    const affected = new Set([this.countersOf("provider", provider)]);
-    if (model !== undefined) affected.add(this.countersOf("model", model));
-    if (pool !== undefined) affected.add(this.countersOf("pool", pool));
+    const affected = new Set([this.getCounters("provider", provider)]);
+    if (model !== undefined) affected.add(this.getCounters("model", model));
+    if (pool !== undefined) affected.add(this.getCounters("pool", pool));
     for (const member of this.#index.find(owner)) for (const each of member.counters) affected.add(each);
     return affected;
   }

@@ -80,12 +80,12 @@ export class RequestMetrics {
   addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
-    const consumption = this.#consumptionOf({ pool, model, provider, client }, record.client_id ?? client);
+    const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
     add(consumption.byStatus, String(status));
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
-    const durations = this.#durationsOf({ pool, model, provider, operation });
+    const durations = this.#getDurations({ pool, model, provider, operation });
     if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
@@ -96,7 +96,7 @@ export class RequestMetrics {
 
   /** Counts a request that was rejected before routing. */
   addRefused({ status, client = "", client_id = client }: RefusedRequest): void {
-    add(this.#consumptionOf({ pool: "", model: "", provider: "", client }, client_id).byStatus, String(status));
+    add(this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id).byStatus, String(status));
   }
 
   /** Counts a change of a pool's current model. */
@@ -145,7 +145,7 @@ export class RequestMetrics {
     ];
   }
 
-  #consumptionOf(
+  #getConsumption(
     labels: Readonly<Record<"pool" | "model" | "provider" | "client", string>>,
     owner: string,
   ): Consumption {
@@ -160,7 +160,7 @@ export class RequestMetrics {
     }));
   }
 
-  #durationsOf(labels: Labels): Durations {
+  #getDurations(labels: Labels): Durations {
     return made(this.#durations, joinLabels(Object.values(labels)), () => ({
       labels,
       whole: new Histogram(durationBounds),

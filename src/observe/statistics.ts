@@ -139,9 +139,9 @@ export class Statistics {
    * @param left The model that the request moved on from.
    */
   addRotation(pool: string, left: Pick<FallbackStep, "model" | "provider">): void {
-    this.#membership.countersOf("pool", pool).addRotation();
-    this.#membership.countersOf("model", left.model).addRotation();
-    this.#membership.countersOf("provider", left.provider).addRotation();
+    this.#membership.getCounters("pool", pool).addRotation();
+    this.#membership.getCounters("model", left.model).addRotation();
+    this.#membership.getCounters("provider", left.provider).addRotation();
   }
 
   /**
@@ -154,21 +154,24 @@ export class Statistics {
   addRequest({ pool, model, provider, fallback_chain }: RequestPath, result: RequestResult): void {
     const request = this.#requests++;
     const { outcome } = result;
-    const ofPool = this.#membership.countersOf("pool", pool);
+    const ofPool = this.#membership.getCounters("pool", pool);
     ofPool.addRequest(request, outcome);
     if (outcome === "success") ofPool.addLatency(result.latencyMs);
     ofPool.addUsage(result);
     for (const step of fallback_chain) {
       const stepOutcome = step.outcome === "empty" ? "none" : "failure";
-      if (step.model !== model) this.#membership.countersOf("model", step.model).addRequest(request, stepOutcome);
+      if (step.model !== model) this.#membership.getCounters("model", step.model).addRequest(request, stepOutcome);
       if (step.provider !== provider) {
-        this.#membership.countersOf("provider", step.provider).addRequest(request, stepOutcome);
+        this.#membership.getCounters("provider", step.provider).addRequest(request, stepOutcome);
       }
     }
     if (model === null || provider === null) return;
     const ms = outcome === "success" ? fallback_chain.find((step) => step.model === model)?.ms : undefined;
     for (
-      const counters of [this.#membership.countersOf("model", model), this.#membership.countersOf("provider", provider)]
+      const counters of [
+        this.#membership.getCounters("model", model),
+        this.#membership.getCounters("provider", provider),
+      ]
     ) {
       counters.addRequest(request, outcome);
       counters.addLatency(ms);

@@ -64,7 +64,7 @@ export function adaptRequest(
       ...(text === undefined || clientNames !== undefined ? {} : { wire: { text, edits } }),
       ...(files === undefined ? {} : { files }),
       ...(native === undefined ? {} : { native: native.request }),
-      ...(operation.bridge && { extra: operation.bridge.extraOf(sent, { model: info, files: files ?? [] }) }),
+      ...(operation.bridge && { extra: operation.bridge.toAudioRequest(sent, { model: info, files: files ?? [] }) }),
     },
     dropped: native === undefined
       ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(

@@ -69,14 +69,14 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const { request, pool, choice, applyFilter = applyPlainly } = context;
   const { operation, body, files = [], client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
-  const needs = operation.needsOf(body, files);
+  const needs = operation.measureNeeds(body, files);
   const priced = original?.hasFee ? { ...needs.load, hasFee: true as const } : needs.load;
   const load = client?.budget === undefined ? priced : { ...priced, budget: client.budget };
   const nativeSpeakers = original === undefined
     ? delivering
     : applyFilter("features", delivering, (members) => original.withDialect(members));
   const supporting = applyFilter("features", nativeSpeakers, (members) => {
-    return filterByRequest(members, (model) => needs.lackOf(original?.factsFor(model) ?? model.info));
+    return filterByRequest(members, (model) => needs.findLack(original?.factsFor(model) ?? model.info));
   });
   const chosen = choice === undefined
     ? supporting

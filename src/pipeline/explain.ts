@@ -105,7 +105,7 @@ function scored(
   strategy: SelectionStrategy,
   context: SelectionContext,
 ): Explanation["order"] {
-  const scoreOf = (state: ModelState) => {
+  const computeScore = (state: ModelState) => {
     try {
       return callNow(() => strategy.score(state, context));
     } catch (cause) {
@@ -115,7 +115,7 @@ function scored(
   const scores = members.map(({ model, state }) => ({
     model: model.name,
     provider: model.instance.entry.id,
-    score: scoreOf(state),
+    score: computeScore(state),
   }));
   return scores.sort((one, other) => other.score - one.score);
 }

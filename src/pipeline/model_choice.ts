@@ -77,7 +77,7 @@ function constrained(
   }
   if (maxPrice !== undefined) {
     const { nanoUsd, param } = maxPrice;
-    const isAllowed = ({ state }: Member) => (state.costOf(load) ?? Infinity) <= nanoUsd;
+    const isAllowed = ({ state }: Member) => (state.estimateCost(load) ?? Infinity) <= nanoUsd;
     left = retain(left, {
       isAllowed,
       param,
@@ -90,20 +90,20 @@ function constrained(
 /** Candidates of a later position are used only when none of an earlier one is left. */
 function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
   return (candidates) => {
-    const rankOf = (member: Member) => ranks.get(member) ?? Infinity;
+    const rankMember = (member: Member) => ranks.get(member) ?? Infinity;
     let first = Infinity;
-    for (const candidate of candidates) first = Math.min(first, rankOf(candidate));
-    return candidates.filter((candidate) => rankOf(candidate) === first);
+    for (const candidate of candidates) first = Math.min(first, rankMember(candidate));
+    return candidates.filter((candidate) => rankMember(candidate) === first);
   };
 }
 
 /** The position of each member in the list; infinite if absent. */
 function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<Member, number> {
   const positions = new Map(names.map((name, position) => [name, position]));
-  const positionOf = (name: string) => positions.get(name) ?? names.length;
+  const findPosition = (name: string) => positions.get(name) ?? names.length;
   return new Map(members.map((member) => {
     const { name, instance } = member.model;
-    return [member, Math.min(positionOf(name), positionOf(instance.entry.id), positionOf(instance.vendor))];
+    return [member, Math.min(findPosition(name), findPosition(instance.entry.id), findPosition(instance.vendor))];
   }));
 }
 

@@ -28,7 +28,7 @@ export interface RequestNeeds {
    * Returns what a model lacks, such as `tool_calling`; undefined if it is eligible. Unknown facts about a model do not
    * exclude it.
    */
-  readonly lackOf: (model: ModelInfo) => string | undefined;
+  readonly findLack: (model: ModelInfo) => string | undefined;
 }
 
 /** Members of the body that differ for a model; undefined removes a member. */
@@ -66,7 +66,7 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   /** Whether a capability leaf supports it. */
   serves(leaf: CapabilityPath): boolean;
   /** Determines estimated usage and requirements in one pass over the body. */
-  needsOf(body: Body, files: readonly UploadedFile[]): RequestNeeds;
+  measureNeeds(body: Body, files: readonly UploadedFile[]): RequestNeeds;
   /**
    * Keeps the models whose responses are interchangeable with those of the first, for operations whose responses
    * callers store and compare. By default, all models are interchangeable.
@@ -124,7 +124,10 @@ export interface CheckedOperation<Body extends RequestBody = RequestBody, Respon
 /** Converts requests to the specification's types in `extra`, and their responses back. */
 interface Bridge<Body, Response> {
   /** Converts an adapted request. */
-  extraOf(body: Body, context: { readonly model: ModelInfo; readonly files: readonly UploadedFile[] }): AudioRequest;
+  toAudioRequest(
+    body: Body,
+    context: { readonly model: ModelInfo; readonly files: readonly UploadedFile[] },
+  ): AudioRequest;
   /**
    * Converts the response of a provider that returns only `extra`.
    *

@@ -10,7 +10,7 @@ import { resolveCapability, type Target } from "./resolve_capability.ts";
 /** Returns the pool of a target: a configured one, or one created for the capability or models. */
 function selectPool(target: Target, registry: Registry): Pool {
   if (target.kind === "pool") return target.pool;
-  return target.kind === "capability" ? registry.poolAt(target.path) : registry.poolOf(target.name, target.models);
+  return target.kind === "capability" ? registry.poolAt(target.path) : registry.getPool(target.name, target.models);
 }
 
 /**
@@ -43,7 +43,7 @@ function findPoolWithin(
 ): Pool | undefined {
   const own = modelsOfPools(pools, registry);
   const within = models.filter((model) => own.has(model));
-  return within.length === 0 ? undefined : registry.poolOf(name, models, within);
+  return within.length === 0 ? undefined : registry.getPool(name, models, within);
 }
 
 /** Returns the models of a client's pools, which it may use by name. */

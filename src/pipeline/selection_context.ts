@@ -42,7 +42,7 @@ export function selectionContext(selection: Selection, runtime: Runtime): Select
     balanceMode,
     costOf(view) {
       estimate ??= { ...load, hasFee: undefined, output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
-      return (view as ModelState).costOf(estimate);
+      return (view as ModelState).estimateCost(estimate);
     },
     random: runtime.random,
   };

@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited.
-// Its sources: sha256-toROHhV/QCfOSIyGdd/YFNGDT5f6LUteiNiDkLthGe0=
+// Its sources: sha256-iEdhXD00MNt2InPGNUvUjuuW1JYhhh5CjbbMzkOIh74=
 
 // The page contains uPlot:
 // The MIT License (MIT)

@@ -43,7 +43,7 @@ export class Authenticator {
   }
 
   /** The sender of a request; undefined if a token is required and none is accepted. */
-  callerOf(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
+  findSender(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
     const isAnyAccepted = this.isOpen;
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
     const given = bearerToken(request.headers.get("authorization") ?? "");
@@ -56,7 +56,7 @@ export class Authenticator {
     const given = encoder.encode(token);
     let found: Caller | undefined;
     for (const { bytes, caller } of this.#callers) if (isSame(bytes, given)) found ??= caller;
-    return found ?? (isRuntimeToken(token) ? this.#runtime?.clients?.callerOf(token) : undefined);
+    return found ?? (isRuntimeToken(token) ? this.#runtime?.clients?.findCaller(token) : undefined);
   }
 
   /**
@@ -66,7 +66,7 @@ export class Authenticator {
    * @throws {HttpError} 401 otherwise.
    */
   authenticate(request: PlainRequest, dialect?: DialectWords): Caller {
-    const caller = this.callerOf(request, dialect);
+    const caller = this.findSender(request, dialect);
     if (caller !== undefined) return caller;
     const given = request.headers.has("authorization") || dialect?.tokenOf?.(request) !== undefined;
     const hint = "`Authorization: Bearer <token>`" +

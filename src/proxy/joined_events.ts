@@ -61,7 +61,7 @@ export class JoinedEvents implements PlainStream {
   }
 
   async #next(): Promise<string> {
-    for (const index of this.#open) if (!this.#reads.has(index)) this.#reads.set(index, this.#readOf(index));
+    for (const index of this.#open) if (!this.#reads.has(index)) this.#reads.set(index, this.#readStream(index));
     const arrival = await Promise.race(this.#reads.values());
     if (this.#isOver) return "";
     this.#reads.delete(arrival.index);
@@ -77,7 +77,7 @@ export class JoinedEvents implements PlainStream {
     return this.#writer.end();
   }
 
-  #readOf(index: number): Promise<Arrival> {
+  #readStream(index: number): Promise<Arrival> {
     return this.#streams[index]!.read().then((chunk) => ({ index, chunk }), (error) => ({ index, error }));
   }
 

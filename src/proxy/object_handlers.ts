@@ -134,7 +134,7 @@ export async function listOfJob(exchange: Exchange): Promise<PlainResponse> {
   const { jobs } = await opened(exchange);
   const what = exchange.path.replace(/\/$/, "").split("/").at(-1)!;
   const { search } = new URL(exchange.request.url);
-  return json(await jobs.listOf(idIn(exchange), what + search, toObjectCall(exchange)), exchange);
+  return json(await jobs.listJobItems(idIn(exchange), what + search, toObjectCall(exchange)), exchange);
 }
 
 /** Reads the JSON body of a request, and takes a slot. */

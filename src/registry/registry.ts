@@ -251,7 +251,7 @@ export class Registry {
    *
    * @param own Those that the caller may use. Their states are the same for all callers.
    */
-  poolOf(name: string, models: readonly ModelEntry[], own: readonly ModelEntry[] = models): Pool {
+  getPool(name: string, models: readonly ModelEntry[], own: readonly ModelEntry[] = models): Pool {
     const pool = this.#implicit.get(name) ?? this.#onDemand(name, {
       name,
       capability: this.tree.commonAncestor(models.flatMap(({ leaves }) => leaves)),

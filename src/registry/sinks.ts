@@ -24,7 +24,7 @@ export async function loadSinks(
   },
 ): Promise<ConfiguredSink[]> {
   const made = new Map<string, Promise<Observability>>();
-  const sinkOf = ({ connector, config }: SinkSettings) => {
+  const createSink = ({ connector, config }: SinkSettings) => {
     const key = JSON.stringify([connector, config]);
     const sink = made.get(key) ??
       catalogue.load("observability", connector).then(({ create }) => create(config, runtime, mesh));
@@ -33,6 +33,6 @@ export async function loadSinks(
   };
   return await Promise.all(observability.map(async (settings) => {
     const { connector: id, config: _, ...takes } = settings;
-    return { id, sink: await sinkOf(settings), ...takes };
+    return { id, sink: await createSink(settings), ...takes };
   }));
 }

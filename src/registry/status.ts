@@ -70,15 +70,15 @@ export function toPoolStatus(pool: Pool, clock: Clock): PoolStatus {
 function modelStatus({ state }: Member, clock: Clock): ModelStatus {
   const now = clock.monotonic();
   state.refresh(now);
-  const timeOf = (at: number) => new Date(clock.now() + Math.round(at - now)).toISOString();
+  const toWallTime = (at: number) => new Date(clock.now() + Math.round(at - now)).toISOString();
   const { name, provider, status, reason, since, retryAt } = state;
   return {
     name,
     provider,
     status,
     ...(reason === undefined ? {} : { reason }),
-    ...(since === undefined ? {} : { since: timeOf(since) }),
-    ...(retryAt === undefined ? {} : { retryAt: timeOf(retryAt) }),
+    ...(since === undefined ? {} : { since: toWallTime(since) }),
+    ...(retryAt === undefined ? {} : { retryAt: toWallTime(retryAt) }),
   };
 }
 

@@ -72,14 +72,14 @@ export class IdleSockets {
   /** With TLS, a connection has a second socket after the handshake, which replaces the first one. */
   #leaveHandshakes(server: Server, track: (socket: Socket) => void): void {
     const handshakes = new Map<string, Socket>();
-    const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+    const formatPeer = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
     server.on("connection", (socket: Socket) => {
-      const peer = peerOf(socket);
+      const peer = formatPeer(socket);
       handshakes.set(peer, socket);
       socket.on("close", () => handshakes.delete(peer));
     });
     server.on("secureConnection", (socket: Socket) => {
-      const first = handshakes.get(peerOf(socket));
+      const first = handshakes.get(formatPeer(socket));
       if (first !== undefined) this.#sockets.delete(first);
       track(socket);
     });

@@ -123,7 +123,7 @@ async function exchange(
     const answer = plain === undefined
       ? await plainResponse(await open.respond(toRequest(message, client.native)))
       : await open.respondPlain(plain, {
-        requestOf: (signal) => new MessageRequest(message, signal),
+        withSignal: (signal) => new MessageRequest(message, signal),
         stop: client,
         peer: () => message.socket.remoteAddress,
         untilOver: () => over,

@@ -24,7 +24,7 @@ type PlainHandler = NonNullable<RequestHandler["plain"]>;
 /** A request for a handler without objects of the Fetch standard. */
 export interface PlainCall {
   /** Returns the request with this signal. */
-  requestOf(signal: StopSignal): PlainRequest;
+  withSignal(signal: StopSignal): PlainRequest;
   /** Aborts the request; the server does so when the client disconnects. */
   readonly stop: Stop;
   /** Aborts when the client disconnects, where that is expensive to detect. */
@@ -86,7 +86,7 @@ export class OpenResponses {
   respondPlain(plain: PlainHandler, call: PlainCall): Promise<PlainResponse> {
     const { stop, peer } = call;
     const open = new OpenResponse(stop, call.left === undefined ? undefined : () => call.left!());
-    return this.#run(open, plain(call.requestOf(stop), peer), new PlainKind(this.#open, open, call));
+    return this.#run(open, plain(call.withSignal(stop), peer), new PlainKind(this.#open, open, call));
   }
 
   /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */

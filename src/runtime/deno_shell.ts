@@ -52,7 +52,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
       plain === undefined ? (request) => open.respond(request) : async (request, info) =>
         toResponse(
           await open.respondPlain(plain, {
-            requestOf: (signal) => setSignal(request, signal),
+            withSignal: (signal) => setSignal(request, signal),
             stop: new Stop(),
             left: () => clientSignal(request),
             peer: () => info.remoteAddr.hostname,

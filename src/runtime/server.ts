@@ -30,7 +30,7 @@ export function serverRuntime(): Runtime {
 
 /** The upstream client over a `fetch` that the program supplies. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  const bodyOf = (body: NonNullable<UpstreamRequest["body"]>) =>
+  const toFetchBody = (body: NonNullable<UpstreamRequest["body"]>) =>
     (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit;
-  return withUserAgent(fetchSender(classifyFetchFault, fetcher, bodyOf));
+  return withUserAgent(fetchSender(classifyFetchFault, fetcher, toFetchBody));
 }

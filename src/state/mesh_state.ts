@@ -118,7 +118,7 @@ export class MeshState {
       cooldownMs: routing.recovery.cooldownMs,
       policy,
       onTransition: (transition) => this.#onTransition(transition),
-      tracker: this.#trackers.trackerOf(policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request),
+      tracker: this.#trackers.getTracker(policy.isOwn ? { ...request, routing: withoutErrorRate(routing) } : request),
     });
     const member = { pool, state };
     this.members.push(member);

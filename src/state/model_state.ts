@@ -150,8 +150,8 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   /** Estimated cost of a request, nano-dollars; undefined when no price is known. */
-  costOf(load: Load): number | undefined {
-    return this.tracker.costOf(load);
+  estimateCost(load: Load): number | undefined {
+    return this.tracker.estimateCost(load);
   }
 
   /** Returns why a request cannot be admitted although the model is active. */

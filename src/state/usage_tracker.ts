@@ -94,22 +94,22 @@ export class UsageTracker {
   }
 
   /** Estimates the output tokens: the limit of the request, else the 95th percentile of the model's responses. */
-  #outputOf({ output }: Pick<Load, "output">): number {
+  #estimateOutput({ output }: Pick<Load, "output">): number {
     return output ?? this.#parts.shared.outputTokens.percentile95() ?? firstGuess;
   }
 
   /** Returns the estimated cost of a request, nano-dollars; undefined when no price is known. */
-  costOf({ input, output, units, hasFee }: Load): number | undefined {
+  estimateCost({ input, output, units, hasFee }: Load): number | undefined {
     const { facts: { info }, clock } = this.#parts;
     if (this.#isFree) return 0;
     if (hasFee) return undefined;
-    return costInNanoUsd({ ...units, input, output: this.#outputOf({ output }) }, info.pricing, clock.now());
+    return costInNanoUsd({ ...units, input, output: this.#estimateOutput({ output }) }, info.pricing, clock.now());
   }
 
   /** Returns why a request cannot be admitted now. */
   denial(load: Load, now: number): AdmissionDenial | undefined {
     const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
-    const until = rate.fullUntil(now, this.#tokensOf(load));
+    const until = rate.fullUntil(now, this.#countTokens(load));
     if (until !== undefined) {
       return { reason: "rate_limited", until: until === Infinity ? now + inFlightRetryMs : until };
     }
@@ -142,13 +142,13 @@ export class UsageTracker {
   /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): CallReservation {
     const { shared: { rate }, clock } = this.#parts;
-    const cost = this.costOf(load) ?? 0;
+    const cost = this.estimateCost(load) ?? 0;
     const wallTimeMs = clock.now();
     return new CallReservation(this.#parts, {
-      rate: rate.reserve(now, this.#tokensOf(load)),
+      rate: rate.reserve(now, this.#countTokens(load)),
       quota: this.quota,
-      usage: this.quota.reserve(load.input + this.#outputOf(load), cost),
-      budgets: this.#budgetsOf(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })),
+      usage: this.quota.reserve(load.input + this.#estimateOutput(load), cost),
+      budgets: this.#listBudgets(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })),
     });
   }
 
@@ -200,18 +200,18 @@ export class UsageTracker {
     return { reason: "provider_outage", scope: "provider", ...standby };
   }
 
-  #tokensOf({ input, output }: Load): number {
+  #countTokens({ input, output }: Load): number {
     return input + (output ?? this.#parts.shared.outputTokens.percentile95() ?? 0);
   }
 
   #budgetDenial(load: Load, now: number): AdmissionDenial | undefined {
     const { clock } = this.#parts;
-    const budgets = this.#budgetsOf(load);
+    const budgets = this.#listBudgets(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
     if (this.#parts.replicator.replication?.isFailClosed) {
       return { reason: "storage_unavailable", until: now + unavailableRetryMs };
     }
-    const cost = this.costOf(load);
+    const cost = this.estimateCost(load);
     if (cost === undefined) return { reason: "no_price", until: Infinity };
     const wallTimeMs = clock.now();
     let until = 0;
@@ -220,7 +220,7 @@ export class UsageTracker {
   }
 
   /** Returns the budgets of the mesh and of the client. */
-  #budgetsOf({ budget }: Load): readonly Budget[] {
+  #listBudgets({ budget }: Load): readonly Budget[] {
     return budget === undefined ? this.#budgets : [...this.#budgets, budget];
   }
 

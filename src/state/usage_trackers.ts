@@ -55,20 +55,20 @@ export class UsageTrackers {
   }
 
   /** Returns the tracker of one model in one pool. */
-  trackerOf(facts: TrackedModel): UsageTracker {
+  getTracker(facts: TrackedModel): UsageTracker {
     const { pool, provider, budget } = facts;
     const budgetScopes = [
       ...this.#budgetScope(`provider ${provider.id}`, provider.budget, "provider_budget"),
       ...this.#budgetScope(`pool ${pool}`, budget, "budget_limit"),
       ...this.#budgetScope("all", this.#settings.budget, "budget_limit"),
     ];
-    const outages = this.#outagesOf(provider.id);
+    const outages = this.#getOutages(provider.id);
     outages.addModel(facts.info.id);
-    const keys = this.#keysOf(provider);
+    const keys = this.#getApiKeys(provider);
     const key = `${pool} ${provider.id} ${facts.name}`;
     const parts = {
       facts,
-      shared: this.#sharedOf(facts),
+      shared: this.#getShared(facts),
       budgetScopes,
       outages,
       keys,
@@ -83,7 +83,7 @@ export class UsageTrackers {
   }
 
   /** Returns a provider's pool of API keys; undefined for a single key, which needs no rotation. */
-  #keysOf({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
+  #getApiKeys({ id, apiKeys }: ProviderEntry): ApiKeyPool | undefined {
     if (apiKeys.length < 2) return undefined;
     const { keyPools } = this.#counted;
     const before = this.#before?.keyPools.get(id);
@@ -92,7 +92,7 @@ export class UsageTrackers {
     return pool;
   }
 
-  #outagesOf(provider: string): OutageDetector {
+  #getOutages(provider: string): OutageDetector {
     const known = this.#outages.get(provider);
     if (known !== undefined) return known;
     const made = new OutageDetector();
@@ -100,11 +100,11 @@ export class UsageTrackers {
     return made;
   }
 
-  #sharedOf({ provider, info, limits }: TrackedModel): SharedCounts {
+  #getShared({ provider, info, limits }: TrackedModel): SharedCounts {
     const key = `${provider.id} ${info.id}`;
     const known = this.#counted.shared.get(key);
     if (known !== undefined) return known;
-    const keys = this.#keysOf(provider);
+    const keys = this.#getApiKeys(provider);
     const { rate, latency, outputTokens, rejectedMembers } = this.#before?.shared.get(key) ?? {};
     const made = {
       rate: rate?.isUnder(limits, keys) ? rate : createRateLimiter(info.id, { limits, keys, clock: this.#clock }),

@@ -63,14 +63,14 @@ export async function* writeFormStream(
   boundary: string,
 ): AsyncGenerator<Uint8Array> {
   const head = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quotable(name)}"`;
-  const textOf = (all: Fields) => all.map(([name, value]) => `${head(name)}\r\n\r\n${value}\r\n`).join("");
+  const formatFields = (all: Fields) => all.map(([name, value]) => `${head(name)}\r\n\r\n${value}\r\n`).join("");
   const type = file.type.replace(/[\r\n]/g, "");
   const opening = `${head(file.name)}; filename="${
     quotable(file.filename ?? "file")
   }"\r\ncontent-type: ${type}\r\n\r\n`;
-  yield encoder.encode(textOf(fields.before) + opening);
+  yield encoder.encode(formatFields(fields.before) + opening);
   yield* file.bytes;
-  yield encoder.encode(`\r\n${textOf(await fields.after())}--${boundary}--\r\n`);
+  yield encoder.encode(`\r\n${formatFields(await fields.after())}--${boundary}--\r\n`);
 }
 
 type Fields = readonly (readonly [name: string, value: string])[];

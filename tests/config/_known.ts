@@ -57,10 +57,10 @@ export const known: KnownConnectors = {
   secretStores: ["mesh.env.v1", "mesh.dotenv.v1"],
   observability: ["mesh.console.v1", "mesh.webhook.v1"],
   discovery: ["mesh.registry-sync.v1", "mesh.health-monitor.v1"],
-  attributesOf: () => undefined,
-  sectionsOf: () => undefined,
+  findAttributes: () => undefined,
+  findSections: () => undefined,
   needsStorage: () => false,
-  sharingOf: () => undefined,
+  findSharing: () => undefined,
 };
 
 /** A file system of texts. */

@@ -13,7 +13,7 @@ const shipped = knownConnectors(serverConnectors);
  */
 export const known: KnownConnectors = {
   ...shipped,
-  attributesOf: () => undefined,
+  findAttributes: () => undefined,
   providers: shipped.providers.map((one) => ({ ...one, attributes: undefined })),
   observability: [...new Set([...shipped.observability, "mesh.webhook.v1", "mesh.local-file.v1"])],
   secretStores: [...new Set([...shipped.secretStores, "mesh.dotenv.v1"])],

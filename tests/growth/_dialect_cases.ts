@@ -214,7 +214,7 @@ export const dialectCases: readonly GrowthCase[] = [
       size: 1_500,
       input,
       work: (body) => {
-        const { lackOf } = chat.needsOf(chat.check(body, []), []);
+        const { findLack: lackOf } = chat.measureNeeds(chat.check(body, []), []);
         return [lackOf({ id: "m" }), measureRequest(body), chat.reword(body, model as never)];
       },
     })

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { rerank } from "../../src/pipeline/operations/rerank.ts";
 import { assertLinear } from "../support/effort.ts";
 
-const loadOf = (query: string, documents: string[]) => rerank.needsOf({ query, documents }, []).load;
+const loadOf = (query: string, documents: string[]) => rerank.measureNeeds({ query, documents }, []).load;
 
 Deno.test("a rerank is estimated to read its query with every document", () => {
   // of three Latin characters at least one token

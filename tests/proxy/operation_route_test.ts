@@ -21,9 +21,9 @@ const upload = {
   serves: (leaf: string) => leaf.endsWith("speech-to-text"),
   form: { fields: { temperature: "number", words: "json", deep: "boolean" } },
   check: (body: unknown) => body,
-  needsOf: (_body: unknown, files: readonly { bytes: Uint8Array }[]) => ({
+  measureNeeds: (_body: unknown, files: readonly { bytes: Uint8Array }[]) => ({
     load: { input: 0, output: 0, units: { seconds: files[0]?.bytes.length ?? 0 } },
-    lackOf: () => undefined,
+    findLack: () => undefined,
   }),
   reword: () => ({ edits: {}, dropped: [] }),
   isEmpty: () => false,

@@ -69,10 +69,10 @@ describe("Ten thousand clients", () => {
     const work: unknown[] = [];
     for (const count of [1, 10_000]) {
       await withClients(count, (clients, mesh, hashed) => {
-        assertEquals(clients.callerOf(`mm_${count - 1}`)?.client?.name, `app ${count - 1}`);
+        assertEquals(clients.findCaller(`mm_${count - 1}`)?.client?.name, `app ${count - 1}`);
         const before = hashed();
-        const again = countingMaps(() => assert(clients.callerOf(`mm_${count - 1}`)));
-        const unknown = countingMaps(() => assertEquals(clients.callerOf("mm_unknown"), undefined));
+        const again = countingMaps(() => assert(clients.findCaller(`mm_${count - 1}`)));
+        const unknown = countingMaps(() => assertEquals(clients.findCaller("mm_unknown"), undefined));
         work.push({ again, unknown, hashes: hashed() - before, budgets: mesh.state.budgetScopes.length });
       });
     }

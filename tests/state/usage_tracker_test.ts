@@ -33,7 +33,7 @@ const budgetOf = (dailyNanoUsd: number | undefined): BudgetSettings | undefined 
 function track({ info = {}, limits, provider, pool, all, routing }: Limits = {}) {
   const clock = fakeClock();
   const trackers = new UsageTrackers({ budget: budgetOf(all) }, clock);
-  const tracker = trackers.trackerOf({
+  const tracker = trackers.getTracker({
     pool: "chat",
     name: "a",
     info: { id: "a", ...info } as ModelInfo,
@@ -92,7 +92,7 @@ describe("A request is denied", () => {
 
   it("by its client's budget, which is the client's alone", () => {
     const model = track({ info: priced });
-    const budget = new UsageTrackers({ budget: budgetOf(30_000) }, model.clock).trackerOf({
+    const budget = new UsageTrackers({ budget: budgetOf(30_000) }, model.clock).getTracker({
       pool: "any",
       name: "any",
       info: { id: "any" } as ModelInfo,
@@ -133,10 +133,10 @@ describe("What a call reserves", () => {
 
   it("is estimated by what earlier answers took, where the request sets no limit", () => {
     const model = track({ info: priced });
-    assertEquals(model.tracker.costOf({ input: 10, output: 5 }), 15_000);
-    const unknown = model.tracker.costOf({ input: 10, output: undefined })!;
+    assertEquals(model.tracker.estimateCost({ input: 10, output: 5 }), 15_000);
+    const unknown = model.tracker.estimateCost({ input: 10, output: undefined })!;
     for (let times = 0; times < 100; times++) model.finish("success", { output: 30 });
-    const known = model.tracker.costOf({ input: 10, output: undefined })!;
+    const known = model.tracker.estimateCost({ input: 10, output: undefined })!;
     assertEquals([unknown > known, known >= 40_000], [true, true], `${unknown}, then ${known}`);
   });
 });

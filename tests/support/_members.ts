@@ -46,7 +46,7 @@ export interface MemberBreakers {
 export function trackerOf(info: ModelInfo, retryLimit = 1): UsageTracker {
   const routing = { deactivation: { retryLimit }, recovery: {} } as unknown as RoutingSettings;
   const provider = { id: "acme", apiKeys: [] } as unknown as ProviderEntry;
-  return new UsageTrackers({}, fakeClock()).trackerOf({ pool: "chat", name: info.id, info, provider, routing });
+  return new UsageTrackers({}, fakeClock()).getTracker({ pool: "chat", name: info.id, info, provider, routing });
 }
 
 /** Returns a member that one failure puts in standby for 1 s, and its breakers. */

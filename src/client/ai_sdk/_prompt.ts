@@ -41,9 +41,9 @@ function userMessage(role: ChatMessage["role"], content: readonly PromptPart[], 
 }
 
 function assistantMessage(content: readonly PromptPart[], where: string): ChatMessage {
-  const textOf = (type: string) => content.flatMap((part) => part.type === type ? part.text ?? "" : []).join("");
+  const joinParts = (type: string) => content.flatMap((part) => part.type === type ? part.text ?? "" : []).join("");
   const calls = content.filter(({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true);
-  const [text, thoughts] = [textOf("text"), textOf("reasoning")];
+  const [text, thoughts] = [joinParts("text"), joinParts("reasoning")];
   const details: JsonObject[] = [];
   for (const { type, providerOptions } of content) {
     if (type === "reasoning" && isObject(providerOptions?.mesh)) {

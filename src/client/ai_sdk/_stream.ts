@@ -101,7 +101,7 @@ class Parts {
     return [
       ...parts,
       ...calls.flatMap((call): StreamPart[] => [
-        ...(call.hasStarted ? [] : [this.#startOf(call)]),
+        ...(call.hasStarted ? [] : [this.#toCallStart(call)]),
         { type: "tool-input-end", id: call.id },
         callPart(call),
       ]),
@@ -170,14 +170,14 @@ class Parts {
     call.function.name ||= fn?.name ?? "";
     if (isObject(state)) call.extra_content = state;
     const parts: StreamPart[] = this.#close();
-    if (!call.hasStarted && call.id !== "" && call.function.name !== "") parts.push(this.#startOf(call));
+    if (!call.hasStarted && call.id !== "" && call.function.name !== "") parts.push(this.#toCallStart(call));
     const delta = fn?.arguments ?? "";
     call.function.arguments += delta;
     if (delta !== "" && call.hasStarted) parts.push({ type: "tool-input-delta", id: call.id, delta });
     return parts;
   }
 
-  #startOf(call: OpenCall): StreamPart {
+  #toCallStart(call: OpenCall): StreamPart {
     call.hasStarted = true;
     return { type: "tool-input-start", id: call.id, toolName: call.function.name };
   }

@@ -70,7 +70,7 @@ function readSink(
     const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
     report.problem(`${path}.connector`, problem);
   }
-  const taken = known.sectionsOf(connector);
+  const taken = known.findSections(connector);
   if (taken !== undefined && !taken.includes(section)) {
     report.problem(
       `${path}.connector`,
@@ -80,7 +80,7 @@ function readSink(
   if (!hasStorage && known.needsStorage(connector) && !report.hasProblemAt(path)) {
     report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
   }
-  const declared = known.attributesOf("observability", connector);
+  const declared = known.findAttributes("observability", connector);
   const common = Object.keys(attributes);
   for (const name of common) {
     if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `is also set outside of "config"`);

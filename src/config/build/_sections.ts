@@ -26,7 +26,7 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
     if (referencesIn(text).names.length === 0) return;
     report.problem(path, "cannot be a secret reference: this section configures the secret store");
   }, "secrets") as Readonly<Record<string, unknown>>;
-  const declared = known.attributesOf("secretStore", store);
+  const declared = known.findAttributes("secretStore", store);
   return Object.freeze({
     store,
     failOnMissing: resolution?.fail_on_missing ?? true,

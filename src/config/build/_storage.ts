@@ -13,7 +13,7 @@ import type { StorageSettings } from "../settings/storage.ts";
 /** Checks connector, attributes and locking, and fills in defaults; undefined without the section. */
 export function buildStorage(
   values: StorageValues | undefined,
-  { storages, attributesOf }: Pick<KnownConnectors, "storages" | "attributesOf">,
+  { storages, findAttributes: attributesOf }: Pick<KnownConnectors, "storages" | "findAttributes">,
   report: Report,
 ): StorageSettings | undefined {
   if (values === undefined) return undefined;

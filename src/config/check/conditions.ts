@@ -117,7 +117,7 @@ class ConditionChecker {
     const isAll = synced.every(({ refreshMs }) => refreshMs !== undefined);
     return {
       values: this.#values,
-      sharing: storage && known.sharingOf(storage.connector ?? defaultStorage.connector),
+      sharing: storage && known.findSharing(storage.connector ?? defaultStorage.connector),
       isStorageLogged: sinks.flat().some((sink) => sink && known.needsStorage(sink.connector ?? defaultSink)),
       refresh: hasOwn ? isAll ? "all" : "some" : undefined,
     };
@@ -165,15 +165,18 @@ class ConditionChecker {
       modes: leaves && new Set(leaves.flatMap((leaf) => deliveryModes(tree.resolve(leaf) ?? leaf))),
       mayUse: (...names) => {
         const pools = [this.#onDemand, ...this.#poolsOf.get(model) ?? []];
-        return pools.some((first) => names.some((one) => mayUse(one, this.#strategiesOf(first))));
+        return pools.some((first) => names.some((one) => mayUse(one, this.#listStrategies(first))));
       },
     };
   }
 
-  #strategiesOf(first: First): PoolSubject["strategies"] {
+  #listStrategies(first: First): PoolSubject["strategies"] {
     const { known: { strategies } } = this.#facts;
-    const idOf = (one: unknown) => typeof one === "string" ? resolveStrategy(one, strategies) ?? one : one;
-    return [idOf(first((layer) => layer.strategy) ?? defaultStrategy), idOf(first((layer) => layer.fallback_strategy))];
+    const toStrategyId = (one: unknown) => typeof one === "string" ? resolveStrategy(one, strategies) ?? one : one;
+    return [
+      toStrategyId(first((layer) => layer.strategy) ?? defaultStrategy),
+      toStrategyId(first((layer) => layer.fallback_strategy)),
+    ];
   }
 
   /** A setting of `*` acts if it acts in one of the pools that do not override it. */
@@ -186,7 +189,7 @@ class ConditionChecker {
         if (given === undefined || idle.includes(given)) continue;
         const taking = layers.filter((all) => all.find((layer) => valueAt(layer, key) !== undefined) === value);
         const causes = taking.map(createLookup).map((first) =>
-          reason({ first, strategies: this.#strategiesOf(first), document: this.#values }, key)
+          reason({ first, strategies: this.#listStrategies(first), document: this.#values }, key)
         );
         const [cause] = causes;
         if (cause !== undefined && !causes.includes(undefined)) this.#warn(under("pools", name), key, cause);

@@ -98,20 +98,20 @@ export class Members {
 
   /** The catalogue entry of a model; a dated id takes that of the model it is a release of. */
   catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
-    const models = this.#connectorOf(provider)?.models;
+    const models = this.#findConnector(provider)?.models;
     return findCatalogued(id, (own) => models?.find((known) => known.id === own));
   }
 
   /** Whether a model is served by a local server, so that calls are free. */
   isLocal({ provider }: ConfiguredModel): boolean {
-    return this.#connectorOf(provider)?.local === true;
+    return this.#findConnector(provider)?.local === true;
   }
 
   /** Whether the vendor is asked for the price of a model, which is therefore known only after the start. */
   isPriceQueried({ provider }: ConfiguredModel): boolean {
     const { queries, instance } = this.#parts.entries.get(provider) ?? {};
     if (!queries?.details && !queries?.pricing) return false;
-    const isAnswered = this.#connectorOf(provider)?.queries?.includes("pricing") !== false;
+    const isAnswered = this.#findConnector(provider)?.queries?.includes("pricing") !== false;
     return instance === undefined ? isAnswered : instance.describeModels !== undefined;
   }
 
@@ -128,7 +128,7 @@ export class Members {
   /** Whether a provider adds models of its own to a pool, with at least one matching id. */
   #offers(entry: ProviderEntry, pool: PoolSettings, matches: (id: string) => boolean): boolean {
     if (!entry.enabled || pool.capability === undefined) return false;
-    const { models = [] } = this.#connectorOf(entry.id) ?? {};
+    const { models = [] } = this.#findConnector(entry.id) ?? {};
     const isPooled = poolFilter(models, { catalogue: models, isListed: false });
     const offered = this.#offered(entry, (model) => isPooled(model) && matches(model.id));
     return offered === undefined || offered.some((leaves) => this.#isAt(pool, leaves));
@@ -136,7 +136,7 @@ export class Members {
 
   /** The leaves of each model that a provider offers of its own; undefined if they are known only after the start. */
   #offered(entry: ProviderEntry, matches: (model: KnownModel) => boolean): readonly (readonly string[])[] | undefined {
-    const connector = this.#connectorOf(entry.id);
+    const connector = this.#findConnector(entry.id);
     const own = this.#ownIds.get(entry.id);
     const offer = createOffer(entry, connector, own !== undefined);
     if (offer === "list") return undefined;
@@ -167,7 +167,7 @@ export class Members {
     return this.#listedIn(pool).has(name) || this.#offers(entry, pool, (own) => own === id);
   }
 
-  #connectorOf(provider: string): KnownProvider | undefined {
+  #findConnector(provider: string): KnownProvider | undefined {
     const entry = this.#parts.entries.get(provider);
     return entry && this.#parts.connectorOf(entry);
   }

@@ -40,13 +40,13 @@ export async function keepConfig(
  * @param redact Replaces known secrets in a string.
  */
 export function withoutSecrets(document: unknown, redact: (text: string) => string): unknown {
-  const textOf = (text: string, isSecret: boolean): string | undefined => {
+  const keepText = (text: string, isSecret: boolean): string | undefined => {
     if (referencesIn(text).names.length > 0) return text;
     const address = text.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, "$1");
     return isSecret || redact(address) !== address ? undefined : address;
   };
   const copy = (value: unknown, isSecret: boolean): unknown => {
-    if (typeof value === "string") return textOf(value, isSecret);
+    if (typeof value === "string") return keepText(value, isSecret);
     if (Array.isArray(value)) {
       // an item of a list, such as a client, has its own keys
       return value.map((item) => copy(item, isSecret && !isPlainObject(item))).filter((item) => item !== undefined);

@@ -26,11 +26,11 @@ export interface KnownConnectors {
   readonly observability: readonly string[];
   readonly discovery: readonly string[];
   /** Declared attributes of a connector; undefined if it declares none. */
-  readonly attributesOf: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
+  readonly findAttributes: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink supports; undefined for all. */
-  readonly sectionsOf: (id: string) => readonly string[] | undefined;
+  readonly findSections: (id: string) => readonly string[] | undefined;
   /** Who sees the records of a storage; undefined if unknown. */
-  readonly sharingOf: (id: string) => StorageSharing | undefined;
+  readonly findSharing: (id: string) => StorageSharing | undefined;
   /** Whether a sink needs the `storage` section. */
   readonly needsStorage: (id: string) => boolean;
 }
@@ -45,17 +45,18 @@ export interface ConfigContext {
 
 /** Groups connectors by kind, in order. */
 export function knownConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
-  const idsOf = (kind: PluggableConnector["kind"]) => connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
+  const listConnectorIds = (kind: PluggableConnector["kind"]) =>
+    connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
   return {
     providers: connectors.filter(isProvider),
-    strategies: idsOf("strategy"),
-    secretStores: idsOf("secretStore"),
-    storages: idsOf("storage"),
-    observability: idsOf("observability"),
-    discovery: idsOf("discovery"),
-    attributesOf: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
-    sectionsOf: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
-    sharingOf: (id) => connectors.find((one) => one.kind === "storage" && one.id === id)?.sharing,
+    strategies: listConnectorIds("strategy"),
+    secretStores: listConnectorIds("secretStore"),
+    storages: listConnectorIds("storage"),
+    observability: listConnectorIds("observability"),
+    discovery: listConnectorIds("discovery"),
+    findAttributes: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
+    findSections: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
+    findSharing: (id) => connectors.find((one) => one.kind === "storage" && one.id === id)?.sharing,
     needsStorage: (id) => connectors.some((one) => one.kind === "observability" && one.id === id && one.needsStorage),
   };
 }

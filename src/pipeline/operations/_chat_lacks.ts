@@ -22,7 +22,7 @@ const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
  *
  * @param size The result of `measureRequest`.
  */
-export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["lackOf"] {
+export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["findLack"] {
   const needs = neededFeatures(body, size);
   const requested = requestedSizes(body, size);
   return (model) => lacking(model, needs, body) ?? tooMuch(model, requested);

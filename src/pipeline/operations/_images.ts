@@ -89,7 +89,7 @@ export function needsOfImages(body: ImageOptions, files: readonly UploadedFile[]
   const input = Math.ceil(countTokens(text) + files.length * maxTokensPerSquare * unknownArea);
   return {
     load: { input, output: images * tokensPerImage(body), units: { images } },
-    lackOf: (model) => findImageLack(model, body, files),
+    findLack: (model) => findImageLack(model, body, files),
   };
 }
 

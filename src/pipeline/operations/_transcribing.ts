@@ -40,9 +40,9 @@ export function transcribing(
     serves: (leaf) => servesOperation(leaf, name),
     form: { fields: { temperature: "number", stream: "boolean", mesh: "json" } },
     check: checkTranscription,
-    needsOf: (body, files) => findTranscriptionNeeds(body, { file: fileIn(files), name }),
+    measureNeeds: (body, files) => findTranscriptionNeeds(body, { file: fileIn(files), name }),
     reword: dropRefused,
-    bridge: { extraOf: audioRequest, read: readAudio },
+    bridge: { toAudioRequest: audioRequest, read: readAudio },
     isEmpty: () => false, // the transcript of silence is empty
     usageIn: ({ usage, duration }) => ({ usage: usage ?? { seconds: duration }, written: () => 0 }),
     readUsage: readTranscriptionUsage,
@@ -90,7 +90,7 @@ function findTranscriptionNeeds(
       output: Math.ceil(seconds * textTokensPerSecond),
       units: { seconds, audioInput },
     },
-    lackOf: (model) =>
+    findLack: (model) =>
       model.lacks?.includes(name)
         ? `support for ${name}`
         : findTranscriptionLack(model, { body, bytes: file.bytes.length }),

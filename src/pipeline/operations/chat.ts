@@ -22,11 +22,11 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   name: "chat",
   serves: (leaf) => servesOperation(leaf, "chat"),
   check: checkChatRequest,
-  needsOf(body) {
+  measureNeeds(body) {
     const size = measureRequest(body);
     const tokens = estimateTokens(body, size);
     const load = usesVendorTools(body) ? { ...tokens, hasFee: true as const } : tokens;
-    return { load, lackOf: chatLacks(body, size) };
+    return { load, findLack: chatLacks(body, size) };
   },
   reword: rewordChat,
   normalize: normalizeChatResponse,

@@ -23,7 +23,7 @@ export const documents: CheckedOperation<DocumentRequest, DocumentResponse> = {
   form: { fields: {}, takesJson: true },
   serves: (leaf) => servesOperation(leaf, "documents"),
   check: checkDocumentRequest,
-  needsOf: findDocumentNeeds,
+  measureNeeds: findDocumentNeeds,
   reword: dropRefused,
   finish: ({ body: { model, text, pages } }): CompletionResponse<DocumentResponse> => ({
     body: { object: "document", model, text, pages },
@@ -63,7 +63,7 @@ function checkUrl(url: unknown): void {
 function findDocumentNeeds(body: DocumentRequest, [file]: readonly UploadedFile[]): RequestNeeds {
   return {
     load: { input: 0, output: 0 },
-    lackOf: ({ constraints, parameters }: ModelInfo) => {
+    findLack: ({ constraints, parameters }: ModelInfo) => {
       const size = file?.bytes.length ?? 0;
       if (isOver(size, constraints?.max_file_size)) return `room for a file of ${size} bytes`;
       return refusedBy(parameters, body);

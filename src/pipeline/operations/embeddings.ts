@@ -23,7 +23,7 @@ export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> =
   name: "embeddings",
   serves: (leaf) => servesOperation(leaf, "embeddings"),
   check: checkEmbeddingRequest,
-  needsOf: findEmbeddingNeeds,
+  measureNeeds: findEmbeddingNeeds,
   interchangeable(members, first) {
     const space = first.model.info.embedding_space;
     return members.filter(({ model }) => model.info.embedding_space === space);
@@ -81,7 +81,7 @@ function findEmbeddingNeeds(body: EmbeddingRequest): RequestNeeds {
   }
   return {
     load: { input: Math.ceil(countTokens(all)) + tokens, output: 0 },
-    lackOf: (model) => findEmbeddingLack(model, body, longest),
+    findLack: (model) => findEmbeddingLack(model, body, longest),
   };
 }
 

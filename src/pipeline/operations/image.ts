@@ -28,7 +28,7 @@ export const image: CheckedOperation<ImageRequest, ImagesResponse> = {
     checkOptional(body, { name: "style", expected: "a string", isValid: (one) => typeof one === "string" });
     return body as unknown as ImageRequest;
   },
-  needsOf: (body) => needsOfImages(body, []),
+  measureNeeds: (body) => needsOfImages(body, []),
   reword: rewordForImages,
   finish: inRequestedForm,
   isEmpty: ({ data }) => data.length === 0,

@@ -32,10 +32,10 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     checkOptional(body, { name: "input_fidelity", expected: "a string", isValid: (one) => typeof one === "string" });
     return body as unknown as ImageOptions;
   },
-  needsOf(body, files) {
+  measureNeeds(body, files) {
     const needs = needsOfImages(body, files);
     const hasMask = files.some(({ field }) => field === "mask");
-    return { ...needs, lackOf: (model) => hasMask && !takesMasks(model) ? "inpainting" : needs.lackOf(model) };
+    return { ...needs, findLack: (model) => hasMask && !takesMasks(model) ? "inpainting" : needs.findLack(model) };
   },
   reword: rewordForImages,
   finish: inRequestedForm,

@@ -25,7 +25,7 @@ export const moderation: CheckedOperation<ModerationRequest, ModerationResponse>
   defaultModel: "content-moderation",
   serves: (leaf) => servesOperation(leaf, "moderation"),
   check: checkModerationRequest,
-  needsOf: findModerationNeeds,
+  measureNeeds: findModerationNeeds,
   reword: dropRefused,
   isEmpty: ({ results }) => results.length === 0,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
@@ -61,7 +61,7 @@ function findModerationNeeds(body: ModerationRequest): RequestNeeds {
   }
   return {
     load: { input: Math.ceil(countTokens(size)) + images * tokensPerImage, output: 0 },
-    lackOf: (model) => findModerationLack(model, body, { images, tokens: countMinTokens(size) }),
+    findLack: (model) => findModerationLack(model, body, { images, tokens: countMinTokens(size) }),
   };
 }
 

@@ -24,7 +24,7 @@ export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
   name: "rerank",
   serves: (leaf) => servesOperation(leaf, "rerank"),
   check: checkRerankRequest,
-  needsOf: findRerankNeeds,
+  measureNeeds: findRerankNeeds,
   reword(body, model) {
     const { edits, dropped } = dropRefused(body, model);
     // all vendors accept strings; documents are added to the results here
@@ -82,7 +82,7 @@ function findRerankNeeds(body: RerankRequest): RequestNeeds {
       output: 0,
       units: { searches: Math.ceil(documents.length / documentsPerSearch) },
     },
-    lackOf: (model) => findRerankLack(model, body, longest),
+    findLack: (model) => findRerankLack(model, body, longest),
   };
 }
 

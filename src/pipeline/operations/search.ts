@@ -25,7 +25,7 @@ export const search: CheckedOperation<SearchRequest, SearchResponse> = {
   name: "search",
   serves: (leaf) => servesOperation(leaf, "search"),
   check: checkSearchRequest,
-  needsOf: findSearchNeeds,
+  measureNeeds: findSearchNeeds,
   reword: dropRefused,
   finish: inOurShape,
   isEmpty: () => false,
@@ -53,7 +53,7 @@ function findSearchNeeds(body: SearchRequest): RequestNeeds {
   const searches = Math.ceil((body.max_results ?? resultsPerSearch) / resultsPerSearch);
   return {
     load: { input: Math.ceil(countTokens(size)), output: 0, units: { searches } },
-    lackOf: ({ parameters }) => refusedBy(parameters, body),
+    findLack: ({ parameters }) => refusedBy(parameters, body),
   };
 }
 

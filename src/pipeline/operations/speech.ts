@@ -36,10 +36,10 @@ export const speech: CheckedOperation<SpeechRequest, JsonObject> = {
   hasContent: true,
   isStreamed: ({ stream, stream_format: form }) => stream === true || form === "sse",
   check: checkSpeechRequest,
-  needsOf: findSpeechNeeds,
+  measureNeeds: findSpeechNeeds,
   interchangeable: (members, first, body) => ofOneFormat(withVoice(members, getVoice(body)), first, body),
   reword: rewordSpeech,
-  bridge: { extraOf: audioRequest, read: readAudio },
+  bridge: { toAudioRequest: audioRequest, read: readAudio },
   isEmpty: () => false,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
   readUsage: readSpeechUsage,
@@ -82,7 +82,7 @@ function findSpeechNeeds(body: SpeechRequest): RequestNeeds {
       output,
       units: { characters: body.input.length, audioOutput: output },
     },
-    lackOf: (model) => findSpeechLack(model, body),
+    findLack: (model) => findSpeechLack(model, body),
   };
 }
 

@@ -135,7 +135,7 @@ async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainRes
   const format = searchParams.get("format") ??
     (/\btext\/csv\b/.test(request.headers.get("accept") ?? "") ? "csv" : "json");
   if (format !== "json" && format !== "csv") throw wrong('"format" is json or csv', "format");
-  const data = await clients.usageOf(id, keptDays(clock.now()).filter((day) => day >= from && day <= to));
+  const data = await clients.readUsage(id, keptDays(clock.now()).filter((day) => day >= from && day <= to));
   if (format === "json") return json({ id, name: found.name, from, to, data }, { headers });
   headers["content-type"] = "text/csv; charset=utf-8";
   return { status: 200, headers, body: formatCsv(data) };

@@ -71,7 +71,7 @@ export class ClientUsage {
    * @param days UTC, in order.
    * @throws {ConnectorError} If it cannot be read.
    */
-  async rowsOf(id: string, { storage, days }: { storage: Storage; days: readonly string[] }): Promise<UsageRow[]> {
+  async readRows(id: string, { storage, days }: { storage: Storage; days: readonly string[] }): Promise<UsageRow[]> {
     await this.flush(storage);
     const stored = new Set(await storage.list(prefix));
     const present = days.filter((day) => stored.has(prefix + day));

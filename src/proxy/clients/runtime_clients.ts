@@ -96,10 +96,10 @@ export class RuntimeClients {
   }
 
   /** The sender of a token; undefined if it is unknown, revoked or expired. */
-  callerOf(token: string): Caller | undefined {
+  findCaller(token: string): Caller | undefined {
     const known = this.#byHash.get(this.#hash(token));
     if (known === undefined || known.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
-    return known.caller ??= { client: this.#clientOf(known.stored), isAdministrator: false };
+    return known.caller ??= { client: this.#createClient(known.stored), isAdministrator: false };
   }
 
   /** The record as known to this process. */
@@ -127,8 +127,8 @@ export class RuntimeClients {
   }
 
   /** The usage of a client. */
-  usageOf(id: string, days: readonly string[]): ReturnType<ClientUsage["rowsOf"]> {
-    return this.#usage!.rowsOf(id, { storage: this.#current!.storage, days });
+  readUsage(id: string, days: readonly string[]): ReturnType<ClientUsage["readRows"]> {
+    return this.#usage!.readRows(id, { storage: this.#current!.storage, days });
   }
 
   #timers(clock: Clock): Cancel[] {
@@ -185,7 +185,7 @@ export class RuntimeClients {
     }]));
   }
 
-  #clientOf(stored: StoredClient): Client {
+  #createClient(stored: StoredClient): Client {
     const known = this.#clients.get(stored.id);
     if (known !== undefined) return known;
     const client = new Client(stored, toClientSettings(stored), { state: this.#current!.mesh.state });

@@ -103,7 +103,7 @@ export class Exchange implements PlainRequest, PlainCall {
     } as RequestInit);
   }
 
-  requestOf(): this {
+  withSignal(): this {
     return this;
   }
 

@@ -99,7 +99,7 @@ export class ModelBreakers {
     for (const breaker of [poolBreaker, providerBreaker]) {
       if (breaker.standby === undefined || breaker.standby.until > now) continue;
       const decision = this.#limits.limitInForce();
-      if (decision?.standbyMs && breaker === this.#breakerOf(decision)) this.apply(decision, now);
+      if (decision?.standbyMs && breaker === this.#selectBreaker(decision)) this.apply(decision, now);
     }
   }
 
@@ -157,7 +157,7 @@ export class ModelBreakers {
   apply(decision: DeactivationDecision, now: number): void {
     const { reason, standbyMs, doubles, metadata } = decision;
     const { poolBreaker, cooldownMs } = this.#parts;
-    const breaker = this.#breakerOf(decision);
+    const breaker = this.#selectBreaker(decision);
     if (standbyMs === undefined && breaker.standby !== undefined) return; // concurrent failures count as one trip
     const transition = breaker === poolBreaker && standbyMs === undefined
       ? this.#openForPool(reason, now, doubles === true)
@@ -220,7 +220,7 @@ export class ModelBreakers {
     return undefined;
   }
 
-  #breakerOf({ scope }: DeactivationDecision): CircuitBreaker {
+  #selectBreaker({ scope }: DeactivationDecision): CircuitBreaker {
     return scope === "provider" ? this.#parts.providerBreaker : this.#parts.poolBreaker;
   }
 

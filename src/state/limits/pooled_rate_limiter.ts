@@ -57,29 +57,29 @@ export class PooledRateLimiter implements ModelRateLimiter {
 
   set countsAlways(countsAlways: boolean) {
     this.#countsAlways = countsAlways;
-    for (const key of this.#pool.keys) this.#limiterOf(key).countsAlways = countsAlways;
+    for (const key of this.#pool.keys) this.#getLimiter(key).countsAlways = countsAlways;
   }
 
   /** Returns replicas per key. Processes identify keys by their index; a replaced key counts in this process only. */
   replicas(name: string, clock: Clock): RateReplicaParts[] {
-    return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).replicas(`${name} ${index}`, clock));
+    return this.#pool.keys.flatMap((key, index) => this.#getLimiter(key).replicas(`${name} ${index}`, clock));
   }
 
   slots(name: string): CounterGroup[] {
-    return this.#pool.keys.flatMap((key, index) => this.#limiterOf(key).slots(`${name} ${index}`));
+    return this.#pool.keys.flatMap((key, index) => this.#getLimiter(key).slots(`${name} ${index}`));
   }
 
   slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
-    return this.#limiterOf((reservation as KeyedReservation).apiKey).slotRequests(reservation, wallTimeMs);
+    return this.#getLimiter((reservation as KeyedReservation).apiKey).slotRequests(reservation, wallTimeMs);
   }
 
   takeSlot(reservation: RateReservation, isTaken: boolean): void {
-    this.#limiterOf((reservation as KeyedReservation).apiKey).takeSlot(reservation, isTaken);
+    this.#getLimiter((reservation as KeyedReservation).apiKey).takeSlot(reservation, isTaken);
   }
 
   sharedRates(name: string, reservation: RateReservation): SharedRate[] {
     const { apiKey } = reservation as KeyedReservation;
-    return this.#limiterOf(apiKey).sharedRates(`${name} ${this.#pool.keys.indexOf(apiKey)}`);
+    return this.#getLimiter(apiKey).sharedRates(`${name} ${this.#pool.keys.indexOf(apiKey)}`);
   }
 
   isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
@@ -87,25 +87,25 @@ export class PooledRateLimiter implements ModelRateLimiter {
   }
 
   get lastStartedAt(): number | undefined {
-    const times = this.#pool.keys.flatMap((key) => this.#limiterOf(key).lastStartedAt ?? []);
+    const times = this.#pool.keys.flatMap((key) => this.#getLimiter(key).lastStartedAt ?? []);
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
   reserve(now: number, tokens: number): RateReservation {
     const key = this.#choose(now, tokens);
-    return Object.assign(this.#limiterOf(key).reserve(now, tokens), { apiKey: key });
+    return Object.assign(this.#getLimiter(key).reserve(now, tokens), { apiKey: key });
   }
 
   settle(now: number, reservation: RateReservation, actualTokens?: number): void {
-    this.#limiterOf((reservation as KeyedReservation).apiKey).settle(now, reservation, actualTokens);
+    this.#getLimiter((reservation as KeyedReservation).apiKey).settle(now, reservation, actualTokens);
   }
 
   release(now: number, reservation: RateReservation): void {
-    this.#limiterOf((reservation as KeyedReservation).apiKey).release(now, reservation);
+    this.#getLimiter((reservation as KeyedReservation).apiKey).release(now, reservation);
   }
 
   observe(now: number, reading: ObservedRates, reservation: RateReservation): void {
-    this.#limiterOf((reservation as KeyedReservation).apiKey).observe(now, reading, reservation);
+    this.#getLimiter((reservation as KeyedReservation).apiKey).observe(now, reading, reservation);
   }
 
   requests(now: number): Headroom | undefined {
@@ -117,7 +117,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   }
 
   rpm(now: number): number {
-    return this.#pool.keys.reduce((sum, key) => sum + this.#limiterOf(key).rpm(now), 0);
+    return this.#pool.keys.reduce((sum, key) => sum + this.#getLimiter(key).rpm(now), 0);
   }
 
   /**
@@ -129,7 +129,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     let soonest = Infinity;
     for (const key of this.#pool.keys) {
       if (!areAllOut && this.#isInStandby(key, now)) continue;
-      const until = this.#limiterOf(key).fullUntil(now, tokens);
+      const until = this.#getLimiter(key).fullUntil(now, tokens);
       if (until === undefined) return undefined;
       soonest = Math.min(soonest, until);
     }
@@ -145,7 +145,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
       const index = (this.#turn + step) % keys.length;
       const key = keys[index]!;
       const until = this.#pool.standbyUntil(key, this.#model, now) ?? now;
-      const retryAt = Math.max(until, this.#limiterOf(key).fullUntil(now, tokens) ?? now);
+      const retryAt = Math.max(until, this.#getLimiter(key).fullUntil(now, tokens) ?? now);
       if (retryAt >= soonest) continue;
       best = index;
       soonest = retryAt;
@@ -173,7 +173,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     const areAllOut = this.#areAllInStandby(now);
     for (const key of this.#pool.keys) {
       if (!areAllOut && this.#isInStandby(key, now)) continue;
-      const headroom = read(this.#limiterOf(key));
+      const headroom = read(this.#getLimiter(key));
       if (headroom === undefined) return undefined;
       total.limit += headroom.limit;
       total.left += headroom.left;
@@ -181,7 +181,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return total;
   }
 
-  #limiterOf(key: ApiKey): RateLimiter {
+  #getLimiter(key: ApiKey): RateLimiter {
     const known = this.#limiters.get(key);
     if (known !== undefined) return known;
     const made = new RateLimiter(this.#limits, this.#clock);

@@ -278,9 +278,9 @@ export class Quota implements CounterGroup {
   merge(stored: UsageCounts | undefined, known?: UsageCounts): void {
     for (const measure of measures) {
       const window = this.#window(measure);
-      const countOf = (counts: UsageCounts | undefined) =>
+      const countUsage = (counts: UsageCounts | undefined) =>
         (counts?.window_end ?? Infinity) === window.end ? counts?.[measure] ?? 0 : 0;
-      window.grow(countOf(stored) - countOf(known));
+      window.grow(countUsage(stored) - countUsage(known));
     }
   }
 

@@ -51,7 +51,7 @@ export class PendingState {
   load({ breakers, failures, saved_at, keys = [] }: MeshSnapshot): void {
     const now = readClocks(this.#clock);
     this.#breakers = new Map();
-    for (const saved of breakers) this.breakerOf(saved).restore(readBreaker(saved, saved_at, now));
+    for (const saved of breakers) this.getBreaker(saved).restore(readBreaker(saved, saved_at, now));
     this.#failures = new Map(failures.map((saved) => [recordKey(saved), saved]));
     this.#keys = new Map();
     for (const provider of this.#state.keyPools.keys()) this.#keys.set(provider, { keys: [], savedAt: saved_at });
@@ -59,7 +59,7 @@ export class PendingState {
   }
 
   /** Returns the pending breaker of this name, created on first use. */
-  breakerOf(saved: SavedBreaker): CircuitBreaker {
+  getBreaker(saved: SavedBreaker): CircuitBreaker {
     const key = recordKey(saved);
     const known = this.#breakers.get(key);
     if (known !== undefined) return known;

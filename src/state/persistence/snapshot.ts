@@ -111,14 +111,14 @@ export interface TimePair {
 export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
   const { standby, isHalfOpen, consecutiveTrips } = breaker;
   if (standby === undefined && !isHalfOpen && consecutiveTrips === 0) return undefined;
-  const wallTimeOf = (monotonicMs: number) => Math.max(0, Math.round(now.wallTimeMs + monotonicMs - now.monotonicMs));
+  const toWallTime = (monotonicMs: number) => Math.max(0, Math.round(now.wallTimeMs + monotonicMs - now.monotonicMs));
   return {
     ...breaker.names,
     ...(standby === undefined ? {} : {
       standby: {
         reason: standby.reason,
-        since: wallTimeOf(standby.since),
-        until: standby.until === Infinity ? null : standby.end?.at ?? wallTimeOf(standby.until),
+        since: toWallTime(standby.since),
+        until: standby.until === Infinity ? null : standby.end?.at ?? toWallTime(standby.until),
         ...(standby.end === undefined ? {} : { is_date: true }),
       },
     }),

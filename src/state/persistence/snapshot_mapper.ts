@@ -144,7 +144,7 @@ export class SnapshotMapper implements StateRestorer {
     for (const saved of breakers) {
       const facts = readBreaker(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
-      const own = known.get(recordKey(saved)) ?? this.#owner.#pending.breakerOf(saved);
+      const own = known.get(recordKey(saved)) ?? this.#owner.#pending.getBreaker(saved);
       if (until > now.monotonicMs && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
     const { keyPools } = this.#state;
@@ -204,7 +204,7 @@ export class SnapshotMapper implements StateRestorer {
       if (standby === undefined) return [];
       const { key } = breaker;
       const until = getStandbyEnd(saved.get(key));
-      const isSame = standby.until === until || Math.abs(this.#wallTimeOf(standby) - until) <= toleranceMs;
+      const isSame = standby.until === until || Math.abs(this.#toWallTime(standby) - until) <= toleranceMs;
       return isSame ? [[key, standby] as const] : [];
     }));
   }
@@ -273,7 +273,7 @@ export class SnapshotMapper implements StateRestorer {
     return new Map([...scopes, ...this.#state.budgetScopes].map(({ id, budget }) => [id, budget]));
   }
 
-  #wallTimeOf({ until }: Standby): number {
+  #toWallTime({ until }: Standby): number {
     return this.#clock.now() + until - this.#clock.monotonic();
   }
 }

@@ -142,7 +142,7 @@ export class BreakerEvents {
     const now = this.#clock.monotonic();
     const times = { wallTimeMs: sentAt, monotonicMs: now, clock: this.#clock };
     const { standby, consecutiveTrips } = readBreaker(saved, sentAt, times);
-    const breaker = this.#breakerOf(saved, known);
+    const breaker = this.#findBreaker(saved, known);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // each process counts the shared total against its own limits
     if (standby !== undefined && breaker !== undefined && this.#hasBudget(breaker, standby.reason)) return;
@@ -167,7 +167,7 @@ export class BreakerEvents {
   }
 
   /** Returns the breaker of a message. Creates overrides; ignores breakers of owners that are not configured here. */
-  #breakerOf(saved: SavedBreaker, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
+  #findBreaker(saved: SavedBreaker, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
     const { provider, cause } = saved;
     const breaker = known.get(recordKey(saved));
     const isOurs = this.#state.breakers.some(({ owner }) => owner.provider === provider);

@@ -92,7 +92,7 @@ export class CounterReplication implements Replication {
   }
 
   /** Creates the replicated counters of a rate. */
-  replicaOf(rate: RateReplicaParts): CounterGroup {
+  createReplica(rate: RateReplicaParts): CounterGroup {
     return new RateReplica(rate);
   }
 
@@ -151,7 +151,7 @@ export class CounterReplication implements Replication {
       this.#replicator.hasChanged(part)
     );
     const deltas = parts.map((part) => {
-      const account = this.#replicator.acknowledgedOf(part);
+      const account = this.#replicator.getAcknowledged(part);
       const { amount, leased, pending } = account;
       const change = {
         amount: part.own - amount - pending.amount,
@@ -197,7 +197,7 @@ export class CounterReplication implements Replication {
    * until it counts as unavailable, since a process that decided alone would exceed the limit.
    */
   async admit(rate: SharedRate): Promise<RateGrant | undefined> {
-    const take = () => this.#windowOf(rate).take(this.#target.shared, rate.limit);
+    const take = () => this.#getWindow(rate).take(this.#target.shared, rate.limit);
     return this.#isUnavailable ? undefined : await this.#untilUnavailable(this.lease.renew(take));
   }
 
@@ -216,7 +216,7 @@ export class CounterReplication implements Replication {
 
   /** Returns the grant of a request that was not sent. If the store cannot be reached, it counts until it expires. */
   returnGrant(rate: SharedRate, { slice }: RateGrant): void {
-    const release = () => this.#windowOf(rate).release(this.#target.shared, slice);
+    const release = () => this.#getWindow(rate).release(this.#target.shared, slice);
     this.lease.renew(release).catch((error) => this.#setUnavailable(true, error));
   }
 
@@ -234,7 +234,7 @@ export class CounterReplication implements Replication {
     await Promise.all(this.#pendingAcquisitions);
   }
 
-  #windowOf(rate: SharedRate): SharedWindow {
+  #getWindow(rate: SharedRate): SharedWindow {
     const known = this.#windows.get(rate.name);
     if (known !== undefined) return known;
     const made = new SharedWindow(rate, this.#target.clock);
@@ -256,7 +256,7 @@ export class CounterReplication implements Replication {
     requests: readonly CounterRequest[],
     onGrant: () => void,
   ): Promise<{ readonly denied: Reason | undefined } | undefined> {
-    const accounts = requests.map(({ counter }) => this.#replicator.acknowledgedOf(counter));
+    const accounts = requests.map(({ counter }) => this.#replicator.getAcknowledged(counter));
     const reservations = requests.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
       ...toSharedSum(counter),
       amount,

@@ -96,7 +96,7 @@ export interface Replication {
   /** Makes sure that this process has its lease. Waits until the store responds or counts as unavailable. */
   renewLease(): Promise<void>;
   /** Creates the replicated counters of a rate. */
-  replicaOf(rate: RateReplicaParts): CounterGroup;
+  createReplica(rate: RateReplicaParts): CounterGroup;
   /** Reports local counters to the store, and applies those of other processes. Never rejects. */
   sync(): Promise<void>;
   /** Reports the counters of one group without waiting for the next sync. */
@@ -142,7 +142,7 @@ export class CounterReplicator {
   /** Registers a rate, whose counters exist only while they are replicated. */
   registerRate(rate: RateReplicaParts): void {
     if (this.#replication === undefined) this.#rates.push(rate);
-    else this.register(this.#replication.replicaOf(rate));
+    else this.register(this.#replication.createReplica(rate));
   }
 
   /** Begins replication. */
@@ -150,7 +150,7 @@ export class CounterReplicator {
     const isNew = this.#replication === undefined;
     this.#replication = replication;
     if (isNew) { for (const group of this.groups) this.#start(group); }
-    for (const rate of this.#rates.splice(0)) this.register(replication.replicaOf(rate));
+    for (const rate of this.#rates.splice(0)) this.register(replication.createReplica(rate));
   }
 
   /** Whether a counter has something to report. */
@@ -160,7 +160,7 @@ export class CounterReplicator {
   }
 
   /** Returns the acknowledged part of a counter, which the caller updates. */
-  acknowledgedOf({ key }: ReplicatedCounter): Acknowledged {
+  getAcknowledged({ key }: ReplicatedCounter): Acknowledged {
     const known = this.#acknowledged.get(key);
     if (known !== undefined) return known;
     const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };

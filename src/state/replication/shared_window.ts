@@ -38,15 +38,15 @@ export class SharedWindow {
     for (let tries = 0; tries < maxTries; tries++) {
       present = Math.floor(this.#clock.now() / sliceMs);
       await this.#read(shared, present);
-      const room = limit - this.#pastOf(present) - this.#beforeOf(present);
+      const room = limit - this.#sumPast(present) - this.#sumBefore(present);
       const { isGranted, sums } = await shared.reserve([
         { ...this.#slice(present - 1), amount: 0, limit: Number.MAX_SAFE_INTEGER },
         { ...this.#slice(present), amount: 1, limit: room },
       ]);
       const [before, now] = [this.#isSliding ? sums[0] ?? 0 : 0, sums[1] ?? 0];
-      const isKnown = before === this.#beforeOf(present);
+      const isKnown = before === this.#sumBefore(present);
       this.#before = { number: present - 1, sum: before };
-      if (isGranted && this.#pastOf(present) + before + now <= limit) return { waitMs: 0, slice: present };
+      if (isGranted && this.#sumPast(present) + before + now <= limit) return { waitMs: 0, slice: present };
       if (isGranted) await this.release(shared, present); // other processes have added to the previous slice
       else if (isKnown) return { waitMs: this.#waitMs(present, { before, now, limit }), slice: present };
     }
@@ -80,14 +80,14 @@ export class SharedWindow {
     return { key: `requests ${name} ${number}`, expiresAt: (number + slices + 2) * sliceMs };
   }
 
-  #pastOf(present: number): number {
+  #sumPast(present: number): number {
     const { slices } = this.#rate;
     let sum = 0;
     for (const [number, count] of this.#past) if (number >= present - slices && number < present - 1) sum += count;
     return sum;
   }
 
-  #beforeOf(present: number): number {
+  #sumBefore(present: number): number {
     return this.#before.number === present - 1 ? this.#before.sum : 0;
   }
 
@@ -95,7 +95,7 @@ export class SharedWindow {
   #waitMs(present: number, { before, now, limit }: { before: number; now: number; limit: number }): number {
     const { sliceMs, slices } = this.#rate;
     const counts = new Map([...this.#past, [present - 1, before], [present, now]]);
-    let left = this.#pastOf(present) + before + now;
+    let left = this.#sumPast(present) + before + now;
     for (let number = present - slices; number <= present; number++) {
       left -= counts.get(number) ?? 0;
       if (left < limit) return (number + slices + 1) * sliceMs - this.#clock.now();
