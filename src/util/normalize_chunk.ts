@@ -10,6 +10,7 @@ import {
   type CitedSource,
   createId,
   normalizeFinishReason,
+  normalizeLists,
   normalizeText,
   normalizeUsage,
   readSources,
@@ -114,6 +115,7 @@ export class ChunkNormalizer {
       isChanged = fillRole(delta) || isChanged;
     }
     isChanged = normalizeText(delta) || isChanged;
+    isChanged = normalizeLists(delta) || isChanged;
     if (typeof delta.content === "string") state.text += delta.content;
     if (Array.isArray(delta.annotations)) state.hasAnnotations = true;
     isChanged = this.#normalizeCalls(delta, state) || isChanged;

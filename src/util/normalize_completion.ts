@@ -9,6 +9,7 @@ import { isObject } from "./is_object.ts";
 import {
   createId,
   normalizeFinishReason,
+  normalizeLists,
   normalizeText,
   normalizeUsage,
   readSources,
@@ -55,6 +56,7 @@ function normalizeChoice(choice: UncheckedChoice, position: number, defaults: Co
   const { message } = choice;
   let isChanged = fill(choice, { index: typeof choice.index === "number" ? undefined : position });
   isChanged = normalizeText(message) || isChanged;
+  isChanged = normalizeLists(message) || isChanged;
   isChanged = fill(message, {
     role: isText(message.role) ? undefined : "assistant",
     content: message.content === undefined ? null : undefined,

@@ -63,6 +63,26 @@ export function normalizeText(message: Unchecked): boolean {
   return true;
 }
 
+/** Members that are lists of objects. */
+const lists: readonly string[] = ["reasoning_details", "images", "annotations"];
+
+/**
+ * Removes what is no list from the members that are lists, and what is no object from the lists.
+ *
+ * @param message A message or a delta.
+ */
+export function normalizeLists(message: Unchecked): boolean {
+  let isChanged = false;
+  for (const name of lists) {
+    const list = message[name];
+    if (list === undefined || Array.isArray(list) && list.every(isObject)) continue;
+    if (Array.isArray(list)) message[name] = list.filter(isObject);
+    else delete message[name];
+    isChanged = true;
+  }
+  return isChanged;
+}
+
 /** Joins the text of parts of one type; reasoning has parts of its own type. */
 function joinText(parts: readonly unknown[], kind: string): string {
   return parts.map((part) => {

@@ -27,6 +27,7 @@ import { readCitations } from "../../src/util/annotations.ts";
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import {
   normalizeFinishReason,
+  normalizeLists,
   normalizeText,
   normalizeUsage,
   readSources,
@@ -246,6 +247,7 @@ export const dialectCases: readonly GrowthCase[] = [
   {
     covers: [
       "src/util/normalize_completion.ts#normalizeCompletion",
+      "src/util/normalize_message.ts#normalizeLists",
       "src/util/normalize_message.ts#normalizeText",
       "src/util/normalize_message.ts#normalizeUsage",
       "src/util/normalize_message.ts#normalizeFinishReason",
@@ -259,6 +261,7 @@ export const dialectCases: readonly GrowthCase[] = [
         usage: { prompt_tokens_details: Object.fromEntries(times(size, (at) => [`a${at}_tokens`, at])) },
       };
       normalizeText({ content: times(size, text) });
+      normalizeLists({ images: times(size, () => null) });
       normalizeUsage(usage);
       normalizeFinishReason({ finish_reason: "S".repeat(size) }, { hasCalls: false, keepsFunctionCall: false });
       normalizeChatResponse(

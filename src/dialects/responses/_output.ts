@@ -166,7 +166,8 @@ export class Output {
     const url = image_url?.url;
     if (typeof url !== "string") return;
     const { type = "", data: result } = parseDataUrl(url) ?? {};
-    if (result === undefined) return this.#write(kinds.text, `![image](${url})`); // the item has no URL
+    if (/^https?:/i.test(url)) return this.#write(kinds.text, `![image](${url})`); // the item has no URL
+    if (result === undefined) return;
     this.#closeText("completed");
     this.#carryDetails();
     const id = this.#newId("ig");
