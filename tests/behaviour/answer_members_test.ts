@@ -1,5 +1,5 @@
 /**
- * Members of answers with values that nobody expects: images, citations and reasoning state. The text arrives, whatever
+ * Members of answers with unexpected values: images, citations and reasoning state. The text arrives, whatever
  * they are.
  */
 import { assertEquals } from "@std/assert";
@@ -109,7 +109,7 @@ async function check(dialect: Dialect, replies: readonly ((stream: boolean) => B
   }
 }
 
-describe("An answer whose members have values that nobody expects", () => {
+describe("An answer whose members have unexpected values", () => {
   for (const [name, more] of Object.entries(members)) {
     it(`in ${name}, of a provider in OpenAI's shape`, async () => {
       await check("openai", [...junk, ...more].map((value) => (stream) => openAiAnswer(name, value, stream)));
