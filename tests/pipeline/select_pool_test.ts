@@ -9,7 +9,12 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
 import { modelOf } from "../support/_members.ts";
 
-const routing = { strategy: "first", deactivation: { retryLimit: 1, errorCodes: new Set() }, recovery: {} };
+const routing = {
+  strategy: "first",
+  modelPriority: [],
+  deactivation: { retryLimit: 1, errorCodes: new Set() },
+  recovery: {},
+};
 
 /** Models `fast` and `clever` (upstream id `clever-1`), a pool named as the model `fast`, and an alias. */
 function registry(): Registry {

@@ -1,6 +1,7 @@
 /** What the HTTP/1.1 client takes for a response, and what it refuses: each split byte by byte. */
 import { assert, assertEquals } from "@std/assert";
 import { NetworkError } from "../../src/errors.ts";
+import { userAgent } from "../../src/runtime/_user_agent.ts";
 import { http1Client } from "../../src/runtime/http1/client.ts";
 import type { Socket } from "../../src/runtime/http1/connection.ts";
 
@@ -243,7 +244,7 @@ Deno.test("HTTP/1.1 client: header fields are sent once, whatever the case of th
   });
   const headers = { "Content-Length": "7", Connection: "close", Host: "other.test", "Accept-Encoding": "gzip" };
   await http1Client({ connect: () => Promise.resolve(watched) })({ url: "http://provider.test/", headers, body: "{}" });
-  const fields = "Host: other.test\r\nAccept-Encoding: gzip\r\ncontent-length: 2\r\n\r\n{}";
+  const fields = `Host: other.test\r\nAccept-Encoding: gzip\r\nuser-agent: ${userAgent}\r\ncontent-length: 2\r\n\r\n{}`;
   assertEquals(sent, `POST / HTTP/1.1\r\n${fields}`);
 });
 

@@ -92,7 +92,11 @@ const chatWires: readonly ChatWire[] = [
     openAiWire(id)
   ),
   { ...speaking.anthropic, path: () => "/v1/messages" },
-  { ...speaking.gemini, path: (isStream) => `/v1/models/x:${isStream ? "streamGenerateContent" : "generateContent"}` },
+  {
+    ...speaking.gemini,
+    model: "gemini-3-flash-preview",
+    path: (isStream) => `/v1/models/x:${isStream ? "streamGenerateContent" : "generateContent"}`,
+  },
   {
     ...bedrock,
     config: { region: "eu-central-1" },
