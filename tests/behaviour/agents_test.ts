@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type AgentFixture, type AgentRequest, found, intention } from "../support/_agent_requests.ts";
+import { type AgentFixture, type AgentRequest, found, intention, picture } from "../support/_agent_requests.ts";
 import { claudeBackground, claudeCode } from "../support/_claude_code.ts";
 import { codex } from "../support/_codex.ts";
 import type { Dialect, Json, Reply } from "../support/_dialects.ts";
@@ -178,6 +178,20 @@ for (const [name, agent] of Object.entries(agents)) {
     }
   });
 }
+
+describe("Pictures that tools find reach the model", () => {
+  for (const [name, { dialect, request }] of Object.entries(agents)) {
+    for (const [vendor, facts] of Object.entries(vendors)) {
+      it(`from ${name} to ${vendor}`, () =>
+        withVendor(facts, () => ({ pieces: ["A dot."] }), async (proxy, upstream) => {
+          const asked = request({ turn: 2, stream: true, hasPicture: true });
+          const answer = await readAnswer(await send(proxy, asked), { dialect, stream: true });
+          assertEquals([answer.status, answer.text], [200, "A dot."], answer.body);
+          assertEquals([upstream.calls, upstream.requests[0]!.body.includes(picture)], [1, true]);
+        }));
+    }
+  }
+});
 
 describe("What the agents ask beside their task", () => {
   for (const [vendor, facts] of Object.entries(vendors)) {

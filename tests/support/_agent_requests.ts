@@ -12,6 +12,8 @@ export type TurnNumber = 1 | 2;
 export interface TurnOptions {
   readonly turn: TurnNumber;
   readonly stream: boolean;
+  /** Whether the second result is a picture. */
+  readonly hasPicture?: boolean;
   /** A pool, an alias or a model. */
   readonly model?: string;
 }
@@ -43,3 +45,7 @@ export interface AgentFixture {
 export const task = "Read a.txt and b.txt.";
 export const found: readonly [string, string] = ["kumquat", "ranunculus"];
 export const intention = "I read both.";
+
+/** A picture that a tool finds, as base64. */
+export const picture =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";

@@ -2,7 +2,7 @@
  * Requests with the structure of Claude Code's.
  * @module
  */
-import { type AgentFixture, type AgentRequest, found, intention, task } from "./_agent_requests.ts";
+import { type AgentFixture, type AgentRequest, found, intention, picture, task } from "./_agent_requests.ts";
 import type { Json } from "./_dialects.ts";
 
 const reminder = (text: string) => ({ type: "text", text: `<system-reminder>\n${text}\n</system-reminder>` });
@@ -61,8 +61,10 @@ const claudeCalls: AgentFixture["calls"] = [
   { id: "toolu_02", name: "Read", input: { file_path: "/work/b.txt" } },
 ];
 
+const claudePicture = { type: "image", source: { type: "base64", media_type: "image/png", data: picture } };
+
 /** The results in another order than the calls, one as parts, one as text, and text after them. */
-const claudeResults: readonly Json[] = [
+const claudeResults = (hasPicture: boolean): readonly Json[] => [
   {
     role: "assistant",
     content: [
@@ -74,7 +76,7 @@ const claudeResults: readonly Json[] = [
   {
     role: "user",
     content: [
-      { tool_use_id: "toolu_02", type: "tool_result", content: `1\t${found[1]}\n` },
+      { tool_use_id: "toolu_02", type: "tool_result", content: hasPicture ? [claudePicture] : `1\t${found[1]}\n` },
       { tool_use_id: "toolu_01", type: "tool_result", content: [{ type: "text", text: `1\t${found[0]}\n` }] },
       { ...reminder("Tokens left: 1000000"), ...cached },
     ],
@@ -103,7 +105,7 @@ const claudeHeaders: AgentRequest["headers"] = {
 export const claudeCode: AgentFixture = {
   dialect: "messages",
   calls: claudeCalls,
-  request: ({ turn, stream, model = "chat" }) => ({
+  request: ({ turn, stream, hasPicture = false, model = "chat" }) => ({
     path: "/v1/messages?beta=true",
     headers: claudeHeaders,
     body: {
@@ -114,12 +116,12 @@ export const claudeCode: AgentFixture = {
         {
           role: "user",
           content: [
-            reminder("The folder is /work."),
             reminder("Today is a Monday."),
             { type: "text", text: task, ...(turn === 1 ? cached : {}) },
           ],
         },
-        ...(turn === 1 ? [] : claudeResults),
+        { role: "system", content: "# Environment\nThe folder is /work." }, // to a model whose name it does not know
+        ...(turn === 1 ? [] : claudeResults(hasPicture)),
       ],
       tools: claudeTools,
       metadata: { user_id: JSON.stringify({ device_id: "0".repeat(64), account_uuid: "", session_id: "1" }) },

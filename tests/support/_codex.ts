@@ -2,7 +2,7 @@
  * Requests with the structure of Codex's.
  * @module
  */
-import { type AgentFixture, found, intention, task } from "./_agent_requests.ts";
+import { type AgentFixture, found, intention, picture, task } from "./_agent_requests.ts";
 import type { Json } from "./_dialects.ts";
 
 const codexTool = (name: string, properties: Json, required: readonly string[] = []) => ({
@@ -20,7 +20,9 @@ const codexMessage = (role: string, ...texts: readonly string[]) => ({
   content: texts.map((text) => ({ type: "input_text", text })),
 });
 
-const codexResults: readonly Json[] = [
+const codexPicture = { type: "input_image", image_url: `data:image/png;base64,${picture}`, detail: "high" };
+
+const codexResults = (hasPicture: boolean): readonly Json[] => [
   {
     ...{ type: "reasoning", id: "rs_1", content: null, encrypted_content: null },
     summary: [{ type: "summary_text", text: "Both at once" }],
@@ -35,7 +37,7 @@ const codexResults: readonly Json[] = [
   })),
   ...codexCalls.map(({ id }, index) => ({
     ...{ type: "function_call_output", id: `fco_${id}`, call_id: id },
-    output: `Exit code: 0\nOutput:\n${found[index]}\n`,
+    output: index === 1 && hasPicture ? [codexPicture] : `Exit code: 0\nOutput:\n${found[index]}\n`,
   })),
 ];
 
@@ -43,7 +45,7 @@ const codexResults: readonly Json[] = [
 export const codex: AgentFixture = {
   dialect: "responses",
   calls: codexCalls,
-  request: ({ turn, stream, model = "chat" }) => ({
+  request: ({ turn, stream, hasPicture = false, model = "chat" }) => ({
     path: "/v1/responses",
     headers: {
       accept: "text/event-stream",
@@ -60,7 +62,7 @@ export const codex: AgentFixture = {
         codexMessage("developer", "Skills: none.", "Permissions: all."),
         codexMessage("user", "<environment_context>\n  <cwd>/work</cwd>\n</environment_context>"),
         codexMessage("user", task),
-        ...(turn === 1 ? [] : codexResults),
+        ...(turn === 1 ? [] : codexResults(hasPicture)),
       ],
       tools: [
         codexTool("exec_command", { cmd: { type: "string" }, yield_time_ms: { type: "number" } }, ["cmd"]),

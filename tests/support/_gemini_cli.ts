@@ -2,7 +2,7 @@
  * Requests with the structure of Gemini CLI's.
  * @module
  */
-import { type AgentFixture, type AgentRequest, found, intention, task } from "./_agent_requests.ts";
+import { type AgentFixture, type AgentRequest, found, intention, picture, task } from "./_agent_requests.ts";
 import type { Json } from "./_dialects.ts";
 
 const geminiCalls: AgentFixture["calls"] = [
@@ -18,7 +18,7 @@ const geminiTask = {
 };
 
 /** The client puts a placeholder where a call of another model has no signature. */
-const geminiResults: readonly Json[] = [
+const geminiResults = (hasPicture: boolean): readonly Json[] => [
   {
     role: "model",
     parts: [
@@ -31,9 +31,13 @@ const geminiResults: readonly Json[] = [
   },
   {
     role: "user",
-    parts: geminiCalls.map(({ id, name }, index) => ({
-      functionResponse: { id, name, response: { output: `${found[index]}\n` } },
-    })),
+    parts: [
+      ...geminiCalls.map(({ id, name }, index) => {
+        const output = index === 1 && hasPicture ? "Binary content provided (1 item(s))." : `${found[index]}\n`;
+        return { functionResponse: { id, name, response: { output } } };
+      }),
+      ...(hasPicture ? [{ inlineData: { data: picture, mimeType: "image/png" } }] : []),
+    ],
   },
 ];
 
@@ -41,11 +45,11 @@ const geminiResults: readonly Json[] = [
 export const geminiCli: AgentFixture = {
   dialect: "gemini",
   calls: geminiCalls,
-  request: ({ turn, stream, model = "chat" }) => ({
+  request: ({ turn, stream, hasPicture = false, model = "chat" }) => ({
     path: `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
     headers: geminiHeaders,
     body: {
-      contents: [geminiTask, ...(turn === 1 ? [] : geminiResults)],
+      contents: [geminiTask, ...(turn === 1 ? [] : geminiResults(hasPicture))],
       systemInstruction: { role: "user", parts: [{ text: "You are an agent in a terminal." }] },
       tools: [{
         functionDeclarations: [
