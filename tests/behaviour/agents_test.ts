@@ -5,58 +5,17 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type AgentFixture, type AgentRequest, found, intention, picture } from "../support/_agent_requests.ts";
+import { playVendor, type Vendor, vendorConfig, vendors } from "../support/_agent_vendors.ts";
 import { claudeBackground, claudeCode } from "../support/_claude_code.ts";
 import { codex } from "../support/_codex.ts";
-import type { Dialect, Json, Reply } from "../support/_dialects.ts";
+import type { Json, Reply } from "../support/_dialects.ts";
 import { type ReadAnswer, readAnswer } from "../support/_dialect_calls.ts";
 import { geminiCli, geminiHelper } from "../support/_gemini_cli.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
 import { eventsOf } from "../support/_responses.ts";
 import { strictly } from "../support/_strict_models.ts";
-import {
-  findRejection,
-  groqMembers,
-  mistralMembers,
-  openAiMembers,
-  openAiMessages,
-  openAiReasoning,
-  qwenTemplate,
-  type Rejection,
-} from "../support/_strict_vendors.ts";
-import { playTools, type Turn } from "../support/_tool_loop.ts";
-import { type Behaviour, type ReceivedRequest, startUpstream, type Upstream } from "../support/upstream.ts";
-
-/** A model, and what its vendor rejects beside malformed conversations. */
-interface Vendor {
-  readonly connector: string;
-  readonly model: string;
-  readonly dialect: Dialect;
-  readonly rejections?: readonly Rejection[];
-  /** Usage of every answer, if it is not that of the dialect. */
-  readonly usage?: Json;
-}
-
-const openAi = [openAiMembers, openAiMessages];
-const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-
-const vendors: Readonly<Record<string, Vendor>> = {
-  "gpt-4o of OpenAI": { connector: "openai.llm.v1", model: "gpt-4o", dialect: "openai", rejections: openAi },
-  "a new model of OpenAI": {
-    ...{ connector: "openai.llm.v1", model: "gpt-99", dialect: "openai" },
-    rejections: [...openAi, openAiReasoning],
-  },
-  "a model of Groq": { connector: "groq.api.v1", model: "m", dialect: "openai", rejections: [groqMembers] },
-  "a model of Mistral": {
-    ...{ connector: "mistral.api.v1", model: "m", dialect: "openai", rejections: [mistralMembers] },
-    usage, // streams have it unasked
-  },
-  "Qwen on Ollama": { connector: "ollama.local.v1", model: "qwen", dialect: "openai", rejections: [qwenTemplate] },
-  "Claude Haiku 4.5": { connector: "anthropic.claude.v1", model: "claude-haiku-4-5", dialect: "anthropic" },
-  "a new model of Anthropic": { connector: "anthropic.claude.v1", model: "claude-next-9", dialect: "anthropic" },
-  "Gemini 2.5 Flash": { connector: "google.gemini.v1", model: "gemini-2.5-flash", dialect: "gemini" },
-  "a Gemini 3": { connector: "google.gemini.v1", model: "gemini-3-flash-preview", dialect: "gemini" },
-};
+import { type Play, playTools, type Turn } from "../support/_tool_loop.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 const agents: Readonly<Record<string, AgentFixture>> = {
   "Claude Code": claudeCode,
@@ -66,39 +25,13 @@ const agents: Readonly<Record<string, AgentFixture>> = {
 
 /** A proxy over a model that plays a task. */
 async function withVendor(
-  { connector, model, dialect, rejections = [], usage }: Vendor,
-  reply: (turn: Turn) => Reply,
+  vendor: Vendor,
+  play: Play,
   test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
-  const play = (turn: Turn) => ({ ...reply(turn), ...(usage === undefined ? {} : { usage }) });
-  const answer = (request: ReceivedRequest): Behaviour =>
-    request.path.endsWith("/responses")
-      ? responseAnswer(toResponse(play({ tools: ["any"], results: readOutputs(request.json()) })))
-      : findRejection(request, rejections) ?? strictly(dialect, playTools(dialect, play))(request);
-  await using upstream = await startUpstream(answer);
-  await using proxy = await startTestProxy({
-    upstreams: {},
-    config: {
-      providers: { vendor: { connector, base_url: upstream.url, api_key: "key-of-the-vendor-0123456789" } },
-      models: { only: { provider: "vendor", model, capabilities: ["chat-completion"] } },
-      pools: { chat: { models: ["only"], retry: { max_attempts: 0 } } },
-      aliases: { "claude-haiku-4-5-20251001": "chat" },
-    },
-  });
+  await using upstream = await startUpstream(playVendor(vendor, play));
+  await using proxy = await startTestProxy({ upstreams: {}, config: vendorConfig(vendor, upstream.url) });
   await test(proxy, upstream);
-}
-
-/** The same reply in the Responses API, which OpenAI's models get as the agent sends it. */
-function toResponse({ pieces = [], calls = [] }: Reply) {
-  const items = calls.map(({ id, name, input }) => ({
-    ...{ id: `fc_${id}`, type: "function_call", status: "completed" },
-    ...{ call_id: id, name, arguments: JSON.stringify(input) },
-  }));
-  return { text: pieces.join(""), items };
-}
-
-function readOutputs({ input }: { readonly input: readonly Json[] }): readonly string[] {
-  return input.filter(({ type }) => type === "function_call_output").map(({ output }) => String(output));
 }
 
 function send({ url }: TestProxy, { path, headers, body }: AgentRequest): Promise<Response> {

@@ -1,5 +1,6 @@
 /**
- * Providers of each dialect that reject conversations, tools and members which their vendors reject.
+ * Providers of each dialect that reject members, turns and types of schemas which their vendors reject. Names and ids of
+ * calls are in `_strict_calls.ts`, other rules in `_strict_history.ts`.
  * @module
  */
 import { anthropicError, type Dialect, googleError } from "./_dialects.ts";
@@ -43,21 +44,9 @@ function* schemaComplaints(schema: Body, path = "schema"): Iterable<string> {
   for (const [index, inner] of anyOf.entries()) yield* schemaComplaints(inner, `${path}.anyOf[${index}]`);
 }
 
-function* toolComplaints(tools: readonly { name: string; schema: Body }[], names: RegExp): Iterable<string> {
-  const seen = new Set<string>();
-  for (const { name, schema } of tools) {
-    if (!names.test(name)) yield `tool name '${name}' does not match ${names}`;
-    if (seen.has(name)) yield `tool names must be unique: ${name}`;
-    seen.add(name);
-    if (schema?.type !== "object") yield `parameters of ${name} must have the type object`;
-    yield* schemaComplaints(schema, name);
-  }
-}
-
 function* openAiComplaints(body: Body): Iterable<string> {
   const { tools = [], messages, response_format: format } = body;
-  const functions = tools.map((tool: Body) => ({ name: tool.function.name, schema: tool.function.parameters }));
-  yield* toolComplaints(functions, /^[a-zA-Z0-9_-]{1,64}$/);
+  for (const { function: { name, parameters } } of tools) yield* schemaComplaints(parameters, name);
   if (format?.json_schema !== undefined) yield* schemaComplaints(format.json_schema.schema, "response_format");
   let open: string[] = [];
   for (const [index, message] of messages.entries()) {
@@ -82,21 +71,8 @@ function* openAiMessageComplaints({ role, content, tool_calls: calls = [], ...mo
     if (!parts.has(type) || role === "tool" && type !== "text") yield `${at}: invalid part '${type}'`;
     if (cached !== undefined) yield `${at}: unknown parameter 'cache_control'`;
   }
-  for (const call of calls) {
-    if (call.id.length > 40) yield `${at}: string too long: ${call.id}`;
-    if (!isJson(call.function.arguments)) yield `${at}: arguments are not JSON`;
-  }
   const extra = Object.keys(more).filter((name) => !messageMembers.has(name));
   if (extra.length > 0) yield `${at}: unknown parameter '${extra}'`;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const anthropicMembers = new Set([
@@ -116,8 +92,7 @@ function* anthropicComplaints(body: Body): Iterable<string> {
     yield "`temperature` may only be set to 1 when thinking is enabled";
   }
   if (body.temperature !== undefined && body.top_p !== undefined) yield "`temperature` and `top_p` cannot both be set";
-  const schemas = tools.map(({ name, input_schema: schema }: Body) => ({ name, schema }));
-  yield* toolComplaints(schemas, /^[a-zA-Z0-9_-]{1,128}$/);
+  for (const { name, input_schema: schema } of tools) yield* schemaComplaints(schema, name);
   if (output?.format !== undefined) yield* schemaComplaints(output.format.schema, "output_config.format.schema");
   const blocks = [system, tools, ...messages.map(({ content }: Body) => content)].flat();
   const breakpoints = blocks.filter((block: Body) => block.cache_control !== undefined).length;
@@ -126,8 +101,6 @@ function* anthropicComplaints(body: Body): Iterable<string> {
 }
 
 function* anthropicTurnComplaints(messages: readonly Body[]): Iterable<string> {
-  if (messages[0]?.role !== "user") yield "messages: first message must use the user role";
-  const used = new Set<string>();
   let open: string[] = [];
   for (const [index, { role, content }] of messages.entries()) {
     if (!["user", "assistant", "system"].includes(role)) yield `messages.${index}: role '${role}'`;
@@ -138,16 +111,13 @@ function* anthropicTurnComplaints(messages: readonly Body[]): Iterable<string> {
     const stray = results.filter((id) => !open.includes(id));
     if (stray.length > 0) yield `messages.${index}: unexpected \`tool_use_id\` in \`tool_result\` blocks: ${stray}`;
     open = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id);
-    for (const id of open) if (used.has(id) || !/^[a-zA-Z0-9_-]+$/.test(id)) yield `messages.${index}: id '${id}'`;
-    open.forEach((id) => used.add(id));
     yield* blocks.flatMap((block) => [...anthropicBlockComplaints(block, index)]);
   }
   if (open.length > 0) yield `\`tool_use\` ids without \`tool_result\` blocks: ${open}`;
 }
 
-function* anthropicBlockComplaints({ type, text, content = [], signature }: Body, index: number): Iterable<string> {
+function* anthropicBlockComplaints({ type, content = [], signature }: Body, index: number): Iterable<string> {
   const at = `messages.${index}`;
-  if (type === "text" && text.trim() === "") yield `${at}: text content blocks must contain non-whitespace text`;
   if (type === "thinking" && (signature ?? "") === "") yield `${at}: Invalid \`signature\` in \`thinking\` block`;
   const known = ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
   if (!known.includes(type)) yield `${at}: Input tag '${type}' does not match`;
@@ -163,19 +133,12 @@ const geminiSettings = new Set([
 ]);
 
 function* geminiComplaints(body: Body, path: string): Iterable<string> {
-  const { contents, tools = [], generationConfig: config = {} } = body;
+  const { contents, generationConfig: config = {} } = body;
   const unknown = [
     ...Object.keys(body).filter((name) => !geminiMembers.has(name)),
     ...Object.keys(config).filter((name) => !geminiSettings.has(name)),
   ];
   if (unknown.length > 0) yield `Invalid JSON payload received. Unknown name "${unknown[0]}"`;
-  const declared = tools.flatMap(({ functionDeclarations = [] }: Body) => functionDeclarations);
-  for (const { name } of declared) {
-    if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(name)) yield `Invalid function name ${name}`;
-  }
-  if (declared.length > 0 && config.responseMimeType === "application/json") {
-    yield "Function calling with a response mime type: 'application/json' is unsupported";
-  }
   if (contents[0]?.role !== "user" || contents[0].parts.some((part: Body) => "functionResponse" in part)) {
     yield "Please ensure that a conversation starts with a user turn";
   }

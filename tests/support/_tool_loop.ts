@@ -23,7 +23,17 @@ export function playTools(dialect: Dialect, play: Play): (request: ReceivedReque
 
 /** Reads the tools and the results in a request. */
 export function readTurn(dialect: Dialect, request: ReceivedRequest): Turn {
-  return readers[dialect](request.json());
+  return request.path.endsWith("/responses") ? readResponsesTurn(request.json()) : readers[dialect](request.json());
+}
+
+/** Reads the tools and the results in a request of the Responses API. */
+export function readResponsesTurn(
+  { tools = [], input }: { readonly tools?: readonly Json[]; readonly input: readonly Json[] },
+): Turn {
+  return {
+    tools: tools.map(({ name }) => String(name)),
+    results: input.filter(({ type }) => type === "function_call_output").map(({ output }) => toText(output)),
+  };
 }
 
 // deno-lint-ignore no-explicit-any

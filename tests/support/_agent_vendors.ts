@@ -1,0 +1,117 @@
+/**
+ * Models of vendors for tests of coding agents: what each rejects, and the answers of a model with tools.
+ * @module
+ */
+import type { Dialect, Json, Reply } from "./_dialects.ts";
+import { responseAnswer } from "./_response_answers.ts";
+import { findFault, readSent, rejectionOf, strictVendors } from "./_strict_calls.ts";
+import {
+  callAfterUser,
+  completeSchemas,
+  jsonWithoutTools,
+  mistralOrder,
+  nonBlankStops,
+  nonBlankText,
+  objectArguments,
+  plainParameters,
+  type Rule,
+  userFirst,
+} from "./_strict_history.ts";
+import { strictly } from "./_strict_models.ts";
+import {
+  findRejection,
+  groqMembers,
+  mistralMembers,
+  openAiMembers,
+  openAiMessages,
+  openAiReasoning,
+  qwenTemplate,
+  type Rejection,
+} from "./_strict_vendors.ts";
+import { type Play, playTools, readResponsesTurn, type Turn } from "./_tool_loop.ts";
+import type { Behaviour, ReceivedRequest, Script } from "./upstream.ts";
+
+/** A model, and what its vendor rejects beside malformed conversations. */
+export interface Vendor {
+  readonly connector: string;
+  readonly model: string;
+  readonly dialect: Dialect;
+  readonly rejections?: readonly Rejection[];
+  /** Rules for conversations beside those of the dialect. */
+  readonly rules?: readonly Rule[];
+  /** Usage of every answer, if it is not that of the dialect. */
+  readonly usage?: Json;
+}
+
+const openAi = [openAiMembers, openAiMessages];
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
+/** Models of several vendors, by what they are called in tests. */
+export const vendors: Readonly<Record<string, Vendor>> = {
+  "gpt-4o of OpenAI": { connector: "openai.llm.v1", model: "gpt-4o", dialect: "openai", rejections: openAi },
+  "a new model of OpenAI": {
+    ...{ connector: "openai.llm.v1", model: "gpt-99", dialect: "openai" },
+    rejections: [...openAi, openAiReasoning],
+  },
+  "a model of Groq": { connector: "groq.api.v1", model: "m", dialect: "openai", rejections: [groqMembers] },
+  "a model of Mistral": {
+    ...{ connector: "mistral.api.v1", model: "m", dialect: "openai" },
+    ...{ rejections: [mistralMembers], rules: [mistralOrder] },
+    usage, // streams have it unasked
+  },
+  "Qwen on Ollama": { connector: "ollama.local.v1", model: "qwen", dialect: "openai", rejections: [qwenTemplate] },
+  "Claude Haiku 4.5": { connector: "anthropic.claude.v1", model: "claude-haiku-4-5", dialect: "anthropic" },
+  "a new model of Anthropic": { connector: "anthropic.claude.v1", model: "claude-next-9", dialect: "anthropic" },
+  "Gemini 2.5 Flash": { connector: "google.gemini.v1", model: "gemini-2.5-flash", dialect: "gemini" },
+  "a Gemini 3": { connector: "google.gemini.v1", model: "gemini-3-flash-preview", dialect: "gemini" },
+};
+
+/**
+ * A provider that rejects what the vendor rejects, and otherwise lets a model reply. OpenAI's get requests of the Responses
+ * API as they came.
+ */
+export function playVendor(vendor: Vendor, reply: Play): Script {
+  const { dialect, rejections = [], usage } = vendor;
+  const play = (turn: Turn) => ({ ...reply(turn), ...(usage === undefined ? {} : { usage }) });
+  const strict = strictly(dialect, playTools(dialect, play));
+  return (request) =>
+    request.path.endsWith("/responses")
+      ? responseAnswer(toResponse(play(readResponsesTurn(request.json()))))
+      : findRejection(request, rejections) ?? findBrokenRule(vendor, request) ?? strict(request);
+}
+
+const rulesOfDialects: Readonly<Record<Dialect, readonly Rule[]>> = {
+  openai: [plainParameters, completeSchemas, objectArguments],
+  anthropic: [userFirst, nonBlankText, nonBlankStops, plainParameters],
+  gemini: [callAfterUser, completeSchemas, jsonWithoutTools],
+};
+
+/** Names and ids of calls, and the rules of the dialect and the vendor. */
+function findBrokenRule(
+  { connector, model, dialect, rules = [] }: Vendor,
+  request: ReceivedRequest,
+): Behaviour | undefined {
+  const strict = strictVendors.find((vendor) => vendor.connector === connector) ??
+    { connector, model, dialect, names: /./ };
+  const faults = [...rulesOfDialects[dialect], ...rules].map((rule) => rule(request.json(), strict, request));
+  const fault = [findFault(strict, readSent(strict, request)), ...faults].find((found) => found !== undefined);
+  return fault === undefined ? undefined : rejectionOf(strict, fault);
+}
+
+/** A configuration with the pool `chat` of a vendor's model, at an address. */
+export function vendorConfig({ connector, model }: Vendor, url: string): Json {
+  return {
+    providers: { vendor: { connector, base_url: url, api_key: "key-of-the-vendor-0123456789" } },
+    models: { only: { provider: "vendor", model, capabilities: ["chat-completion"] } },
+    pools: { chat: { models: ["only"], retry: { max_attempts: 0 } } },
+    aliases: { "claude-haiku-4-5-20251001": "chat" },
+  };
+}
+
+function toResponse({ id = "resp_1", pieces = [], calls = [] }: Reply) {
+  const items = calls.map(({ id, name, input }) => ({
+    ...{ id: `fc_${id}`, type: "function_call", status: "completed" },
+    ...{ call_id: id, name, arguments: JSON.stringify(input) },
+  }));
+  return { text: pieces.join(""), items, more: { id } };
+}
