@@ -6,7 +6,6 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import { adaptRequest } from "../pipeline/adapt_request.ts";
-import { restoreTools } from "../pipeline/client_names.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { memberFinder } from "../pipeline/known_members.ts";
 import type { RequestNeeds } from "../pipeline/operation.ts";
@@ -115,6 +114,7 @@ export class BatchFile {
       const message = `The file exceeds ${maxParts} batches of the provider: split it into smaller files`;
       throw new UnsupportedRequestError(message, { code: "invalid_value", param: "file" });
     }
+    await this.#opening.operation.operation.prepare?.(this.#member.model);
     let items = 0;
     let bytes = 0;
     while (this.#next !== undefined) {
@@ -190,7 +190,7 @@ export class BatchFile {
       model,
     );
     // the provider's results are passed on as they are
-    const sent = clientNames === undefined ? completion.body : restoreTools(completion.body, clientNames);
+    const sent = clientNames?.restoreTools(completion.body) ?? completion.body;
     const after = { ...sent, model: model.info.id };
     const before = members.body as Readonly<Record<string, unknown>>;
     const { text: changed, change } = changeLine(text, { before, after });

@@ -7,7 +7,7 @@ import type { CompletionChunk, CompletionRequest, OperationRequest } from "../co
 import type { Runtime } from "../contracts/runtime.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults } from "../util/completion_defaults.ts";
-import { type ClientNames, restoreNames } from "./client_names.ts";
+import type { ClientNames } from "./client_names.ts";
 import { copyParts } from "./normalize.ts";
 
 /** Normalizes the chunks of one stream, in order. Chunks as received were normalized by their connector. */
@@ -42,7 +42,7 @@ export class ChunkFilter {
 
 /** The JSON of an event with other names is not sent. */
 function withClientNames(chunk: CompletionChunk, clientNames: ClientNames): CompletionChunk {
-  const value = restoreNames(chunk.value, "delta", clientNames);
+  const value = clientNames.restore(chunk.value, "delta");
   if (value === chunk.value) return chunk;
   const { wire: _, ...others } = chunk;
   return { ...others, value };

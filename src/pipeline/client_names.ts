@@ -8,11 +8,8 @@ import { isObject } from "../util/is_object.ts";
 import { mapItems, mapMembers } from "../util/map_members.ts";
 import { isAccepted, renameIdentifiers } from "../util/rename_identifiers.ts";
 
-/** The client's own names and ids, by those that a model received. */
-export interface ClientNames {
-  readonly tools: ReadonlyMap<string, string>;
-  readonly calls: ReadonlyMap<string, string>;
-}
+/** Names or ids that are replaced, with their replacements; or the reverse. */
+type Replacements = ReadonlyMap<string, string>;
 
 /** Maps the name of a tool, and the id of a call; both receive any value. */
 interface NameMap {
@@ -38,38 +35,48 @@ export function replaceNames(
   const tools = tool_names === undefined ? new Map() : renameIdentifiers(acceptedFirst(names, tool_names), tool_names);
   const calls = tool_call_ids === undefined ? new Map() : renameIdentifiers(ids, tool_call_ids);
   if (tools.size + calls.size === 0) return { edits: {} };
-  const renamed = mapRequest(body, toNameMap({ tools, calls })) as JsonObject;
+  const renamed = mapRequest(body, toNameMap(tools, calls)) as JsonObject;
   const changed = Object.keys(renamed).filter((name) => renamed[name] !== body[name]);
   return {
     edits: Object.fromEntries(changed.map((name) => [name, renamed[name]])),
-    clientNames: { tools: inverted(tools), calls: inverted(calls) },
+    clientNames: new ClientNames(tools, calls),
   };
 }
 
-/**
- * Restores the client's names in a response.
- *
- * @param response A complete response, or a chunk.
- * @param part The member of a choice that has the calls.
- * @param clientNames The client's names.
- * @returns The same object if it has none of the replaced names.
- */
-export function restoreNames<T>(response: T, part: "message" | "delta", clientNames: ClientNames): T {
-  const names = toNameMap(clientNames);
-  return mapMembers(response, {
-    choices: (choices) =>
-      mapItems(choices, (choice) => mapMembers(choice, { [part]: (message) => mapMessage(message, names) })),
-  }) as T;
-}
+/** The client's own names and ids, by those that a model receives. */
+export class ClientNames {
+  readonly #names: NameMap;
 
-/**
- * Restores the client's names of tools in a request, if its response cannot be restored.
- *
- * @param body The request with replaced names.
- * @param clientNames The client's names.
- */
-export function restoreTools<T>(body: T, clientNames: ClientNames): T {
-  return mapRequest(body, { ...toNameMap(clientNames), toId: (id) => id }) as T;
+  /**
+   * @param tools The replacements of names.
+   * @param calls The replacements of ids.
+   */
+  constructor(tools: Replacements, calls: Replacements) {
+    this.#names = toNameMap(invert(tools), invert(calls));
+  }
+
+  /**
+   * Restores the names in a response.
+   *
+   * @param response A complete response, or a chunk.
+   * @param part The member of a choice that has the calls.
+   * @returns The same object if it has none of the replacements.
+   */
+  restore<T>(response: T, part: "message" | "delta"): T {
+    const toMessage = (message: unknown) => mapMessage(message, this.#names);
+    return mapMembers(response, {
+      choices: (choices) => mapItems(choices, (choice) => mapMembers(choice, { [part]: toMessage })),
+    }) as T;
+  }
+
+  /**
+   * Restores the names of tools in a request whose response cannot be restored.
+   *
+   * @param body The request with replaced names.
+   */
+  restoreTools<T>(body: T): T {
+    return mapRequest(body, { ...this.#names, toId: (id) => id }) as T;
+  }
 }
 
 function mapRequest(body: unknown, names: NameMap): unknown {
@@ -104,9 +111,8 @@ function mapTool(tool: unknown, toName: NameMap["toName"]): unknown {
   return mapMembers(tool, { function: toNamed, custom: toNamed });
 }
 
-function toNameMap({ tools, calls }: ClientNames): NameMap {
-  const findIn = (map: ReadonlyMap<string, string>) => (value: unknown) =>
-    typeof value === "string" ? map.get(value) ?? value : value;
+function toNameMap(tools: Replacements, calls: Replacements): NameMap {
+  const findIn = (map: Replacements) => (value: unknown) => typeof value === "string" ? map.get(value) ?? value : value;
   return { toName: findIn(tools), toId: findIn(calls) };
 }
 
@@ -123,6 +129,6 @@ function acceptedFirst(names: ReadonlySet<string>, rule: IdentifierRule): readon
   return [...all.filter((name) => isAccepted(name, rule)), ...all.filter((name) => !isAccepted(name, rule))];
 }
 
-function inverted(map: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+function invert(map: Replacements): Replacements {
   return new Map([...map].map(([from, to]) => [to, from]));
 }

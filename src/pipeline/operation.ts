@@ -75,6 +75,12 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
    * @param first The model that the pool would select if all were active.
    */
   interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
+  /**
+   * Imports what {@linkcode reword} needs for a model, with the first request to it.
+   *
+   * @returns Undefined if nothing has to be imported.
+   */
+  prepare?(model: ModelEntry): Promise<void> | undefined;
   /** Adapts a request to a model. */
   reword(body: Body, model: ModelEntry): Rewording;
   /**

@@ -5,7 +5,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
 import { type Answer, toAnswerFacts } from "./answer.ts";
-import { type ClientNames, restoreNames } from "./client_names.ts";
+import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readModelId, readResponse } from "./read_response.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -44,7 +44,7 @@ function withClientNames<Response>(
   response: CompletionResponse<Response>,
   clientNames: ClientNames,
 ): CompletionResponse<Response> {
-  const body = restoreNames(response.body, "message", clientNames);
+  const body = clientNames.restore(response.body, "message");
   if (body === response.body) return response;
   const { wire: _, ...others } = response;
   return { ...others, body };

@@ -147,7 +147,10 @@ export class Routing<T> {
     context.tried.add(member.model.name);
     let end: ServedTry<T> | FailedAttempt;
     try {
-      const adapted = adaptRequest(context.plan.request, member.model, member.state.rejectedMembers);
+      const { request } = context.plan;
+      const loading = request.operation.prepare?.(member.model);
+      if (loading !== undefined) await loading;
+      const adapted = adaptRequest(request, member.model, member.state.rejectedMembers);
       end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
       if ("served" in end) return new SuccessfulAttempt(next, end);
     } catch (error) {

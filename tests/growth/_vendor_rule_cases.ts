@@ -5,7 +5,7 @@
 import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
 import { withAcceptedIds } from "../../connectors/providers/_openai_responses.ts";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
-import { replaceNames, restoreNames } from "../../src/pipeline/client_names.ts";
+import { ClientNames, replaceNames } from "../../src/pipeline/client_names.ts";
 import { withCalls } from "../../src/pipeline/operations/_chat_calls.ts";
 import { completeSchema } from "../../src/util/complete_schema.ts";
 import { mergeParameters } from "../../src/util/merge_parameters.ts";
@@ -97,14 +97,14 @@ export const vendorRuleCases: readonly GrowthCase[] = [
     work: (messages) => withCalls(messages, { repeated_call_ids: false }),
   }),
   prepared({
-    covers: ["src/pipeline/client_names.ts#restoreNames"],
+    covers: ["src/pipeline/client_names.ts#ClientNames"],
     what: "calls",
     size: 1_000,
     input: (size) => {
-      const names = new Map(times(size, (at) => [`f${at}`, `f.${at}`]));
-      return { body: completion(size), names: { tools: names, calls: names } };
+      const names = new Map(times(size, (at) => [`f.${at}`, `f${at}`]));
+      return { body: completion(size), names: new ClientNames(names, names) };
     },
-    work: ({ body, names }) => restoreNames(body, "message", names),
+    work: ({ body, names }) => names.restore(body, "message"),
   }),
   ...Object.entries(schemas).map(([what, input]) =>
     prepared({

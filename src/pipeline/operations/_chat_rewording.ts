@@ -9,12 +9,10 @@ import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
 import { withoutCacheControl, withPlacedMarks } from "../cache_control.ts";
-import { type ClientNames, replaceNames } from "../client_names.ts";
+import type { ClientNames } from "../client_names.ts";
 import { stateMembers, withOwnState } from "../own_state.ts";
 import { lowerToBounds } from "./_chat_bounds.ts";
-import { withCalls } from "./_chat_calls.ts";
 import { withInstructions } from "./_chat_instructions.ts";
-import { adaptSchemas } from "./_chat_schemas.ts";
 
 /** What the rules drop and add. */
 type Applied = Required<Pick<Rewording, "dropped" | "added">>;
@@ -44,6 +42,26 @@ export function rewordChat(body: ChatCompletionRequest, { info, instance }: Mode
   return { edits, added, dropped: all, ...names };
 }
 
+/** The rules that {@linkcode adaptTools} applies. */
+const toolRules: readonly (keyof ParameterRules)[] = [
+  ...["user_after_tool", "repeated_call_ids", "invalid_arguments", "tool_names", "tool_call_ids"] as const,
+  ...["combined_parameters", "incomplete_schemas"] as const,
+];
+
+let adaptTools: typeof import("./_chat_tools.ts").adaptTools | undefined;
+
+/**
+ * Imports what the rules of a model for tools need, with the first request to such a model.
+ *
+ * @returns Undefined if nothing has to be imported.
+ */
+export function loadToolRules({ info: { parameters = {} } }: ModelEntry): Promise<void> | undefined {
+  if (adaptTools !== undefined || !toolRules.some((name) => name in parameters)) return undefined;
+  return import("./_chat_tools.ts").then((loaded) => {
+    adaptTools = loaded.adaptTools;
+  });
+}
+
 /** Adapts messages and tools; returns the client's names if some are replaced. */
 function adaptContent(
   body: ChatCompletionRequest,
@@ -52,10 +70,9 @@ function adaptContent(
 ): ClientNames | undefined {
   const messages = adaptMessages(body.messages, rules, instance);
   if (messages !== body.messages) edits.messages = messages;
-  Object.assign(edits, adaptSchemas(body, rules));
-  const replaced = replaceNames({ ...body, ...edits }, rules);
-  Object.assign(edits, replaced.edits);
-  return replaced.clientNames;
+  const adapted = adaptTools?.({ ...body, ...edits }, rules);
+  Object.assign(edits, adapted?.edits);
+  return adapted?.clientNames;
 }
 
 /** The model's rules; one that cannot reason accepts no reasoning effort. */
@@ -72,7 +89,7 @@ function adaptMessages(
 ): ChatMessage[] {
   const names = connector?.ownState ?? [vendor, ...stateMembers];
   const own = withOwnState(messages, { names, thoughts: rules.thoughts });
-  const adapted = withCalls(withInstructions(own, rules), rules);
+  const adapted = withInstructions(own, rules);
   return rules.cache_control === false ? adapted : withPlacedMarks(adapted);
 }
 

@@ -15,7 +15,7 @@ import { measureRequest } from "../request_size.ts";
 import type { AnswerUsage } from "../routed.ts";
 import { usesVendorTools } from "../vendor_tools.ts";
 import { chatLacks } from "./_chat_lacks.ts";
-import { rewordChat } from "./_chat_rewording.ts";
+import { loadToolRules, rewordChat } from "./_chat_rewording.ts";
 
 /** Chat completions, complete and streamed. */
 export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
@@ -28,6 +28,7 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
     const load = usesVendorTools(body) ? { ...tokens, hasFee: true as const } : tokens;
     return { load, findLack: chatLacks(body, size) };
   },
+  prepare: loadToolRules,
   reword: rewordChat,
   normalize: normalizeChatResponse,
   isEmpty: isEmptyCompletion,
