@@ -30,8 +30,10 @@ export interface ProviderDialect {
   readonly streamed: (answer: CitedAnswer, dice: Dice) => ChatCompletionChunk[];
   /** What it is sent for a chat request. */
   readonly sent: (chat: ChatCompletionRequest) => Item[];
-  /** What it cannot express. */
+  /** What it cannot express in an answer. */
   readonly lacks: readonly (keyof Said)[];
+  /** What it cannot be sent. */
+  readonly refuses: readonly string[];
 }
 
 const facts = { id: "c1", created: 1, model: "m", signs: true };
@@ -60,12 +62,14 @@ const imagesOf = ({ images }: Said) => images.map((url, index) => ({ type: "imag
 const callOf = ({ id, name, input }: Said["calls"][number]) => ({
   ...{ id, type: "function", function: { name, arguments: JSON.stringify(input) } },
 });
-const usageOf = ({ tokens: [prompt_tokens, completion_tokens] }: Said) => ({
+const usageOf = ({ tokens: [prompt_tokens, cached_tokens, completion_tokens] }: Said) => ({
   ...{ prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+  prompt_tokens_details: { cached_tokens },
 });
 
 const openai: ProviderDialect = {
   lacks: [],
+  refuses: [],
   whole(answer) {
     const { text, thoughts, calls, images, citations, finish } = answer;
     const message = {
@@ -104,15 +108,20 @@ const openai: ProviderDialect = {
     return chunks;
   },
   sent: ({ messages }) =>
-    flat(messages.map(({ role, content, tool_calls = [], tool_call_id, images = [] }: Any) => [
-      ...(role === "tool"
-        ? [["result", tool_call_id, content]]
-        : partsOf(content).map((part) =>
-          part.text === undefined ? [`${role} image`, part.image_url.url] : [role, part.text]
-        )),
-      ...images.map(({ image_url }: Any) => ["assistant image", image_url.url]),
-      ...tool_calls.map(({ id, function: fn }: Any) => ["call", id, fn.name, JSON.parse(fn.arguments)]),
-    ])),
+    flat(
+      messages.map((
+        { role, content, tool_calls = [], tool_call_id, images = [], reasoning_content: thoughts }: Any,
+      ) => [
+        ...(thoughts === undefined ? [] : [["thoughts", thoughts]]),
+        ...(role === "tool"
+          ? [["result", tool_call_id, content]]
+          : partsOf(content).map((part) =>
+            part.text === undefined ? [`${role} image`, part.image_url.url] : [role, part.text]
+          )),
+        ...images.map(({ image_url }: Any) => ["assistant image", image_url.url]),
+        ...tool_calls.map(({ id, function: fn }: Any) => ["call", id, fn.name, JSON.parse(fn.arguments)]),
+      ]),
+    ),
 };
 
 function partsOf(content: unknown): Any[] {
@@ -121,6 +130,7 @@ function partsOf(content: unknown): Any[] {
 
 const claude: ProviderDialect = {
   lacks: ["images"],
+  refuses: ["assistant image", "thoughts"],
   whole: (answer) => fromMessage(messageOf(answer), facts),
   streamed(answer, dice) {
     const { content, stop_reason, usage, ...message } = messageOf(answer) as Any;
@@ -170,8 +180,7 @@ const claude: ProviderDialect = {
   },
 };
 
-function messageOf({ parts, thoughts, calls, finish, tokens: [input, output] }: CitedAnswer): Json {
-  const cached = Math.floor(input / 3);
+function messageOf({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
   const words: Json = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use", content_filter: "refusal" };
   return {
     ...{ id: "c1", type: "message", role: "assistant", model: "m", stop_reason: words[finish], stop_sequence: null },
@@ -193,6 +202,7 @@ const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 const gemini: ProviderDialect = {
   lacks: [],
+  refuses: ["thoughts"],
   whole: (answer) => fromContent(contentOf(answer), facts),
   streamed(answer, dice) {
     const { parts, thoughts, text } = answer;
@@ -233,7 +243,7 @@ const gemini: ProviderDialect = {
   },
 };
 
-function contentOf({ parts, thoughts, calls, images, finish, tokens: [input, output] }: CitedAnswer): Json {
+function contentOf({ parts, thoughts, calls, images, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
   const before = thoughts === "" ? 0 : 1;
   const sources = parts.flatMap(({ sources }) => sources);
   const supports = parts.flatMap(({ text, sources: own }, at) => {
@@ -256,7 +266,10 @@ function contentOf({ parts, thoughts, calls, images, finish, tokens: [input, out
       ...(sources.length === 0 ? {} : { groundingMetadata: { groundingChunks, groundingSupports: supports } }),
       index: 0,
     }],
-    usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
+    usageMetadata: {
+      ...{ promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
+      cachedContentTokenCount: cached,
+    },
     ...{ modelVersion: "m", responseId: "c1" },
   };
 }

@@ -28,8 +28,8 @@ export interface Said {
   readonly citations: readonly SaidCitation[];
   /** Why it ended, in chat's words. */
   readonly finish: string;
-  /** Input and output tokens. */
-  readonly tokens: readonly [input: number, output: number];
+  /** Input tokens, and those of them that were cached; output tokens. */
+  readonly tokens: readonly [input: number, cached: number, output: number];
 }
 
 /** A turn of a conversation: of the user, of the model, the results of its calls, or what a client has kept. */

@@ -26,7 +26,7 @@ export const chat: ClientDialect = {
         text: content.slice(start_index, end_index),
       })),
       finish,
-      tokens: [usage.prompt_tokens, usage.completion_tokens],
+      tokens: [usage.prompt_tokens, usage.prompt_tokens_details?.cached_tokens ?? 0, usage.completion_tokens],
     };
   },
   gather(events) {
@@ -107,7 +107,7 @@ export const responses: ClientDialect = {
         }))
       ),
       finish: finishes({ completed: "stop", max_output_tokens: "length" }, finish),
-      tokens: [usage.input_tokens, usage.output_tokens],
+      tokens: [usage.input_tokens, usage.input_tokens_details.cached_tokens, usage.output_tokens],
     };
   },
   /** The last event has all of it; what came before has to say the same. */

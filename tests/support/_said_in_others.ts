@@ -30,7 +30,7 @@ export const messages: ClientDialect = {
   }),
   read({ content, stop_reason, usage }: Any) {
     const of = (kind: string) => content.filter(({ type }: Any) => type === kind);
-    const cached = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+    const { cache_read_input_tokens: cached = 0, cache_creation_input_tokens: written = 0 } = usage;
     return {
       text: of("text").map(({ text }: Any) => text).join(""),
       thoughts: of("thinking").map(({ thinking }: Any) => thinking).join(""),
@@ -43,7 +43,7 @@ export const messages: ClientDialect = {
         { end_turn: "stop", max_tokens: "length", tool_use: "tool_calls", refusal: "content_filter" },
         stop_reason,
       ),
-      tokens: [usage.input_tokens + cached, usage.output_tokens],
+      tokens: [usage.input_tokens + cached + written, cached, usage.output_tokens],
     };
   },
   gather(events) {
@@ -128,7 +128,11 @@ export const gemini: ClientDialect = {
         MAX_TOKENS: "length",
         SAFETY: "content_filter",
       }, finishReason),
-      tokens: [usage.promptTokenCount, usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0)],
+      tokens: [
+        usage.promptTokenCount,
+        usage.cachedContentTokenCount ?? 0,
+        usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0),
+      ],
     };
   },
   gather(events) {
