@@ -45,7 +45,7 @@ const failures: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Renames reasoning to `reasoning_content`, and joins text that comes as parts.
+ * Renames reasoning to `reasoning_content`, and joins text that comes as parts; images among them become `images`.
  *
  * @param message A message or a delta.
  */
@@ -55,6 +55,8 @@ export function normalizeText(message: Unchecked): boolean {
     const thoughts = joinText(content, "thinking");
     message.content = joinText(content, "text");
     if (thoughts !== "") message.reasoning_content = thoughts;
+    const images = content.filter((part) => Object(part).type === "image_url");
+    if (images.length > 0) message.images ??= images.map((image: object, index) => ({ ...image, index }));
     return true;
   }
   if (typeof reasoning !== "string" || message.reasoning_content !== undefined) return false;

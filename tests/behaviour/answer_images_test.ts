@@ -100,6 +100,26 @@ describe("An answer that is only an image", () => {
   }
 });
 
+describe("An image among the parts of a text", () => {
+  for (const [client, { ask, read }] of Object.entries(saidIn)) {
+    it(`comes to ${client} beside the text`, async () => {
+      const content = [{ type: "text", text: "Here: " }, { type: "image_url", image_url: { url } }];
+      await using upstream = await startUpstream(json({
+        ...{ id: "c1", object: "chat.completion", created: 1, model: "m", usage },
+        choices: [{
+          index: 0,
+          message: { role: "assistant", content, refusal: null },
+          finish_reason: "stop",
+          logprobs: null,
+        }],
+      }));
+      await using proxy = await startDialectProxy({ only: { dialect: "openai", url: upstream.url } });
+      const { text, images } = read(await post(proxy.url, client, ask([hello])));
+      assertEquals([text, images], ["Here: ", [url]]);
+    });
+  }
+});
+
 describe("A conversation with generated images", () => {
   const turns = [hello, { model: { text: "Here", images: [url] } }, { user: ["Thanks"] }];
   for (const client of Object.keys(saidIn)) {
