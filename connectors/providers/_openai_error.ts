@@ -21,7 +21,7 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
     message,
     type,
     param: typeof inner.param === "string" ? inner.param : null,
-    code: isTooLong(status, `${type} ${message.slice(0, maxScanned)}`)
+    code: isTooLong(status < 300 && code === "400" ? 400 : status, `${type} ${message.slice(0, maxScanned)}`)
       ? "context_length_exceeded"
       : typeof code === "string"
       ? code
@@ -33,12 +33,20 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
 const maxScanned = 2_000;
 
 /** What servers say of a prompt that exceeds their context, besides OpenAI's own code. */
-const tooLong =
-  /maximum context length|context (?:length|window|size)\b.{0,80}exceed|exceed.{0,80}\bcontext\b|exceed_context_size|prompt.{0,40} too l(?:ong|arge)/i;
+const tooLongPhrases: readonly RegExp[] = [
+  /maximum (?:context|prompt|sequence) length/i,
+  /context (?:length|window|size)\b.{0,80}exceed/i,
+  /exceed.{0,80}\bcontext\b/i,
+  /exceed_context_size|context overflow|loaded with context length/i,
+  /longer than .{0,40}\bcontext\b/i,
+  /prompt.{0,40} too l(?:ong|arge)|input (?:is|was) too long/i,
+  /input token count .{0,40}exceed|exceeds the maximum number of tokens/i,
+  /too many (?:input )?tokens|`inputs`.{0,60}(?:<=|less than)/i,
+];
 
 /** Whether a request was refused because of the length of its prompt. */
 function isTooLong(status: number, text: string): boolean {
-  return (status === 400 || status === 413 || status === 422) && tooLong.test(text);
+  return (status === 400 || status === 413 || status === 422) && tooLongPhrases.some((phrase) => phrase.test(text));
 }
 
 /** A list of invalid members, as servers with FastAPI respond: `{loc: ["body", …], msg}`. */

@@ -182,6 +182,9 @@ export interface UpstreamResponse {
   bytes?(): Uint8Array | Promise<Uint8Array>;
 }
 
+/** Decompresses the bytes that are written to it. */
+export type Decompressor = ReadableWritablePair<Uint8Array, Uint8Array>;
+
 /** The runtime port. */
 export interface Runtime {
   /** Clock and timers. */
@@ -208,6 +211,11 @@ export interface Runtime {
    * @throws An `Error` that explains why the file is invalid.
    */
   readonly readAuthorities?: (path: string) => Promise<Authorities>;
+  /**
+   * Creates a decompressor for `gzip`, `deflate`, `brotli` or `zstd`; undefined if the runtime has none for that format.
+   * Without this method, those of `DecompressionStream` are used.
+   */
+  readonly createDecompressor?: (format: string) => Decompressor | undefined;
   /** Creates an abort controller for a call; `AbortController` is used when omitted. */
   stopper?(): Stopper;
   /** Reads an environment variable; undefined if unset. */

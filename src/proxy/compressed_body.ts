@@ -3,10 +3,12 @@
  * contain.
  * @module
  */
+import type { Decompressor, Runtime } from "../contracts/runtime.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
+import { readableFrom } from "../util/readable_from.ts";
 import { HttpError } from "./error_body.ts";
 
-/** Formats of `DecompressionStream` by content coding. Those that the runtime lacks are not supported. */
+/** Formats by content coding. Those that the runtime lacks are not supported. */
 const formats: ReadonlyMap<string, string> = new Map([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],
@@ -19,14 +21,15 @@ const formats: ReadonlyMap<string, string> = new Map([
  * Returns a request whose body is decompressed.
  *
  * @param request A request whose body has not been read.
+ * @param runtime Creates decompressors.
  * @returns The same request if its body is not compressed.
  * @throws {HttpError} 415 for a coding that is not supported; reading the body throws 400 if it is damaged.
  */
-export function decompressed(request: PlainRequest): PlainRequest {
+export function decompressed(request: PlainRequest, runtime: Decompressing): PlainRequest {
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return request;
-  const decompressor = createDecompressor(coding);
-  if (decompressor === undefined) throw unsupported();
+  const decompressor = createDecompressor(coding, runtime);
+  if (decompressor === undefined) throw unsupported(runtime);
   const { headers } = request;
   return {
     method: request.method,
@@ -46,13 +49,14 @@ function isOfCompressed(name: string): boolean {
   return name === "content-length" || name === "content-encoding";
 }
 
-type Decompressor = ReadableWritablePair<Uint8Array, Uint8Array>;
+type Decompressing = Pick<Runtime, "createDecompressor">;
 
-function createDecompressor(coding: string): Decompressor | undefined {
+function createDecompressor(coding: string, runtime: Decompressing): Decompressor | undefined {
   const format = formats.get(coding);
   if (format === undefined) return undefined;
+  if (runtime.createDecompressor !== undefined) return runtime.createDecompressor(format);
   try {
-    return new DecompressionStream(format as CompressionFormat) as unknown as Decompressor;
+    return new DecompressionStream(format as CompressionFormat) as Decompressor;
   } catch {
     return undefined; // the runtime lacks this format
   }
@@ -62,7 +66,7 @@ async function* decompressWith(
   { readable, writable }: Decompressor,
   { request: { body, signal }, coding }: { readonly request: PlainRequest; readonly coding: string },
 ): AsyncGenerator<Uint8Array> {
-  const feeding = ReadableStream.from(body!).pipeTo(writable);
+  const feeding = readableFrom(body!).pipeTo(writable);
   feeding.catch(() => {}); // reading fails as well
   try {
     yield* readable;
@@ -72,8 +76,8 @@ async function* decompressWith(
   }
 }
 
-function unsupported(): HttpError {
-  const codings = [...formats.keys()].filter((coding) => coding !== "x-gzip" && createDecompressor(coding));
+function unsupported(runtime: Decompressing): HttpError {
+  const codings = [...formats.keys()].filter((coding) => coding !== "x-gzip" && createDecompressor(coding, runtime));
   return new HttpError(`A compressed body has to use one of: ${codings.join(", ")}`, {
     status: 415,
     code: "unsupported_media_type",

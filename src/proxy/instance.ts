@@ -259,7 +259,7 @@ export class ProxyInstance {
     { request: received, from }: IncomingRequest,
     { isUpload, hold, ...time }: BodyOptions,
   ): Uint8Array | Promise<Uint8Array> {
-    const request = decompressed(received);
+    const request = decompressed(received, this.#mesh.runtime);
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload

@@ -14,6 +14,7 @@ import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
 import { json } from "./json.ts";
+import { decompressed } from "./compressed_body.ts";
 import { findRequestTimeout, readWork } from "./form.ts";
 import { UploadBody } from "./upload_body.ts";
 
@@ -25,7 +26,10 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     const message = "The content type has to be multipart/form-data";
     throw new HttpError(message, { status: 415, code: "unsupported_media_type" });
   }
-  const body = new UploadBody(request, { maxBytes: proxy.uploadLimit, clock: mesh.runtime.clock });
+  const body = new UploadBody(decompressed(request, mesh.runtime), {
+    maxBytes: proxy.uploadLimit,
+    clock: mesh.runtime.clock,
+  });
   await begin();
   try {
     const source = await formSource(body, boundary);

@@ -71,7 +71,7 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
       return done ? undefined : value;
     } catch (error) {
       this.#isOver = true;
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof HttpError) throw error;
       if (!DeadlineError.isInstance(error)) throw new ClientDisconnectedError("The client has disconnected");
       throw new HttpError(error.message, {
         status: 504,

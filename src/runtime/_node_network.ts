@@ -5,6 +5,7 @@
 import type { SecureContext } from "node:tls";
 import type { Authorities } from "../contracts/runtime.ts";
 import { authorities } from "./_authorities.ts";
+import { createDecompressor } from "./_decompressor.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { NodeSocket } from "./_node_socket.ts";
 import { outboundProxy } from "./_outbound_proxy.ts";
@@ -20,11 +21,7 @@ export function nodeNetwork(): Network {
   return {
     via: (url) => outboundProxy(url, env),
     connect: (target, signal) => target.isSecure ? connectSecurely(target, signal) : connectPlainly(target, signal),
-    decompressor(format) {
-      if (format !== "brotli") return new DecompressionStream(format as CompressionFormat) as ReadableWritablePair;
-      const { Duplex } = builtin("node:stream"); // required by Node 20 and 22
-      return Duplex.toWeb(builtin("node:zlib").createBrotliDecompress()) as ReadableWritablePair;
-    },
+    decompressor: (format) => createDecompressor(format)!, // all formats that responses may have
   };
 }
 

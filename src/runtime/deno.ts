@@ -8,6 +8,7 @@ import { readableFrom } from "../util/readable_from.ts";
 import { authorities, readAuthorities } from "./_authorities.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
+import { createDecompressor } from "./_decompressor.ts";
 import { moduleLoader } from "./_modules.ts";
 import { denoNetwork } from "./_deno_network.ts";
 import { http1Client } from "./http1/client.ts";
@@ -111,6 +112,7 @@ export function denoRuntime(): Runtime {
     modules: moduleLoader(env),
     readAuthorities,
     send,
+    createDecompressor,
     stopper: () => new Stop(),
     env,
   };

@@ -4,6 +4,7 @@
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { readAuthorities } from "./_authorities.ts";
+import { createDecompressor } from "./_decompressor.ts";
 import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { nodeNetwork } from "./_node_network.ts";
@@ -38,6 +39,7 @@ export function nodeRuntime(): Runtime {
     disk: disk(),
     readAuthorities,
     send,
+    createDecompressor,
     stopper: () => new Stop(),
     modules: moduleLoader(env),
     env,

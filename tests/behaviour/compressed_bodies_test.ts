@@ -1,6 +1,8 @@
 /** Compressed request bodies are read within the limits of what they contain. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import zlib from "node:zlib";
+import { ask, fileForm, objectStage } from "../support/_objects.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { ok, startUpstream } from "../support/upstream.ts";
 
@@ -16,6 +18,9 @@ async function post(url: string, body: BodyInit, encoding: string) {
   const response = await fetch(url, { method: "POST", headers, body });
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
+
+const { brotliCompressSync, zstdCompressSync } = zlib as Partial<typeof zlib>;
+const compressors = { br: brotliCompressSync, zstd: zstdCompressSync };
 
 async function open(proxy: Record<string, unknown> = {}) {
   const upstream = await startUpstream(ok());
@@ -49,6 +54,34 @@ describe("A compressed body", () => {
       assertEquals(site.upstream.requests.map(({ headers }) => headers["content-encoding"]), Array(4).fill(undefined));
     });
   }
+
+  for (const [coding, compressor] of Object.entries(compressors)) {
+    it(`of ${coding} is read where the runtime has it, and else a 415`, async () => {
+      await using site = await open();
+      const text = JSON.stringify({ model: "chat", messages });
+      const body = compressor === undefined ? text : new Uint8Array(compressor(text));
+      const { status, body: answered } = await post(`${site.url}/v1/chat/completions`, body, coding);
+      assertEquals(status, compressor === undefined ? 415 : 200, JSON.stringify(answered));
+      if (compressor === undefined) return assertMatch(answered.error.message, /one of: gzip, deflate, br$/);
+      assertEquals(site.upstream.requests[0]!.json().messages, messages);
+    });
+  }
+
+  it("of a file is stored as what it contains, within the limit of uploads", async () => {
+    await using stage = await objectStage(["a"], { proxy: { upload_limit: "1MiB" } });
+    const upload = async (text: string, edit = (bytes: Uint8Array<ArrayBuffer>) => bytes) => {
+      const form = new Response(fileForm(text, { purpose: "user_data" }));
+      const body = edit(await compress(await form.text(), "gzip"));
+      const headers = { "content-type": form.headers.get("content-type")!, "content-encoding": "gzip" };
+      return await ask(stage.proxy, "files", { body, headers });
+    };
+    const made = await upload("some notes");
+    assertEquals([made.status, [...stage.vendors.a!.files.values()].map(({ text }) => text)], [200, ["some notes"]]);
+    assertEquals((await upload(" ".repeat(2 * 1024 * 1024))).json.error.code, "request_too_large");
+    const damaged = await upload("some notes", (bytes) => bytes.subarray(0, -9));
+    assertEquals([damaged.status, damaged.json.error.message], [400, "The body is not valid gzip"]);
+    assertEquals(stage.vendors.a!.files.size, 1);
+  });
 
   it("counts by what it contains: a bomb is too large", async () => {
     await using site = await open({ body_limit: "1MiB" });

@@ -6,7 +6,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { anthropicError } from "../support/_dialects.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { type Behaviour, raw, startUpstream, status } from "../support/upstream.ts";
+import { type Behaviour, json, raw, startUpstream, status } from "../support/upstream.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 const paths: Readonly<Record<string, readonly [path: string, body: Record<string, unknown>]>> = {
@@ -119,6 +119,19 @@ describe("A prompt that is too long", () => {
     },
     { message: "prompt is too long: 210000 tokens > 200000 maximum" },
     { message: "Too long", code: "context_length_exceeded" },
+    { message: "This model's maximum prompt length is 131072 but the request contains 150000 tokens." },
+    { message: "The input (9000 tokens) is longer than the model's context length (8192 tokens)." },
+    { message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." },
+    {
+      message:
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens",
+    },
+    { message: "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000." },
+    { message: "Input is too long for requested model." },
+    {
+      message:
+        "Trying to keep the first 5000 tokens when context the overflows. The model is loaded with context length 4096",
+    },
   ];
 
   it("has the code that agents know, whatever the vendor says", async () => {
@@ -129,6 +142,17 @@ describe("A prompt that is too long", () => {
       assertEquals([claude.status, claude.error.type], [400, "invalid_request_error"]);
       assertMatch(claude.error.message, /prompt is too long/);
     }
+  });
+
+  it("has it also where the vendor's error is in a response with status 200", async () => {
+    const error = { message: "This endpoint's maximum context length is 131072 tokens", code: 400 };
+    const answered = await ask("chat", [json({ error })]);
+    assertEquals([answered.status, answered.error.code], [400, "context_length_exceeded"]);
+  });
+
+  it("is not what an error about an array in the input says", async () => {
+    const error = { message: "Invalid 'input': array too long. Expected an array with maximum length 2048", code: "x" };
+    assertEquals((await ask("chat", [status(400, { error })])).error.code, "x");
   });
 
   it("has it also when no model has room for it", async () => {
