@@ -53,6 +53,7 @@ async function openFile(id: string, { account, call, mesh }: ContentCall): Promi
       getInfrastructure(account, "files").fileContent(id, connection),
       connection.stop,
     );
+    account.instance.lastError = undefined;
     return { type, bytes: read(bytes) };
   } catch (error) {
     stop();

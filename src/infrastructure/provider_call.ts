@@ -17,6 +17,7 @@ import { AttemptTimeout, type Failure, toFailure } from "../pipeline/failure.ts"
 import { IncomingBody } from "../pipeline/incoming_body.ts";
 import { isIncoming } from "../util/chunks.ts";
 import { isOverload } from "../util/resource_lack.ts";
+import { recordProviderError, toClientWords } from "../pipeline/provider_error.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -78,6 +79,7 @@ export async function tryProvider<Result>(
   try {
     const value = await untilAborted(send(createCallOptions(connection, runtime)), connection.stop);
     connection.close();
+    account.instance.lastError = undefined;
     return { value };
   } catch (error) {
     return failedCall(error, connection, { called, mesh, late });
@@ -136,9 +138,11 @@ export function failedCall(thrown: unknown, connection: Connection, context: Fai
   // the client has aborted, or the request body has failed
   if (aborted && error !== late && !(error instanceof AttemptTimeout)) return { error, neverSent, possiblyBilled };
   if (isOverload(error)) return { error, neverSent: true, possiblyBilled: false };
-  const failure: Failure = aborted && error === late
+  const isLate = aborted && error === late;
+  const failure: Failure = isLate
     ? { kind: "timeout", message: late!.message, neverSent: false, retryable: false }
-    : toFailure(error, instance.provider!, mesh.redact);
+    : { ...toFailure(error, instance.provider!, mesh.redact), host: connection.host };
+  if (!isLate && !(failure.status === 404 && isRead)) recordProviderError(instance, failure, mesh);
   return {
     error: toObjectError(failure, { provider: instance.entry.id, isRead, possiblyBilled }),
     neverSent,
@@ -153,7 +157,7 @@ interface ErrorContext {
 }
 
 function toObjectError(failure: Failure, { provider, isRead, possiblyBilled }: ErrorContext): MeshError {
-  const { kind, message, status = 0, fault, retryAfterMs } = failure;
+  const { kind, status = 0, fault, retryAfterMs } = failure;
   if (kind === "rate_limited") {
     return new RateLimitError(`The provider "${provider}" is rate-limited`, {
       code: "rate_limit_exceeded",
@@ -180,7 +184,7 @@ function toObjectError(failure: Failure, { provider, isRead, possiblyBilled }: E
   }
   const hint = possiblyBilled ? ". The call may have been carried out, so it was not retried" : "";
   const isLate = kind === "timeout";
-  return new ProviderError(`The provider "${provider}" failed: ${message}${hint}`, {
+  return new ProviderError(`The provider "${provider}" failed: ${toClientWords(failure)}${hint}`, {
     ...facts,
     code: isLate ? "timeout" : "all_attempts_failed",
     status: isLate ? 504 : 502,

@@ -8,9 +8,10 @@ import { StreamInterruptedError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
-import { AttemptTimeout, toFailure } from "./failure.ts";
+import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
+import { toClientWords } from "./provider_error.ts";
 import { clientDisconnect, type Routed } from "./routed.ts";
 
 /** Dependencies of an {@linkcode AnswerStream}. */
@@ -34,8 +35,12 @@ interface AnswerStreamParts {
  * - `stopped`: aborted by the client's signal, or because it was not read; between reads or during one
  */
 type StreamEnd =
-  | { readonly kind: "complete"; readonly reason?: undefined }
-  | { readonly kind: "interrupted" | "cancelled" | "stopped"; readonly reason: unknown };
+  | { readonly kind: "complete"; readonly reason?: undefined; readonly failure?: undefined }
+  | {
+    readonly kind: "interrupted" | "cancelled" | "stopped";
+    readonly reason: unknown;
+    readonly failure?: Failure;
+  };
 
 /** The outcome for the model. Only an interruption counts as its failure. */
 const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
@@ -179,10 +184,10 @@ export class AnswerStream {
   }
 
   #interrupted(error: unknown): StreamInterruptedError {
-    const { member } = this.#parts.routed;
-    const failure = toFailure(error, member.model.instance.provider!, this.#parts.redact);
-    const interrupted = new StreamInterruptedError(`The answer was cut short: ${failure.message}`, "");
-    this.#close({ kind: "interrupted", reason: interrupted });
+    const { member, connection: { host } } = this.#parts.routed;
+    const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
+    const interrupted = new StreamInterruptedError(`The answer was cut short: ${toClientWords(failure)}`, "");
+    this.#close({ kind: "interrupted", reason: interrupted, failure });
     return interrupted;
   }
 
@@ -203,6 +208,7 @@ export class AnswerStream {
     const { routed: { connection, answer, settle }, onInterrupt } = this.#parts;
     settle(outcomes[end.kind], {
       cause: end.reason,
+      failure: end.failure,
       usage: this.#usage,
       written: () => this.#written.tokens,
       text: () => this.#kept,

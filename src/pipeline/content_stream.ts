@@ -7,7 +7,8 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
-import { AttemptTimeout, toFailure } from "./failure.ts";
+import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
+import { toClientWords } from "./provider_error.ts";
 import { type AnswerUsage, clientDisconnect, type Routed, type Served } from "./routed.ts";
 
 /** Content whose first bytes have been received. */
@@ -108,9 +109,10 @@ export class ContentStream {
       this.#end("success");
       return undefined;
     } catch (error) {
-      const { message } = toFailure(error, member.model.instance.provider!, this.#parts.redact);
-      const reason = new StreamInterruptedError(`The answer was cut short: ${message}`, "");
-      if (!this.#end("failure", reason)) throw error;
+      const { host } = connection;
+      const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
+      const reason = new StreamInterruptedError(`The answer was cut short: ${toClientWords(failure)}`, "");
+      if (!this.#end("failure", reason, failure)) throw error;
       this.#parts.onInterrupt();
       connection.abort(reason);
       throw reason;
@@ -126,11 +128,11 @@ export class ContentStream {
   }
 
   /** Settles the request once. Returns false if it was settled before. */
-  #end(outcome: Outcome, cause?: unknown): boolean {
+  #end(outcome: Outcome, cause?: unknown, failure?: Failure): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     const { routed: { settle, answer }, usage } = this.#parts;
-    settle(outcome, { ...usage, cause });
+    settle(outcome, { ...usage, cause, failure });
     endIterator(answer.rest);
     return true;
   }

@@ -21,6 +21,12 @@ export function findWords({ fault, message }: Failure): string {
   return (fault?.error.message ?? message).slice(0, maxWords);
 }
 
+/** Describes a failure to clients: our own words, kind, status and host. The provider's words are for operators. */
+export function toClientWords({ fault, message, kind, status, host }: Failure): string {
+  const facts = [kind, status, host].filter((fact) => fact !== undefined).join(", ");
+  return `${fault === undefined ? message : "the provider answered with an error"} (${facts})`;
+}
+
 /**
  * Records that a call of a provider failed.
  *

@@ -170,13 +170,13 @@ export class RequestContext {
   /**
    * Changes the outcome of a committed attempt, whose response did not reach its end.
    *
-   * @param outcome `stream_interrupted`, or `aborted`.
+   * @param end `stream_interrupted`, or `aborted`, and the provider's words about its failure.
    */
-  endStep({ model: { name } }: Member, outcome: string): void {
+  endStep({ model: { name } }: Member, { outcome, error }: Pick<Step, "outcome" | "error">): void {
     const { chain, tries } = this;
     const step = chain.findLastIndex(({ model }) => model === name);
     const last = tries.findLastIndex(({ model }) => model === name);
-    chain[step] = { ...chain[step]!, outcome };
+    chain[step] = { ...chain[step]!, outcome, ...(error === undefined ? {} : { error }) };
     tries[last] = { ...tries[last]!, outcome };
   }
 

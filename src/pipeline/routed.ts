@@ -8,6 +8,7 @@ import type { Member, Pool } from "../registry/registry.ts";
 import type { Outcome, Usage } from "../state/usage.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
+import type { Failure } from "./failure.ts";
 
 /** A response, and whether it is empty. */
 export interface Served<T> {
@@ -61,6 +62,8 @@ interface SettledAnswer extends AnswerUsage {
    * reason, such as the end of the process. Undefined if it is complete.
    */
   readonly cause?: unknown;
+  /** The failure of the provider, if that is the cause. */
+  readonly failure?: Failure | undefined;
 }
 
 /** Settles a request with the outcome for its model and the reported usage. Returns the usage in numbers. */

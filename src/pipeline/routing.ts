@@ -12,6 +12,7 @@ import { attempt } from "./attempt.ts";
 import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
 import { createRequestError } from "./request_error.ts";
 import type { RequestPlan } from "./plan.ts";
+import { findWords, recordProviderError } from "./provider_error.ts";
 import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Call, Routed } from "./routed.ts";
@@ -183,8 +184,12 @@ export class Routing<T> {
         const used = success.settle(outcome, answer);
         if (isOver) return used;
         isOver = true;
-        const { cause } = answer;
-        if (cause !== undefined) context.endStep(member, outcome === "failure" ? "stream_interrupted" : "aborted");
+        const { cause, failure } = answer;
+        const error = failure && findWords(failure);
+        if (cause !== undefined) {
+          context.endStep(member, { outcome: outcome === "failure" ? "stream_interrupted" : "aborted", error });
+        }
+        if (failure !== undefined) recordProviderError(member.model.instance, failure, context.deps);
         const { status, code } = cause === undefined ? complete : readFault(cause, context);
         emitRecord(routing, context, { status, code, outcome, answeredAt, used, text: answer.text });
         return used;

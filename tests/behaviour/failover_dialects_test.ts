@@ -98,7 +98,7 @@ for (const client of dialectClients) {
         const all = await (await ask(scene, client, true)).text();
         const { text, end } = client.readStream(all);
         assertEquals([text, end], [options.pieces.slice(0, pieces).join(""), "error"]);
-        assertNotMatch(all, /127\.0\.0\.1|key-of/);
+        assertNotMatch(all, /http:|key-of/);
         assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: tripped, b: "active" }]);
       });
     }

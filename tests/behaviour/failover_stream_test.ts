@@ -53,7 +53,7 @@ describe("a stream that breaks after its first content", () => {
       const rest = readStream(text.slice(prefix.length));
       assertEquals([rest.chunks, rest.done, rest.last], [[], 0, "error"]);
       assertEquals([rest.error?.type, rest.error?.code], ["server_error", "stream_interrupted"]);
-      assertNotMatch(rest.error!.message, /127\.0\.0\.1|key-of/);
+      assertNotMatch(rest.error!.message, /http:|key-of/);
       assertEquals([response.status, response.headers.get("x-mesh-model")], [200, "a"]);
       assertEquals([scene.calls, scene.states()], [{ a: 2, b: 0 }, { a: tripped, b: "active" }]);
       assertEquals(scene.events, ["deactivation a retry_limit"]);

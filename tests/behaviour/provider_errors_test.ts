@@ -6,7 +6,8 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord, TraceEntry } from "../../mod.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { ok, refusingUrl, startUpstream, status } from "../support/upstream.ts";
+import { ask, fileForm, objectStage } from "../support/_objects.ts";
+import { ok, refusingUrl, startUpstream, status, whole } from "../support/upstream.ts";
 
 const words = "Country, region, or territory not supported, says org-7 about key-of-a-0123456789";
 
@@ -72,6 +73,46 @@ describe("A provider's own words", () => {
     assert(!error.message.includes("Country"), error.message);
     const refused = await (await scene.proxy.chat({ model: "a" })).json();
     assertEquals(refused.error.message, `Every provider refused the key configured for it: a (403) at ${scene.host}`);
+  });
+
+  it("about a stream that breaks are in the warning, the record and the state, and not in the stream's error", async () => {
+    const event = `data: ${JSON.stringify({ error: { message: words, type: "server_error" } })}\n\n`;
+    const head = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
+    await using scene = await open(whole(200, head + event, "text/event-stream"));
+    const text = await (await scene.proxy.chat({ stream: true })).text();
+    assertMatch(text, /"content":"Hi"/);
+    const reason = `The answer was cut short: the provider answered with an error (server, 200, ${scene.host})`;
+    assert(text.includes(reason) && !text.includes("Country"), text);
+    assertEquals(scene.notices.map(({ host, kind }) => [host, kind]), [[scene.host, "server"]]);
+    assertStringIncludes(scene.notices[0]!.message, "Country, region");
+    const record = scene.proxy.records.find((one): one is RoutingRecord => one.type === "routing")!;
+    const [{ outcome, error } = { outcome: "" }] = record.fallback_chain;
+    assertEquals([outcome, error?.slice(0, 15), record.code], [
+      "stream_interrupted",
+      "Country, region",
+      "stream_interrupted",
+    ]);
+    assertEquals((await scene.providers())[0].last_error.kind, "server");
+  });
+
+  it("about a call for files are in the warning and the state, and not in the client's response", async () => {
+    await using stage = await objectStage();
+    const { proxy, vendors: { a } } = stage;
+    const warnings = collectWarnings(proxy);
+    const upload = () => ask(proxy, "files", { body: fileForm("notes", { purpose: "user_data" }) });
+    const lastError = async () => (await (await fetch(`${proxy.url}/mesh/status`)).json()).providers[0].last_error;
+    for (const code of [401, 500]) {
+      a!.instead = () => ({ status: code, body: { error: { message: words } } });
+      const { status, json } = await upload();
+      assertEquals([status, json.error.message.includes("Country")], [502, false], json.error.message);
+      assertEquals((await lastError()).status, code);
+    }
+    assertEquals(
+      warnings.map(({ status, host }) => [status, host]),
+      [401, 500].map((code) => [code, new URL(a!.url).host]),
+    );
+    a!.instead = undefined;
+    assertEquals([(await upload()).status, await lastError()], [200, undefined]);
   });
 
   it("of an address that nothing listens on name the address", async () => {
