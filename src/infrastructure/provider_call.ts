@@ -17,7 +17,7 @@ import { AttemptTimeout, type Failure, toFailure } from "../pipeline/failure.ts"
 import { IncomingBody } from "../pipeline/incoming_body.ts";
 import { isIncoming } from "../util/chunks.ts";
 import { isOverload } from "../util/resource_lack.ts";
-import { recordProviderError, toClientWords } from "../pipeline/provider_error.ts";
+import { recordProviderError, summarizeFailure } from "../pipeline/provider_error.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -184,7 +184,7 @@ function toObjectError(failure: Failure, { provider, isRead, possiblyBilled }: E
   }
   const hint = possiblyBilled ? ". The call may have been carried out, so it was not retried" : "";
   const isLate = kind === "timeout";
-  return new ProviderError(`The provider "${provider}" failed: ${toClientWords(failure)}${hint}`, {
+  return new ProviderError(`The provider "${provider}" failed: ${summarizeFailure(failure)}${hint}`, {
     ...facts,
     code: isLate ? "timeout" : "all_attempts_failed",
     status: isLate ? 504 : 502,

@@ -11,7 +11,7 @@ import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
-import { toClientWords } from "./provider_error.ts";
+import { summarizeFailure } from "./provider_error.ts";
 import { clientDisconnect, type Routed } from "./routed.ts";
 
 /** Dependencies of an {@linkcode AnswerStream}. */
@@ -186,7 +186,7 @@ export class AnswerStream {
   #interrupted(error: unknown): StreamInterruptedError {
     const { member, connection: { host } } = this.#parts.routed;
     const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
-    const interrupted = new StreamInterruptedError(`The answer was cut short: ${toClientWords(failure)}`, "");
+    const interrupted = new StreamInterruptedError(`The answer was cut short: ${summarizeFailure(failure)}`, "");
     this.#close({ kind: "interrupted", reason: interrupted, failure });
     return interrupted;
   }

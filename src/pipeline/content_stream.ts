@@ -8,7 +8,7 @@ import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
-import { toClientWords } from "./provider_error.ts";
+import { summarizeFailure } from "./provider_error.ts";
 import { type AnswerUsage, clientDisconnect, type Routed, type Served } from "./routed.ts";
 
 /** Content whose first bytes have been received. */
@@ -111,7 +111,7 @@ export class ContentStream {
     } catch (error) {
       const { host } = connection;
       const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
-      const reason = new StreamInterruptedError(`The answer was cut short: ${toClientWords(failure)}`, "");
+      const reason = new StreamInterruptedError(`The answer was cut short: ${summarizeFailure(failure)}`, "");
       if (!this.#end("failure", reason, failure)) throw error;
       this.#parts.onInterrupt();
       connection.abort(reason);

@@ -22,7 +22,7 @@ export function findWords({ fault, message }: Failure): string {
 }
 
 /** Describes a failure to clients: our own words, kind, status and host. The provider's words are for operators. */
-export function toClientWords({ fault, message, kind, status, host }: Failure): string {
+export function summarizeFailure({ fault, message, kind, status, host }: Failure): string {
   const facts = [kind, status, host].filter((fact) => fact !== undefined).join(", ");
   return `${fault === undefined ? message : "the provider answered with an error"} (${facts})`;
 }
