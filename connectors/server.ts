@@ -6,7 +6,7 @@ import type { PluggableConnector } from "../src/contracts/connector.ts";
 import * as discovery from "./discovery/declarations.ts";
 import * as sinks from "./observability/declarations.ts";
 import { lazyOpenAiCompatible, loadedBy } from "./providers/_lazy.ts";
-import { declarationOf } from "./providers/_openai_vendor.ts";
+import { createDeclaration } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { assemblyai } from "./providers/assemblyai.ts";
 import { azure } from "./providers/azure.ts";
@@ -66,21 +66,21 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(perplexity),
   lazyOpenAiCompatible(cerebras),
   loadedBy(
-    declarationOf(fireworks),
+    createDeclaration(fireworks),
     async () => (await import("./providers/_fireworks_provider.ts")).fireworksConnector,
   ),
   lazyOpenAiCompatible(sambanova),
   lazyOpenAiCompatible(nvidia),
   lazyOpenAiCompatible(huggingface),
   lazyOpenAiCompatible(cloudflare),
-  loadedBy(declarationOf(azure), async () => (await import("./providers/_azure_provider.ts")).azureConnector),
+  loadedBy(createDeclaration(azure), async () => (await import("./providers/_azure_provider.ts")).azureConnector),
   loadedBy(bedrock, async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector),
   loadedBy(vertex, async () => (await import("./providers/_vertex_provider.ts")).vertexConnector),
   lazyOpenAiCompatible(elevenlabs),
   lazyOpenAiCompatible(azureSpeech),
   lazyOpenAiCompatible(deepgram),
   lazyOpenAiCompatible(assemblyai),
-  loadedBy(declarationOf(jina), async () => (await import("./providers/_jina_provider.ts")).jinaConnector),
+  loadedBy(createDeclaration(jina), async () => (await import("./providers/_jina_provider.ts")).jinaConnector),
   lazyOpenAiCompatible(voyage),
   lazyOpenAiCompatible(tavily),
   lazyOpenAiCompatible(serper),

@@ -40,7 +40,7 @@ const resetMessage = /regain access on (\d{4}-\d{2}-\d{2}) at (\d{2}:\d{2}) UTC/
  */
 export function readAnthropicError(body: unknown, status: number): OpenAiError {
   const fault = readOpenAiError(body, status);
-  const code = fault.code ?? codeOf(fault, detailOf(body));
+  const code = fault.code ?? findCode(fault, readDetail(body));
   return { ...fault, type: code === "insufficient_quota" ? code : types[fault.type] ?? fault.type, code };
 }
 
@@ -71,7 +71,7 @@ export function requestFault(message: string, param: string): UpstreamError {
   });
 }
 
-function codeOf({ type, message }: OpenAiError, detail: string): string | null {
+function findCode({ type, message }: OpenAiError, detail: string): string | null {
   if (spentMessage.test(message) || /spend_limit|billing/.test(detail)) return "insufficient_quota";
   if (type === "not_found_error" && /\bmodel\b/i.test(message)) return "model_not_found";
   if (type === "invalid_request_error" && /prompt is too long|exceeds? .{0,40}context/i.test(message)) {
@@ -80,7 +80,7 @@ function codeOf({ type, message }: OpenAiError, detail: string): string | null {
   return codes[type] ?? null;
 }
 
-function detailOf(body: unknown): string {
+function readDetail(body: unknown): string {
   const { error } = (body ?? {}) as { error?: { details?: { error_code?: unknown } | null } };
   const code = error?.details?.error_code;
   return typeof code === "string" ? code : "";

@@ -79,7 +79,7 @@ const generations = (): readonly (readonly [RegExp, Generation])[] => [
  *
  * @param model The model id; prefixes and dates are ignored.
  */
-export function generationOf(model: string): Generation {
+export function findGeneration(model: string): Generation {
   return generations().find(([pattern]) => pattern.test(model))?.[1] ?? newest;
 }
 

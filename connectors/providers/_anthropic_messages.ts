@@ -9,7 +9,7 @@ import { appendAll } from "../../src/util/append_all.ts";
 import { parseArguments } from "../../src/util/call_arguments.ts";
 import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { type Block, type Thought, thoughtsOf } from "./_anthropic_thoughts.ts";
+import { type Block, readThoughts, type Thought } from "./_anthropic_thoughts.ts";
 
 /** A turn of the conversation; user and assistant turns alternate. */
 export interface Turn {
@@ -38,7 +38,7 @@ export function toConversation(messages: readonly ChatMessage[]): Conversation {
   const turns: Turn[] = [];
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
-    const blocks = withCacheControl(blocksOf(message, where), message.cache_control);
+    const blocks = withCacheControl(toBlocks(message, where), message.cache_control);
     if (message.role === "system" || message.role === "developer") appendAll(system, blocks);
     else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
   });
@@ -73,7 +73,7 @@ function toAccepted(turns: readonly Turn[], isUserLast: boolean): readonly Turn[
 export function isThinkingMissing(messages: readonly ChatMessage[]): boolean {
   if (messages.at(-1)?.role !== "tool") return false;
   const assistantMessage = messages.findLast(({ role }) => role === "assistant");
-  return callsOf(assistantMessage).every((call) => thoughtsOf(call).length === 0);
+  return listCalls(assistantMessage).every((call) => readThoughts(call).length === 0);
 }
 
 function addTo(turns: Turn[], role: Turn["role"], blocks: readonly Block[]): void {
@@ -83,7 +83,7 @@ function addTo(turns: Turn[], role: Turn["role"], blocks: readonly Block[]): voi
   else turns.push({ role, content: [...blocks] });
 }
 
-function blocksOf(message: ChatMessage, where: string): Block[] {
+function toBlocks(message: ChatMessage, where: string): Block[] {
   switch (message.role) {
     case "system":
     case "developer":
@@ -118,7 +118,7 @@ function toolResult(message: ChatMessage, where: string): Block {
 }
 
 function assistantBlocks(message: ChatMessage, where: string): Block[] {
-  const calls = callsOf(message);
+  const calls = listCalls(message);
   const uses = calls.map((call, index) => toolUse(call, `${where}.tool_calls[${index}]`));
   const { content } = message;
   const [part, another] = typeof content === "string"
@@ -129,7 +129,7 @@ function assistantBlocks(message: ChatMessage, where: string): Block[] {
   if (part?.type === "text" && another === undefined) {
     return interleave({ ...part, text: String(part.text ?? "") }, calls, uses);
   }
-  const thoughts = calls.flatMap((call) => thoughtsOf(call).map(({ block }) => block));
+  const thoughts = calls.flatMap((call) => readThoughts(call).map(({ block }) => block));
   return [...thoughts, ...contentBlocks(content, `${where}.content`), ...uses];
 }
 
@@ -140,7 +140,7 @@ function interleave(
   uses: readonly Block[],
 ): Block[] {
   const blocks: Block[] = [];
-  const thoughts = calls.map(thoughtsOf);
+  const thoughts = calls.map(readThoughts);
   const ends = nextPositions(thoughts, text.length);
   let sent = 0;
   const addTextUpTo = (end: number) => {
@@ -170,7 +170,7 @@ function nextPositions(thoughts: readonly (readonly Thought[])[], end: number): 
   return positions;
 }
 
-function callsOf(message: ChatMessage | undefined): readonly ToolCall[] {
+function listCalls(message: ChatMessage | undefined): readonly ToolCall[] {
   return Array.isArray(message?.tool_calls) ? message.tool_calls : [];
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { generationOf } from "./_anthropic_generations.ts";
+import { findGeneration } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/anthropic.ts";
 
@@ -12,11 +12,11 @@ const features = { structured_output: true, json_mode: false, system_prompt: tru
 
 /** The models available to a new account, most capable first. */
 export const anthropicModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() =>
-  knownModels(entries, { features, rulesOf: ({ id }) => rulesOf(id) })
+  knownModels(entries, { features, findRules: ({ id }) => findClaudeRules(id) })
 );
 
-function rulesOf(id: string): ParameterRules | undefined {
-  return generationOf(id).sampling ? undefined : { drop: ["temperature", "top_p", "top_k"] };
+function findClaudeRules(id: string): ParameterRules | undefined {
+  return findGeneration(id).sampling ? undefined : { drop: ["temperature", "top_p", "top_k"] };
 }
 
 /**
@@ -47,7 +47,7 @@ export function listedModel(entry: unknown): ModelInfo | undefined {
   };
   const vision = can("image_input");
   const structured = can("structured_outputs");
-  const parameters = rulesOf(id);
+  const parameters = findClaudeRules(id);
   return {
     id,
     features: {

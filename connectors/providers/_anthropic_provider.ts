@@ -25,12 +25,12 @@ import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { nativeText } from "./_anthropic_native.ts";
 import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
-import { droppedParamsOf, toMessagesRequest } from "./_anthropic_request.ts";
+import { findDroppedParams, toMessagesRequest } from "./_anthropic_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { chunksOf } from "./_chunks.ts";
-import { type FaultReader, parseObject, readBytes, readFault, streamReaderOf } from "./_http.ts";
+import { splitIntoChunks } from "./_chunks.ts";
+import { createStreamReader, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { anthropic } from "./anthropic.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
@@ -106,11 +106,11 @@ export class AnthropicProvider extends BaseProvider {
     const response = await this.#post(request, options);
     const facts = this.#facts(request);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield* chunksOf(toChatCompletion(await readObject(response), facts));
+      yield* splitIntoChunks(toChatCompletion(await readObject(response), facts));
       return;
     }
     const stream = new MessageStream(facts);
-    for await (const events of readSse(streamReaderOf(response))) {
+    for await (const events of readSse(createStreamReader(response))) {
       for (const event of events) {
         const values = stream.push(event.data);
         if (values === undefined) continue;
@@ -166,14 +166,14 @@ export class AnthropicProvider extends BaseProvider {
     const response = await options.send({
       url: this.#host?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
       headers: this.#headers(options, request.native),
-      body: this.#bodyOf(request, options),
+      body: this.#writeBody(request, options),
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);
     return this.#accepted(response);
   }
 
-  #bodyOf(request: CompletionRequest, options: CallOptions): string {
+  #writeBody(request: CompletionRequest, options: CallOptions): string {
     const edits = this.#host?.edits;
     const { native } = request;
     if (native !== undefined) {
@@ -181,7 +181,7 @@ export class AnthropicProvider extends BaseProvider {
       return edits === undefined ? text : editMembers(text, edits);
     }
     const message = toMessagesRequest(request);
-    options.reportDropped?.(droppedParamsOf(request.body, message));
+    options.reportDropped?.(findDroppedParams(request.body, message));
     return JSON.stringify(edits === undefined ? message : { ...message, ...edits });
   }
 

@@ -6,10 +6,10 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
-import { tokenLimitOf } from "../../src/util/token_limit.ts";
+import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { readCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { type Generation, generationOf } from "./_anthropic_generations.ts";
+import { findGeneration, type Generation } from "./_anthropic_generations.ts";
 import { isThinkingMissing, toConversation } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 import { planThinking, type ThinkingPlan } from "./_anthropic_thinking.ts";
@@ -25,13 +25,13 @@ import { toTooling } from "./_anthropic_tools.ts";
  */
 export function toMessagesRequest(
   { model, stream, body }: CompletionRequest,
-  generation: Generation = generationOf(model.id),
+  generation: Generation = findGeneration(model.id),
 ): JsonObject {
   const { system, turns } = toConversation(body.messages);
   const tooling = toTooling(body, generation, turns);
   const plan = planThinking(generation, {
     effort: body.reasoning_effort ?? undefined,
-    maxTokens: tokenLimitOf(body),
+    maxTokens: findTokenLimit(body),
     ceiling: model.constraints?.max_output_tokens,
     forcedTool: tooling.forced,
     isThinkingMissing: isThinkingMissing(body.messages),
@@ -59,7 +59,7 @@ export function toMessagesRequest(
  * @param body The original request.
  * @param message The translated request.
  */
-export function droppedParamsOf(body: ChatCompletionRequest, message: JsonObject): string[] {
+export function findDroppedParams(body: ChatCompletionRequest, message: JsonObject): string[] {
   const { thinking, output_config, metadata } = message as Readonly<Record<string, JsonObject | undefined>>;
   return droppedParams(body, {
     temperature: message.temperature !== undefined,

@@ -41,7 +41,7 @@ export function carryThoughts(thoughts: readonly Thought[]): JsonObject | undefi
  *
  * @param call A tool call of an assistant message.
  */
-export function thoughtsOf({ extra_content }: ToolCall): readonly Thought[] {
+export function readThoughts({ extra_content }: ToolCall): readonly Thought[] {
   const own = extra_content?.anthropic as { thinking_blocks?: unknown; text_before?: unknown } | null | undefined;
   if (!Array.isArray(own?.thinking_blocks)) return [];
   const positions = Array.isArray(own.text_before) ? own.text_before : [];

@@ -39,7 +39,7 @@ interface Choice {
  * @throws {UpstreamError} `request` for a hosted tool, or a tool choice that the model does not support.
  */
 export function toTooling(body: ChatCompletionRequest, generation: Generation, turns: readonly Turn[]): Tooling {
-  const tools = (body.tools ?? []).map((tool, index) => toolOf(tool, `tools[${index}]`, generation));
+  const tools = (body.tools ?? []).map((tool, index) => toAnthropicTool(tool, `tools[${index}]`, generation));
   if (tools.length === 0) return earlierTools(turns);
   const { mode, name, allowed } = readChoice(body.tool_choice ?? "auto");
   const forced = mode === "required";
@@ -68,7 +68,7 @@ function earlierTools(turns: readonly Turn[]): Tooling {
   };
 }
 
-function toolOf(tool: Tool, where: string, { schemas }: Generation): JsonObject {
+function toAnthropicTool(tool: Tool, where: string, { schemas }: Generation): JsonObject {
   const definition = tool?.function;
   if (tool?.type !== "function" || typeof definition?.name !== "string") {
     throw requestFault(

@@ -5,7 +5,7 @@
  * @module
  */
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
-import { countOf } from "./_count.ts";
+import { parseCount } from "./_count.ts";
 
 /** Members of the usage that are translated. */
 const usageMembers = [
@@ -53,10 +53,10 @@ export function toRefusal(details: unknown): string | null {
  */
 export function toUsage(usage: unknown): CompletionUsage | undefined {
   const { input_tokens, output_tokens, output_tokens_details, ...cache } = Object(usage) as JsonObject;
-  const cached_tokens = countOf(cache.cache_read_input_tokens);
-  const cache_write_tokens = countOf(cache.cache_creation_input_tokens);
-  const prompt_tokens = countOf(input_tokens ?? NaN) + cached_tokens + cache_write_tokens;
-  const completion_tokens = countOf(output_tokens ?? NaN);
+  const cached_tokens = parseCount(cache.cache_read_input_tokens);
+  const cache_write_tokens = parseCount(cache.cache_creation_input_tokens);
+  const prompt_tokens = parseCount(input_tokens ?? NaN) + cached_tokens + cache_write_tokens;
+  const completion_tokens = parseCount(output_tokens ?? NaN);
   const total_tokens = prompt_tokens + completion_tokens;
   if (Number.isNaN(total_tokens)) return undefined;
   const { thinking_tokens } = Object(output_tokens_details) as { thinking_tokens?: unknown };

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { CallOptions, OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { findTranscriptType } from "../../src/util/audio_format.ts";
 import { readObject, readText } from "./_base.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
@@ -84,7 +84,7 @@ async function toTranscriptionResponse(transcript: JsonObject, order: Order): Pr
   if (typeof text !== "string") throw broken("no transcript");
   const { response_format: requested } = order.request.body;
   const format = typeof requested === "string" && requested !== "" ? requested : "json";
-  const type = transcriptTypeOf(format);
+  const type = findTranscriptType(format);
   const body = { text, usage: { type: "duration", seconds } };
   const path = `transcript/${encodeURIComponent(String(id))}`;
   if (type !== undefined) {

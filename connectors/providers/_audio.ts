@@ -5,7 +5,7 @@
 import type { ResponseContent } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { bytesOf } from "./_response_bytes.ts";
+import { streamResponseBytes } from "./_response_bytes.ts";
 import { readObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
 
@@ -16,12 +16,12 @@ import { throwIfError } from "./_http.ts";
  * @param type The requested media type, used if the response has none.
  * @throws {UpstreamError} `invalid_response` for JSON or HTML instead of audio, or the error that it contains.
  */
-export async function audioOf(response: UpstreamResponse, type: string): Promise<ResponseContent> {
+export async function readAudio(response: UpstreamResponse, type: string): Promise<ResponseContent> {
   const given = response.headers.get("content-type") ?? "";
   if (/json|html/.test(given)) {
     throwIfError(await readObject(response));
     throw new UpstreamError("The provider answered with JSON instead of audio", { kind: "invalid_response" });
   }
   const isNamed = /^(audio\/|text\/event-stream)/.test(given);
-  return { type: isNamed ? given : type, bytes: bytesOf(response) };
+  return { type: isNamed ? given : type, bytes: streamResponseBytes(response) };
 }

@@ -10,12 +10,12 @@ import { ConfigError } from "../../src/errors.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
-import { declarationOf } from "./_openai_vendor.ts";
+import { createDeclaration } from "./_openai_vendor.ts";
 import { azure } from "./azure.ts";
 
 /** The Azure OpenAI connector with its implementation. */
 export const azureConnector: ProviderConnector = {
-  ...declarationOf(azure),
+  ...createDeclaration(azure),
   create(settings, runtime) {
     const given = settings as ProviderSettings;
     const version = attribute(given, "api_version") ?? variable(runtime, "OPENAI_API_VERSION");

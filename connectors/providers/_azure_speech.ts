@@ -6,10 +6,10 @@
  * @module
  */
 import type { OperationCall } from "../../src/contracts/provider.ts";
-import { soundTypeOf } from "../../src/util/audio_format.ts";
+import { getSoundType } from "../../src/util/audio_format.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { audioOf } from "./_audio.ts";
+import { readAudio } from "./_audio.ts";
 
 /** Output formats, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ export function azureSpeechCall(post: Post): OperationCall {
     const raw = { type: "application/ssml+xml", chunks: [encoder.encode(ssml)] };
     return {
       body: {},
-      content: await audioOf(await post("v1", { ...request, headers, raw }, options), soundTypeOf(format)),
+      content: await readAudio(await post("v1", { ...request, headers, raw }, options), getSoundType(format)),
     };
   };
 }

@@ -26,10 +26,10 @@ import { embeds, findFamily } from "./_bedrock_embeddings.ts";
 import { readBedrockError, reclassify } from "./_bedrock_fault.ts";
 import { listDroppedParams, toConverseRequest } from "./_bedrock_request.ts";
 import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
-import { chunksOf } from "./_chunks.ts";
+import { splitIntoChunks } from "./_chunks.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
-import { readFault, streamReaderOf } from "./_http.ts";
+import { createStreamReader, readFault } from "./_http.ts";
 import { bedrock } from "./bedrock.ts";
 
 /** Page limit of model lists, far above the number of profiles: guards against a list that never ends. */
@@ -83,11 +83,11 @@ class BedrockProvider extends BaseProvider {
     const response = await this.#post("converse-stream", request, options);
     const facts = this.#readFacts(request, response);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield* chunksOf(fromConverse(await readObject(response), facts));
+      yield* splitIntoChunks(fromConverse(await readObject(response), facts));
       return;
     }
     const stream = new ConverseStream(facts);
-    for await (const frames of readEventFrames(streamReaderOf(response))) {
+    for await (const frames of readEventFrames(createStreamReader(response))) {
       for (const frame of frames) {
         for (const value of stream.push(frame)) yield { value };
       }

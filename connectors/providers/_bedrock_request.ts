@@ -8,9 +8,9 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
-import { tokenLimitOf } from "../../src/util/token_limit.ts";
+import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { type Generation, generationOf, isClaude } from "./_anthropic_generations.ts";
+import { findGeneration, type Generation, isClaude } from "./_anthropic_generations.ts";
 import type { Turn } from "./_anthropic_messages.ts";
 import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
@@ -45,7 +45,7 @@ const efforts: Readonly<Record<string, string>> = {
 export function toConverseRequest(request: CompletionRequest): JsonObject {
   const { model, body } = request;
   const claude = isClaude(model.id);
-  const message = toMessagesRequest(request, claude ? generationOf(model.id) : others);
+  const message = toMessagesRequest(request, claude ? findGeneration(model.id) : others);
   const caches = claude || /\bnova\b/.test(model.id);
   const turns = message.messages as Turn[];
   const system = (message.system ?? []) as Block[];
@@ -57,7 +57,7 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
     })),
     system: toConverseBlocks(system, { thoughts: false, caches }),
     inferenceConfig: withoutEmpty({
-      maxTokens: tokenLimitOf(body) === undefined && message.thinking === undefined ? undefined : message.max_tokens,
+      maxTokens: findTokenLimit(body) === undefined && message.thinking === undefined ? undefined : message.max_tokens,
       stopSequences: message.stop_sequences,
       ...(claude ? { temperature: message.temperature, topP: message.top_p } : toSampling(body)),
     }),

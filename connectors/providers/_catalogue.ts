@@ -77,7 +77,7 @@ interface VendorRules {
   /** Features of all chat models. */
   readonly features?: ModelFeatures;
   /** The parameter rules of a model. */
-  readonly rulesOf?: (entry: CatalogueEntry) => ParameterRules | undefined;
+  readonly findRules?: (entry: CatalogueEntry) => ParameterRules | undefined;
 }
 
 /**
@@ -100,7 +100,7 @@ function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
   const features = serves === undefined
     ? { ...toFeatures(can), ...vendor.features, ...entry.features }
     : entry.features;
-  const parameters = fixedRules(entry) ?? chatRules(entry, vendor.rulesOf?.(entry));
+  const parameters = fixedRules(entry) ?? chatRules(entry, vendor.findRules?.(entry));
   return {
     id,
     capabilities,

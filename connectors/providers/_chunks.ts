@@ -10,7 +10,7 @@ import type { CompletionChunk } from "../../src/contracts/provider.ts";
  *
  * @param answer The response, in OpenAI's shape.
  */
-export function* chunksOf(answer: ChatCompletion): Generator<CompletionChunk> {
+export function* splitIntoChunks(answer: ChatCompletion): Generator<CompletionChunk> {
   const head = {
     id: answer.id,
     object: "chat.completion.chunk",

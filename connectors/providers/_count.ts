@@ -9,7 +9,7 @@
  * @param value The vendor's value.
  * @returns NaN if it is not a count, which makes any sum NaN as well.
  */
-export function countOf(value: unknown): number {
+export function parseCount(value: unknown): number {
   if (value === undefined || value === null) return 0;
   return Number.isInteger(value) && value as number >= 0 ? value as number : NaN;
 }

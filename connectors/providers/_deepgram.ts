@@ -7,11 +7,11 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
 import { readObject } from "./_base.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { audioOf } from "./_audio.ts";
+import { readAudio } from "./_audio.ts";
 import { formatSubtitles } from "./_subtitles.ts";
 
 /** Audio encodings by format. */
@@ -46,7 +46,7 @@ export function deepgramSpeech(post: Post): OperationCall {
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
     const query = new URLSearchParams({ model: String(body.voice), ...encodings[format] });
     const response = await post(`speak?${query}`, { ...request, json: { text: body.input } }, options);
-    return { body: {}, content: await audioOf(response, soundTypeOf(format)) };
+    return { body: {}, content: await readAudio(response, getSoundType(format)) };
   };
 }
 
@@ -80,7 +80,7 @@ function toDeepgramTranscript({ results, metadata }: JsonObject, format: string)
   }
   const { duration } = Object(metadata);
   const usage = { type: "duration", seconds: duration };
-  const type = transcriptTypeOf(format);
+  const type = findTranscriptType(format);
   const { utterances } = Object(results);
   const segments = readObjectList(utterances).map(({ start, end, transcript }, id) => ({
     id,

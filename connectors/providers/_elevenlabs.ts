@@ -8,11 +8,11 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
 import { readObject } from "./_base.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { audioOf } from "./_audio.ts";
+import { readAudio } from "./_audio.ts";
 import { formatSubtitles, groupSegments, type TimedWord } from "./_subtitles.ts";
 
 /** Formats that all plans support, at the sample rates of OpenAI's API. */
@@ -41,7 +41,7 @@ export function elevenLabsSpeech(post: Post): OperationCall {
     const settings = typeof body.speed === "number" ? { voice_settings: { speed: body.speed } } : {};
     const json = { text: body.input, model_id: model.id, ...settings };
     const response = await post(path, { ...request, json }, options);
-    return { body: {}, content: await audioOf(response, soundTypeOf(format)) };
+    return { body: {}, content: await readAudio(response, getSoundType(format)) };
   };
 }
 
@@ -75,7 +75,7 @@ function toElevenLabsTranscript(answer: JsonObject, format: string): OperationRe
   const words = readTimedWords(given);
   const duration = typeof seconds === "number" ? seconds : words.at(-1)?.end;
   const body = { text, ...(duration === undefined ? {} : { usage: { type: "duration", seconds: duration } }) };
-  const type = transcriptTypeOf(format);
+  const type = findTranscriptType(format);
   if (type !== undefined) {
     const written = format === "text" ? text : formatSubtitles(groupSegments(words), format);
     return { body, content: { type, bytes: new TextEncoder().encode(written) } };

@@ -7,11 +7,11 @@
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import { fireworks } from "./fireworks.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
-import { declarationOf } from "./_openai_vendor.ts";
+import { createDeclaration } from "./_openai_vendor.ts";
 
 /** The Fireworks AI connector with its implementation. A configured base URL applies to all calls. */
 export const fireworksConnector: ProviderConnector = {
-  ...declarationOf(fireworks),
+  ...createDeclaration(fireworks),
   create(settings, runtime) {
     const given = settings as ProviderSettings;
     const address = (path: string, model = "") =>

@@ -10,7 +10,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest, OperationResponse, UploadedFile } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { soundTypeOf, transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 import { waveHeader } from "../../src/util/wave.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
@@ -81,12 +81,12 @@ export function toTranscriptionContent({ body, files = [], operation }: Operatio
     "Answer with that text alone. If there is no speech, answer with an empty text.",
   ].join(" ");
   return {
-    contents: [{ role: "user", parts: [{ text }, { inlineData: inlineOf(file) }] }],
+    contents: [{ role: "user", parts: [{ text }, { inlineData: toInlineData(file) }] }],
     ...(typeof temperature === "number" ? { generationConfig: { temperature } } : {}),
   };
 }
 
-function inlineOf({ type, name, bytes }: UploadedFile): { readonly mimeType: string; readonly data: string } {
+function toInlineData({ type, name, bytes }: UploadedFile): { readonly mimeType: string; readonly data: string } {
   const [ofType, ofName] = [/\/([\w-]+)/, /\.(\w+)$/].map((pattern, at) => pattern.exec([type, name][at]!)?.[1] ?? "");
   const known = [ofType!, ofName!].map((end) => end.toLowerCase()).find((end) => Object.hasOwn(audioTypes, end));
   return { mimeType: known === undefined ? type : audioTypes[known]!, data: toBase64(bytes) };
@@ -114,19 +114,19 @@ export function toSpeech(answer: JsonObject, { body }: OperationRequest): Operat
   if (sound === undefined) {
     throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
   }
-  const bytes = bytesOf(sound.data as string);
+  const bytes = decodeSamples(sound.data as string);
   const rate = Number(/rate=(\d+)/.exec(asText(sound.mimeType) ?? "")?.[1] ?? sampleRate);
   const isPlain = body.response_format === "pcm";
   return {
-    body: usageOf(answer),
+    body: readAudioUsage(answer),
     content: {
-      type: soundTypeOf(isPlain ? "pcm" : "wav"),
-      bytes: isPlain ? bytes : waveOf(bytes, rate),
+      type: getSoundType(isPlain ? "pcm" : "wav"),
+      bytes: isPlain ? bytes : toWave(bytes, rate),
     },
   };
 }
 
-function bytesOf(data: string): Uint8Array {
+function decodeSamples(data: string): Uint8Array {
   try {
     return fromBase64(data);
   } catch {
@@ -134,7 +134,7 @@ function bytesOf(data: string): Uint8Array {
   }
 }
 
-function waveOf(samples: Uint8Array, rate: number): Uint8Array {
+function toWave(samples: Uint8Array, rate: number): Uint8Array {
   const head = waveHeader(samples.length, rate);
   const whole = new Uint8Array(head.length + samples.length);
   whole.set(head);
@@ -159,12 +159,12 @@ export function toTranscript(
   }
   const text = String(choice?.message.content ?? "").trim();
   const { response_format: format } = request.body;
-  const type = transcriptTypeOf(typeof format === "string" ? format : "json");
-  const body = { text, ...usageOf(answer) };
+  const type = findTranscriptType(typeof format === "string" ? format : "json");
+  const body = { text, ...readAudioUsage(answer) };
   return type === undefined ? { body } : { body, content: { type, bytes: new TextEncoder().encode(text) } };
 }
 
-function usageOf(answer: JsonObject): JsonObject {
+function readAudioUsage(answer: JsonObject): JsonObject {
   const usage = asObject(answer.usageMetadata);
   const input = asNumber(usage?.promptTokenCount);
   const written = asNumber(usage?.candidatesTokenCount);

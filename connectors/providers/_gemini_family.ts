@@ -33,7 +33,7 @@ const firstLiteWithoutSampling = 305;
  * @param model The model id.
  */
 export function demandsSignatures(model: string): boolean {
-  return generationOf(model) >= firstWithLevels;
+  return parseGeneration(model) >= firstWithLevels;
 }
 
 /**
@@ -42,7 +42,7 @@ export function demandsSignatures(model: string): boolean {
  * @param model The model id.
  */
 export function takesSampling(model: string): boolean {
-  return generationOf(model) < (/flash-lite/.test(model) ? firstLiteWithoutSampling : firstWithoutSampling);
+  return parseGeneration(model) < (/flash-lite/.test(model) ? firstLiteWithoutSampling : firstWithoutSampling);
 }
 
 /**
@@ -50,10 +50,10 @@ export function takesSampling(model: string): boolean {
  *
  * @param model The model id.
  */
-export function rulesOf(model: string): ParameterRules {
+export function findFamilyRules(model: string): ParameterRules {
   return {
     ...(takesSampling(model) ? {} : { drop: ["temperature", "top_p", "top_k"] }),
-    ...(generationOf(model) < firstWithLevels ? { refuse_with_tools: ["response_format"] } : { refuse: ["n"] }),
+    ...(parseGeneration(model) < firstWithLevels ? { refuse_with_tools: ["response_format"] } : { refuse: ["n"] }),
   };
 }
 
@@ -63,7 +63,7 @@ export function rulesOf(model: string): ParameterRules {
  * @param model The model id.
  */
 export function findUnknownRules(model: string): ParameterRules {
-  return rulesOf(/^gemini-(?!\d)/.test(model) ? "gemini-flash-latest" : model);
+  return findFamilyRules(/^gemini-(?!\d)/.test(model) ? "gemini-flash-latest" : model);
 }
 
 /**
@@ -71,7 +71,7 @@ export function findUnknownRules(model: string): ParameterRules {
  *
  * @param model The model id.
  */
-export function generationOf(model: string): number {
+export function parseGeneration(model: string): number {
   if (/gemini-(pro|flash|flash-lite)-latest$/.test(model)) return Infinity;
   const [, major, minor] = /gemini-(\d+)(?:\.(\d+))?/.exec(model) ?? [];
   return major === undefined ? 0 : Number(major) * 100 + Number(minor ?? 0);

@@ -58,8 +58,8 @@ export function readGeminiError(body: unknown, status: number): OpenAiError {
   const word = asText(error?.status);
   if (error === undefined || word === undefined) return readOpenAiError(Array.isArray(body) ? body[0] : body, status);
   const message = asText(error.message) ?? `HTTP status ${status}`;
-  const code = codeOf(word, message, error);
-  return { message, type: typeOf(word, code), param: fieldOf(error), code };
+  const code = toFaultCode(word, message, error);
+  return { message, type: toFaultType(word, code), param: findFaultField(error), code };
 }
 
 /**
@@ -145,7 +145,7 @@ function errorIn(body: unknown): JsonObject | undefined {
   return asObject(asObject(Array.isArray(body) ? body[0] : body)?.error);
 }
 
-function codeOf(word: string, message: string, error: JsonObject): string {
+function toFaultCode(word: string, message: string, error: JsonObject): string {
   const reasons = asObjects(error.details).map(({ reason }) => reason);
   if (reasons.includes("API_KEY_INVALID") || invalidKey.test(message)) return "invalid_api_key";
   if (word === "RESOURCE_EXHAUSTED") return spentAccount.test(message) ? "insufficient_quota" : "rate_limit_exceeded";
@@ -155,14 +155,14 @@ function codeOf(word: string, message: string, error: JsonObject): string {
   return word.toLowerCase();
 }
 
-function typeOf(word: string, code: string): string {
+function toFaultType(word: string, code: string): string {
   if (code === "invalid_api_key") return "authentication_error";
   if (code === "insufficient_quota") return code;
   if (code === "unsupported_country_region_territory") return "permission_error";
   return types[word] ?? "server_error";
 }
 
-function fieldOf({ details }: JsonObject): string | null {
+function findFaultField({ details }: JsonObject): string | null {
   const fields = asObjects(details).flatMap(({ fieldViolations }) => asObjects(fieldViolations));
   return fields.flatMap(({ field }) => asText(field) ?? [])[0] ?? null;
 }

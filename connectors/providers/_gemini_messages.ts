@@ -8,7 +8,7 @@ import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/open
 import { appendAll } from "../../src/util/append_all.ts";
 import { findObject, parseArguments } from "../../src/util/call_arguments.ts";
 import { requestFault } from "./_gemini_fault.ts";
-import { generatedImages, partsOf, textOf } from "./_gemini_parts.ts";
+import { generatedImages, joinTextParts, toGeminiParts } from "./_gemini_parts.ts";
 import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
 
 /** The documented placeholder for the signature of a call that another model made, or that is synthetic. */
@@ -37,7 +37,7 @@ interface Conversation {
  * @param signed Whether calls must carry a thought signature.
  * @throws {UpstreamError} `request` if a message cannot be expressed.
  */
-export function conversationOf(messages: readonly ChatMessage[], signed: boolean): Conversation {
+export function toGeminiContents(messages: readonly ChatMessage[], signed: boolean): Conversation {
   const turns = new Turns();
   const system: Part[] = [];
   messages.forEach((message, index) => {
@@ -45,16 +45,16 @@ export function conversationOf(messages: readonly ChatMessage[], signed: boolean
     switch (message.role) {
       case "system":
       case "developer": {
-        const text = textOf(message.content, `${param}.content`);
+        const text = joinTextParts(message.content, `${param}.content`);
         if (text !== "") system.push({ text });
         break;
       }
       case "user":
-        turns.add("user", atLeastNothing(partsOf(message.content, `${param}.content`)));
+        turns.add("user", atLeastNothing(toGeminiParts(message.content, `${param}.content`)));
         break;
       case "assistant":
         turns.add("model", [
-          ...textPartsOf(message, param),
+          ...toTextParts(message, param),
           ...generatedImages(message.images, `${param}.images`),
           ...turns.calls(message, signed, param),
         ]);
@@ -102,10 +102,10 @@ class Turns {
   calls({ tool_calls: calls }: ChatMessage, signed: boolean, param: string): Part[] {
     if (!Array.isArray(calls)) return [];
     return calls.map((call, index) => {
-      const functionCall = functionCallOf(call, `${param}.tool_calls[${index}]`);
+      const functionCall = toFunctionCall(call, `${param}.tool_calls[${index}]`);
       if (functionCall.id !== undefined) this.#names.set(functionCall.id, functionCall.name);
       // of parallel calls, only the first carries a signature
-      const signature = signatureOf(call) ?? (signed && index === 0 ? signatureStandIn : undefined);
+      const signature = findSignature(call) ?? (signed && index === 0 ? signatureStandIn : undefined);
       return { functionCall, ...(signature === undefined ? {} : { thoughtSignature: signature }) };
     });
   }
@@ -115,7 +115,7 @@ class Turns {
     if (name === undefined) {
       throw requestFault(`Cannot find the call "${id}" among those of earlier messages`, `${param}.tool_call_id`);
     }
-    const response = resultOf(textOf(content, `${param}.content`));
+    const response = toFunctionResult(joinTextParts(content, `${param}.content`));
     return { functionResponse: { ...(asText(id) === undefined ? {} : { id }), name, response } };
   }
 }
@@ -124,24 +124,24 @@ function atLeastNothing(parts: Part[]): Part[] {
   return parts.length === 0 ? [{ text: "" }] : parts;
 }
 
-function textPartsOf({ content, refusal }: ChatMessage, param: string): Part[] {
-  const parts = partsOf(content, `${param}.content`);
+function toTextParts({ content, refusal }: ChatMessage, param: string): Part[] {
+  const parts = toGeminiParts(content, `${param}.content`);
   const refused = asText(refusal);
   return parts.length === 0 && refused !== undefined ? [{ text: refused }] : parts;
 }
 
-function functionCallOf(call: ToolCall, param: string): NonNullable<Part["functionCall"]> {
+function toFunctionCall(call: ToolCall, param: string): NonNullable<Part["functionCall"]> {
   const name = asText(call?.function?.name);
   if (name === undefined) throw requestFault("Cannot send a tool call that is not of a named function", param);
   const id = asText(call.id);
   return { ...(id === undefined ? {} : { id }), name, args: parseArguments(call.function.arguments) };
 }
 
-function resultOf(text: string): JsonObject {
+function toFunctionResult(text: string): JsonObject {
   const json = text.trimStart().startsWith("{") && !betterAsText.test(text) ? findObject(text) : undefined;
   return json ?? { result: text };
 }
 
-function signatureOf(call: ToolCall): string | undefined {
+function findSignature(call: ToolCall): string | undefined {
   return asText(asObject(call.extra_content?.google)?.thought_signature);
 }

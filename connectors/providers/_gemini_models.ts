@@ -5,7 +5,7 @@
 import type { ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
 import { knownModels } from "./_catalogue.ts";
-import { rulesOf, speech, speechRules } from "./_gemini_family.ts";
+import { findFamilyRules, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/gemini.ts";
 
 /** The capability leaves of chat models. */
@@ -33,7 +33,8 @@ export const chatFeatures: ModelFeatures = {
 export const geminiModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() =>
   knownModels(entries, {
     features: chatFeatures,
-    rulesOf: ({ id, serves }) => serves === undefined ? rulesOf(id) : serves.includes(speech) ? speechRules : undefined,
+    findRules: ({ id, serves }) =>
+      serves === undefined ? findFamilyRules(id) : serves.includes(speech) ? speechRules : undefined,
   })
 );
 

@@ -38,13 +38,13 @@ const properNames: Readonly<Record<string, string>> = { "image/jpg": "image/jpeg
  * @param param The request parameter, for error messages.
  * @throws {UpstreamError} `request` for a part that cannot be expressed.
  */
-export function partsOf(content: ChatMessage["content"], param: string): Part[] {
+export function toGeminiParts(content: ChatMessage["content"], param: string): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string") return textParts(content);
   if (!Array.isArray(content)) {
     throw requestFault("Cannot read a message whose content is neither a string nor an array", param);
   }
-  return content.flatMap((part) => partOf(part, param));
+  return content.flatMap((part) => toGeminiPart(part, param));
 }
 
 /**
@@ -54,8 +54,8 @@ export function partsOf(content: ChatMessage["content"], param: string): Part[] 
  * @param param The request parameter, for error messages.
  * @throws {UpstreamError} `request` for a part other than text.
  */
-export function textOf(content: ChatMessage["content"], param: string): string {
-  const parts = partsOf(content, param);
+export function joinTextParts(content: ChatMessage["content"], param: string): string {
+  const parts = toGeminiParts(content, param);
   if (parts.some(({ text }) => text === undefined)) {
     throw requestFault("Cannot send anything but text here: images, audio and files belong in user messages", param);
   }
@@ -67,7 +67,7 @@ function textParts(text: unknown): Part[] {
   return string === undefined ? [] : [{ text: string }];
 }
 
-function partOf(part: ContentPart, param: string): Part[] {
+function toGeminiPart(part: ContentPart, param: string): Part[] {
   switch (part?.type) {
     case "text":
       return textParts(part.text);

@@ -24,17 +24,17 @@ import { appendAll } from "../../src/util/append_all.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
-import { rulesOf } from "./_gemini_family.ts";
+import { findFamilyRules } from "./_gemini_family.ts";
 import { faultInside, readGeminiError, readGeminiHint, withOwnKind } from "./_gemini_fault.ts";
 import { chatFeatures, chatLeaves, geminiModels, speechFacts } from "./_gemini_models.ts";
 import { droppedEmbeddingParams, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
 import { nativeChunk, nativeText } from "./_gemini_native.ts";
-import { droppedParamsOf, toGenerateContent } from "./_gemini_request.ts";
+import { findDroppedGeminiParams, toGenerateContent } from "./_gemini_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
-import { EventTolerance, type FaultReader, parseObject, readBytes, readFault, streamReaderOf } from "./_http.ts";
+import { createStreamReader, EventTolerance, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 import { gemini } from "./gemini.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
@@ -61,7 +61,7 @@ export class GeminiProvider extends BaseProvider {
 
   constructor(settings: ProviderSettings, runtime: Runtime, address?: GeminiAddress) {
     super(settings.id, geminiModels());
-    this.#address = address ?? ((model, method) => `${this.#baseUrl}/${pathOf(model)}:${method}`);
+    this.#address = address ?? ((model, method) => `${this.#baseUrl}/${toModelPath(model)}:${method}`);
     this.#baseUrl = stripTrailing(settings.baseUrl ?? defaultBaseUrl, "/");
     this.#runtime = runtime;
     this.#faults = {
@@ -91,15 +91,15 @@ export class GeminiProvider extends BaseProvider {
     if (answer === undefined) {
       throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
     }
-    const body = toChatCompletion(answer, this.#factsOf(request));
+    const body = toChatCompletion(answer, this.#createFacts(request));
     return request.native === undefined ? { body } : { body, native: bytes };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("streamGenerateContent?alt=sse", request, options);
-    const stream = new GeminiStream(this.#factsOf(request));
+    const stream = new GeminiStream(this.#createFacts(request));
     const tolerance = new EventTolerance();
-    for await (const text of eventsOf(response)) {
+    for await (const text of readEventData(response)) {
       for (const event of this.#accept(tolerance.read(parseAnswers, text) ?? [])) {
         if (request.native !== undefined) yield nativeChunk(event, text, stream);
         else for (const value of stream.push(event)) yield { value };
@@ -125,7 +125,7 @@ export class GeminiProvider extends BaseProvider {
     return models;
   }
 
-  #factsOf({ model }: Pick<CompletionRequest, "model">): ResponseFacts {
+  #createFacts({ model }: Pick<CompletionRequest, "model">): ResponseFacts {
     const now = this.#runtime.clock.now();
     const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
     return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };
@@ -165,7 +165,7 @@ export class GeminiProvider extends BaseProvider {
     const content = toTranscriptionContent(request);
     options.reportDropped?.(droppedAudioParams(request));
     const answer = await this.#generate(request.model.id, content, options);
-    return toTranscript(answer, { ...this.#factsOf(request), request });
+    return toTranscript(answer, { ...this.#createFacts(request), request });
   }
 
   async #generate(model: string, content: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -195,7 +195,7 @@ export class GeminiProvider extends BaseProvider {
 
   #write({ model, body }: CompletionRequest, options: CallOptions): string {
     const content = toGenerateContent(model.id, body);
-    options.reportDropped?.(droppedParamsOf(body, content));
+    options.reportDropped?.(findDroppedGeminiParams(body, content));
     return JSON.stringify(content);
   }
 
@@ -229,7 +229,7 @@ export class GeminiProvider extends BaseProvider {
   #listed({ name, inputTokenLimit, outputTokenLimit, supportedGenerationMethods: methods }: JsonObject): ModelInfo[] {
     const id = asText(name)?.replace(/^models\//, "");
     if (id === undefined) return [];
-    const capabilities = leavesOf(id, Array.isArray(methods) ? methods : []);
+    const capabilities = findGeminiLeaves(id, Array.isArray(methods) ? methods : []);
     return [
       this.known(id) ?? {
         id,
@@ -238,7 +238,7 @@ export class GeminiProvider extends BaseProvider {
           context_window: asNumber(inputTokenLimit),
           max_output_tokens: asNumber(outputTokenLimit),
         }),
-        parameters: rulesOf(id),
+        parameters: findFamilyRules(id),
         ...(capabilities === chatLeaves ? { features: chatFeatures } : {}),
         ...(capabilities[0] === "text-to-speech" ? speechFacts() : {}),
       },
@@ -247,12 +247,12 @@ export class GeminiProvider extends BaseProvider {
 }
 
 /** Tuned models are a separate collection. */
-function pathOf(model: string): string {
+function toModelPath(model: string): string {
   return (model.includes("/") ? model : `models/${model}`).split("/").map(encodeURIComponent).join("/");
 }
 
 /** Many models other than chat models also support `generateContent`, and respond with images, speech or actions. */
-function leavesOf(id: string, methods: readonly unknown[]): readonly CapabilityPath[] {
+function findGeminiLeaves(id: string, methods: readonly unknown[]): readonly CapabilityPath[] {
   if (methods.includes("embedContent")) return ["text-embeddings"];
   if (/tts/.test(id)) return ["text-to-speech"];
   if (methods.length > 0 && !methods.includes("generateContent")) return [];
@@ -267,13 +267,13 @@ function parseAnswers(text: string): JsonObject[] {
 }
 
 /** The data of each event. A body that is not an event stream counts as one event. */
-async function* eventsOf(response: UpstreamResponse): AsyncGenerator<string> {
+async function* readEventData(response: UpstreamResponse): AsyncGenerator<string> {
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
     yield await readText(response);
     return;
   }
   let unfinished = "";
-  for await (const events of readSse(streamReaderOf(response), (data) => unfinished = data)) {
+  for await (const events of readSse(createStreamReader(response), (data) => unfinished = data)) {
     for (const { data } of events) if (data !== "" && data !== "[DONE]") yield data;
   }
   // a truncated last event is either complete except for its blank line, or invalid JSON and reported as such

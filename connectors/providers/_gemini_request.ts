@@ -5,14 +5,14 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
-import { tokenLimitOf } from "../../src/util/token_limit.ts";
+import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { demandsSignatures, takesSampling } from "./_gemini_family.ts";
 import { requestFault } from "./_gemini_fault.ts";
-import { conversationOf } from "./_gemini_messages.ts";
+import { toGeminiContents } from "./_gemini_messages.ts";
 import { cleanSchema } from "./_gemini_schema.ts";
 import { droppedParams } from "./_dropped_params.ts";
-import { thinkingOf } from "./_gemini_thinking.ts";
-import { toolsOf } from "./_gemini_tools.ts";
+import { findThinking } from "./_gemini_thinking.ts";
+import { toGeminiTools } from "./_gemini_tools.ts";
 import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
 
 /**
@@ -29,10 +29,10 @@ import { asObject, type GenerateContentRequest, type GenerationConfig, given } f
  * ```
  */
 export function toGenerateContent(model: string, body: ChatCompletionRequest): GenerateContentRequest {
-  const generationConfig = generationConfigOf(model, body);
+  const generationConfig = toGenerationConfig(model, body);
   return {
-    ...conversationOf(body.messages, demandsSignatures(model)),
-    ...toolsOf(body),
+    ...toGeminiContents(body.messages, demandsSignatures(model)),
+    ...toGeminiTools(body),
     ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
   };
 }
@@ -43,7 +43,7 @@ export function toGenerateContent(model: string, body: ChatCompletionRequest): G
  * @param body The original request.
  * @param content The translated request.
  */
-export function droppedParamsOf(body: ChatCompletionRequest, content: GenerateContentRequest): string[] {
+export function findDroppedGeminiParams(body: ChatCompletionRequest, content: GenerateContentRequest): string[] {
   const config = content.generationConfig ?? {};
   return droppedParams(body, {
     temperature: config.temperature !== undefined,
@@ -58,10 +58,10 @@ export function droppedParamsOf(body: ChatCompletionRequest, content: GenerateCo
   });
 }
 
-function generationConfigOf(model: string, body: ChatCompletionRequest): GenerationConfig {
+function toGenerationConfig(model: string, body: ChatCompletionRequest): GenerationConfig {
   const { n, stop, seed, reasoning_effort: effort } = body;
   return given({
-    maxOutputTokens: tokenLimitOf(body),
+    maxOutputTokens: findTokenLimit(body),
     candidateCount: n === 1 ? undefined : n,
     stopSequences: typeof stop === "string" ? [stop] : stop?.length === 0 ? undefined : stop,
     // seeds are arbitrary: truncation to the API's 32 bits keeps equal seeds equal
@@ -69,26 +69,26 @@ function generationConfigOf(model: string, body: ChatCompletionRequest): Generat
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
     ...(takesSampling(model) ? { temperature: body.temperature, topP: body.top_p, topK: body.top_k } : {}),
-    ...responseFormatOf(body.response_format),
-    responseModalities: modalitiesOf(body.modalities),
-    imageConfig: imageConfigOf(body.image_config),
-    thinkingConfig: typeof effort === "string" ? thinkingOf(model, effort) : undefined,
+    ...toGeminiFormat(body.response_format),
+    responseModalities: toModalities(body.modalities),
+    imageConfig: toImageConfig(body.image_config),
+    thinkingConfig: typeof effort === "string" ? findThinking(model, effort) : undefined,
   }) as GenerationConfig;
 }
 
 /** Only images have to be requested. */
-function modalitiesOf(modalities: unknown): string[] | undefined {
+function toModalities(modalities: unknown): string[] | undefined {
   if (!Array.isArray(modalities) || !modalities.includes("image")) return undefined;
   return modalities.map((name) => String(name).toUpperCase());
 }
 
-function imageConfigOf(config: unknown): GenerationConfig["imageConfig"] {
+function toImageConfig(config: unknown): GenerationConfig["imageConfig"] {
   const { aspect_ratio, image_size } = asObject(config) ?? {};
   const members = given({ aspectRatio: aspect_ratio, imageSize: image_size });
   return Object.keys(members).length === 0 ? undefined : members;
 }
 
-function responseFormatOf(
+function toGeminiFormat(
   format: ChatCompletionRequest["response_format"],
 ): Pick<GenerationConfig, "responseMimeType" | "responseJsonSchema"> {
   switch (format?.type) {

@@ -15,7 +15,7 @@ import type {
   ToolCall,
 } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { countOf } from "./_count.ts";
+import { parseCount } from "./_count.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
@@ -70,7 +70,7 @@ const broken: readonly string[] = [
  * @throws {UpstreamError} `invalid_response` if it has no candidates.
  */
 export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
-  const { id, created, model } = headOf(answer, facts);
+  const { id, created, model } = toAnswerHead(answer, facts);
   const calls = new CallCounter(id);
   const candidates = asObjects(answer.candidates);
   if (candidates.length === 0 && !isBlocked(answer)) {
@@ -78,8 +78,8 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
   }
   const choices = candidates.length === 0
     ? [blockedChoice()]
-    : candidates.map((candidate, index) => choiceOf(candidate, index, calls));
-  const usage = usageOf(asObject(answer.usageMetadata));
+    : candidates.map((candidate, index) => toChoice(candidate, index, calls));
+  const usage = toCompletionUsage(asObject(answer.usageMetadata));
   return { id, object: "chat.completion", created, model, choices, ...(usage === undefined ? {} : { usage }) };
 }
 
@@ -89,7 +89,7 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
  * @param answer The parsed body, or the first event of a stream.
  * @param facts Values to fill in.
  */
-export function headOf({ responseId, modelVersion }: JsonObject, facts: ResponseFacts): AnswerHead {
+export function toAnswerHead({ responseId, modelVersion }: JsonObject, facts: ResponseFacts): AnswerHead {
   return { id: asText(responseId) ?? facts.id, created: facts.created, model: asText(modelVersion) ?? facts.model };
 }
 
@@ -109,7 +109,7 @@ export function isBlocked({ promptFeedback }: JsonObject): boolean {
  * @param calls Whether the response has function calls.
  * @throws {UpstreamError} `invalid_response` for malformed output.
  */
-export function finishReasonOf(reason: string | undefined, calls: boolean): FinishReason {
+export function mapFinishReason(reason: string | undefined, calls: boolean): FinishReason {
   if (reason !== undefined && broken.includes(reason)) {
     throw new UpstreamError(`The provider's response broke off: ${reason}`, { kind: "invalid_response" });
   }
@@ -124,11 +124,11 @@ export function finishReasonOf(reason: string | undefined, calls: boolean): Fini
  * @param metadata The response's `usageMetadata`.
  * @returns Undefined if it has no counts: unknown rather than 0.
  */
-export function usageOf(metadata: JsonObject | undefined): CompletionUsage | undefined {
+export function toCompletionUsage(metadata: JsonObject | undefined): CompletionUsage | undefined {
   const { promptTokenCount, ...counts } = metadata ?? {};
-  const reasoning_tokens = countOf(counts.thoughtsTokenCount);
-  const completion_tokens = countOf(counts.candidatesTokenCount) + reasoning_tokens;
-  const prompt_tokens = countOf(promptTokenCount ?? NaN) + countOf(counts.toolUsePromptTokenCount);
+  const reasoning_tokens = parseCount(counts.thoughtsTokenCount);
+  const completion_tokens = parseCount(counts.candidatesTokenCount) + reasoning_tokens;
+  const prompt_tokens = parseCount(promptTokenCount ?? NaN) + parseCount(counts.toolUsePromptTokenCount);
   const total_tokens = prompt_tokens + completion_tokens;
   if (Number.isNaN(total_tokens)) return undefined;
   const sound = asObjects(counts.promptTokensDetails).find(({ modality }) => modality === "AUDIO");
@@ -137,8 +137,8 @@ export function usageOf(metadata: JsonObject | undefined): CompletionUsage | und
     completion_tokens,
     total_tokens,
     prompt_tokens_details: {
-      cached_tokens: countOf(counts.cachedContentTokenCount) || 0,
-      ...(sound === undefined ? {} : { audio_tokens: countOf(sound.tokenCount) || 0 }),
+      cached_tokens: parseCount(counts.cachedContentTokenCount) || 0,
+      ...(sound === undefined ? {} : { audio_tokens: parseCount(sound.tokenCount) || 0 }),
     },
     completion_tokens_details: { reasoning_tokens },
   };
@@ -164,7 +164,7 @@ export class CallCounter {
    * @param part A part with a `functionCall`.
    * @throws {UpstreamError} `invalid_response` if the call has no function name.
    */
-  toolCallOf({ functionCall, thoughtSignature }: JsonObject): ToolCall {
+  translateCall({ functionCall, thoughtSignature }: JsonObject): ToolCall {
     const call = asObject(functionCall) ?? {};
     const name = asText(call.name);
     if (name === undefined) {
@@ -180,7 +180,7 @@ export class CallCounter {
   }
 }
 
-function choiceOf(candidate: JsonObject, index: number, calls: CallCounter): Choice {
+function toChoice(candidate: JsonObject, index: number, calls: CallCounter): Choice {
   const parts = asObjects(asObject(candidate.content)?.parts);
   const texts = { thoughts: "", text: "" };
   const starts: number[] = [];
@@ -192,7 +192,7 @@ function choiceOf(candidate: JsonObject, index: number, calls: CallCounter): Cho
     if (image !== undefined) images.push(image);
   }
   const toolCalls = parts.filter(({ functionCall }) => functionCall !== undefined)
-    .map((part) => calls.toolCallOf(part));
+    .map((part) => calls.translateCall(part));
   const { text, thoughts } = texts;
   const annotations = toAnnotations(candidate, text, starts);
   const message: AssistantMessage = {
@@ -207,7 +207,7 @@ function choiceOf(candidate: JsonObject, index: number, calls: CallCounter): Cho
   return {
     index: asNumber(candidate.index) ?? index,
     message,
-    finish_reason: finishReasonOf(asText(candidate.finishReason), toolCalls.length > 0),
+    finish_reason: mapFinishReason(asText(candidate.finishReason), toolCalls.length > 0),
     logprobs: null,
   };
 }

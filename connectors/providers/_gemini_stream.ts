@@ -9,11 +9,11 @@ import { UpstreamError } from "../../src/errors.ts";
 import {
   type AnswerHead,
   CallCounter,
-  finishReasonOf,
-  headOf,
   isBlocked,
+  mapFinishReason,
   type ResponseFacts,
-  usageOf,
+  toAnswerHead,
+  toCompletionUsage,
 } from "./_gemini_response.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
 import { asNumber, asObject, asObjects, asText, given } from "./_gemini_wire.ts";
@@ -70,7 +70,7 @@ export class GeminiStream {
    * @throws {UpstreamError} `invalid_response` for an invalid function call.
    */
   push(event: JsonObject): ChatCompletionChunk[] {
-    this.#head ??= headOf(event, this.#facts);
+    this.#head ??= toAnswerHead(event, this.#facts);
     this.#counter ??= new CallCounter(this.#head.id);
     // a later event may omit counts of an earlier one
     const usage = asObject(event.usageMetadata);
@@ -99,7 +99,7 @@ export class GeminiStream {
     const opening = this.#blocked && this.#progress.size === 0 ? this.#candidate({}, 0) : [];
     const endings = [...this.#progress].map(([index, progress]) => this.#ending(index, progress));
     if (endings.length === 0) throw endedEarly();
-    const usage = usageOf(this.#usage);
+    const usage = toCompletionUsage(this.#usage);
     const counts = usage === undefined ? [] : [{ ...this.#frame(), choices: [], usage }];
     return [...opening, ...endings, ...counts];
   }
@@ -108,7 +108,7 @@ export class GeminiStream {
     const { calls, text, sources, reason = this.#blocked ? "SAFETY" : undefined } = progress;
     if (reason === undefined) throw endedEarly();
     const annotations = toAnnotations(sources, text);
-    return this.#chunk(index, annotations.length === 0 ? {} : { annotations }, finishReasonOf(reason, calls > 0));
+    return this.#chunk(index, annotations.length === 0 ? {} : { annotations }, mapFinishReason(reason, calls > 0));
   }
 
   #candidate(candidate: JsonObject, index: number): ChatCompletionChunk[] {
@@ -126,7 +126,7 @@ export class GeminiStream {
     addSources(progress.sources, candidate);
     const reason = asText(candidate.finishReason);
     if (reason !== undefined) {
-      finishReasonOf(reason, progress.calls > 0); // throws for malformed output here, not at the end of the stream
+      mapFinishReason(reason, progress.calls > 0); // throws for malformed output here, not at the end of the stream
       progress.reason = reason;
     }
     return deltas.map((delta) => this.#chunk(index, delta));
@@ -134,7 +134,7 @@ export class GeminiStream {
 
   #delta(part: JsonObject, progress: Progress): Delta | undefined {
     if (part.functionCall !== undefined) {
-      return { tool_calls: [{ index: progress.calls++, ...this.#counter!.toolCallOf(part) }] };
+      return { tool_calls: [{ index: progress.calls++, ...this.#counter!.translateCall(part) }] };
     }
     const image = toOutputImage(part, progress.images);
     if (image !== undefined) {

@@ -4,7 +4,7 @@
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/thinking, /openai (efforts and budgets).
  * @module
  */
-import { firstWithLevels, generationOf } from "./_gemini_family.ts";
+import { firstWithLevels, parseGeneration } from "./_gemini_family.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import type { ThinkingConfig } from "./_gemini_wire.ts";
 
@@ -37,12 +37,12 @@ const efforts: Readonly<Record<string, { readonly budget: number; readonly level
  * @returns Undefined for a model without thinking.
  * @throws {UpstreamError} `request` for an unknown effort.
  */
-export function thinkingOf(model: string, effort: string): ThinkingConfig | undefined {
+export function findThinking(model: string, effort: string): ThinkingConfig | undefined {
   if (!Object.hasOwn(efforts, effort)) {
     const known = Object.keys(efforts).join(", ");
     throw requestFault(`Cannot use the reasoning_effort "${effort}": the API accepts ${known}`, "reasoning_effort");
   }
-  const generation = generationOf(model);
+  const generation = parseGeneration(model);
   if (generation < firstThinking) return undefined;
   const { budget, level } = efforts[effort]!;
   const thoughts = effort === "none" ? {} : { includeThoughts: true };

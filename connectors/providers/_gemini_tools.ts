@@ -25,21 +25,21 @@ const modes: Readonly<Record<string, FunctionCallingConfig["mode"]>> = { none: "
  * @returns An empty object if it has no tools.
  * @throws {UpstreamError} `request` for tools other than functions, and for an unknown choice.
  */
-export function toolsOf(
+export function toGeminiTools(
   { tools, tool_choice: choice }: ChatCompletionRequest,
 ): Pick<GenerateContentRequest, "tools" | "toolConfig"> {
   if (!Array.isArray(tools) || tools.length === 0) return {};
-  const declarations = tools.map((tool, index) => declarationOf(tool, `tools[${index}]`));
+  const declarations = tools.map((tool, index) => toFunctionDeclaration(tool, `tools[${index}]`));
   const allowed = allowedNames(choice);
   const offered = allowed === undefined ? declarations : declarations.filter(({ name }) => allowed.has(name));
-  const config = callingConfigOf(choice);
+  const config = toCallingConfig(choice);
   return {
     tools: [{ functionDeclarations: offered }],
     ...(config === undefined ? {} : { toolConfig: { functionCallingConfig: config } }),
   };
 }
 
-function declarationOf({ type, function: described }: Tool, param: string): FunctionDeclaration {
+function toFunctionDeclaration({ type, function: described }: Tool, param: string): FunctionDeclaration {
   const name = asText(described?.name);
   if (type !== "function" || name === undefined) {
     throw requestFault(`Cannot use a tool of the type "${type}": the API accepts named functions`, param);
@@ -65,7 +65,7 @@ function hasNoParameters(schema: JsonObject | undefined): boolean {
   return others.length === 0 && (properties === undefined || Object.keys(properties).length === 0);
 }
 
-function callingConfigOf(choice: ChatCompletionRequest["tool_choice"]): FunctionCallingConfig | undefined {
+function toCallingConfig(choice: ChatCompletionRequest["tool_choice"]): FunctionCallingConfig | undefined {
   if (choice === undefined || choice === null) return undefined;
   const named = asText(asObject(asObject(choice)?.function)?.name);
   if (named !== undefined) return { mode: "ANY", allowedFunctionNames: [named] };

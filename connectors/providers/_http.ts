@@ -47,7 +47,7 @@ export function readBytes(
  *
  * @throws {UpstreamError} `invalid_response` if there is no body.
  */
-export function streamReaderOf(response: UpstreamResponse): BodyReader {
+export function createStreamReader(response: UpstreamResponse): BodyReader {
   const reader = response.reader();
   if (reader === null) throw new UpstreamError("The provider sent no body", { kind: "invalid_response" });
   return reader;
@@ -187,7 +187,7 @@ export class EventTolerance {
  *
  * @throws {UpstreamError} If it is an error, or not a JSON object.
  */
-export function chunkOf(data: string): ChatCompletionChunk {
+export function parseChunk(data: string): ChatCompletionChunk {
   const body = parseObject(data);
   throwIfError(body);
   if (Array.isArray(body.choices) && !body.choices.every(isObject)) {

@@ -65,7 +65,7 @@ export function parsePixels(size: unknown): { readonly width: number; readonly h
  * @param known The supported ratios, such as `3:2`.
  * @returns Undefined if the ratio is not supported.
  */
-export function aspectRatioOf(size: unknown, known: readonly string[]): string | undefined {
+export function findAspectRatio(size: unknown, known: readonly string[]): string | undefined {
   const pixels = parsePixels(size);
   return pixels && known.find((ratio) => {
     const [width, height] = ratio.split(":");

@@ -4,7 +4,7 @@
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
-import { declarationOf } from "./_openai_vendor.ts";
+import { createDeclaration } from "./_openai_vendor.ts";
 import { jina } from "./jina.ts";
 
 const hosts: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const hosts: Readonly<Record<string, string>> = {
 
 /** The Jina connector with its implementation. A configured base URL applies to all calls. */
 export const jinaConnector: ProviderConnector = {
-  ...declarationOf(jina),
+  ...createDeclaration(jina),
   create(settings, runtime) {
     const given = settings as ProviderSettings;
     const address = (path: string) => hosts[path] ?? `${jina.baseUrl}/${path}`;

@@ -4,7 +4,7 @@
  */
 import type { LazyProviderConnector, ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { withDialectAttributes } from "./_dialect_attributes.ts";
-import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
+import { createDeclaration, type OpenAiCompatible } from "./_openai_vendor.ts";
 
 /**
  * The lazy connector of an OpenAI-compatible vendor.
@@ -14,7 +14,7 @@ import { declarationOf, type OpenAiCompatible } from "./_openai_vendor.ts";
 export function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
   const whole = withDialectAttributes(vendor);
   return loadedBy(
-    declarationOf(whole),
+    createDeclaration(whole),
     async () => (await import("./_openai_compatible.ts")).openAiCompatible(whole),
   );
 }

@@ -19,7 +19,7 @@ const maxPages = 20;
  * @returns Undefined if the response lists no models.
  * @throws {UpstreamError} If the response status is not a success, or the body is not a list.
  */
-export async function modelIdsOf(
+export async function fetchModelIds(
   { path, members, next }: ModelList,
   get: (path: string) => Promise<JsonObject>,
 ): Promise<readonly string[] | undefined> {

@@ -15,7 +15,7 @@ import { newBoundary, writeForm } from "../../src/util/multipart.ts";
  * @param edits Members to change; undefined removes a member.
  * @default `{ model }`, the upstream model id
  */
-export function jsonOf(
+export function writeJson(
   { model, body, wire }: OperationRequest,
   edits: Readonly<Record<string, unknown>> = { model: model.id },
 ): string {
@@ -30,13 +30,13 @@ export function jsonOf(
  * @param request The request.
  * @param runtime Generates a boundary that does not occur in any file.
  */
-export function bodyOf(
+export function writeOperationBody(
   request: OperationRequest,
   runtime: Pick<Runtime, "random">,
 ): Pick<UpstreamRequest, "body" | "headers"> {
   const { files, body, model } = request;
-  if (files === undefined) return { headers: {}, body: jsonOf(request) };
-  return formOf({ files, fields: { ...body, model: model.id } }, runtime);
+  if (files === undefined) return { headers: {}, body: writeJson(request) };
+  return writeMultipart({ files, fields: { ...body, model: model.id } }, runtime);
 }
 
 /**
@@ -45,19 +45,19 @@ export function bodyOf(
  * @param form Its fields by name, and its files.
  * @param runtime Generates a boundary that does not occur in any file.
  */
-export function formOf(
+export function writeMultipart(
   { files, fields: values }: { readonly files: readonly UploadedFile[]; readonly fields: JsonObject },
   { random }: Pick<Runtime, "random">,
 ): Pick<UpstreamRequest, "body" | "headers"> {
-  const fields = Object.entries(values).flatMap(([name, value]) => fieldsOf(name, value));
+  const fields = Object.entries(values).flatMap(([name, value]) => flattenFormField(name, value));
   const boundary = newBoundary({ random });
   const { contentType, chunks } = writeForm({ fields, files }, boundary);
   return { headers: { "content-type": contentType }, body: chunks };
 }
 
 /** Arrays become repeated fields whose name ends in `[]`, as OpenAI's clients encode them. */
-function fieldsOf(name: string, value: unknown): readonly (readonly [string, string])[] {
+function flattenFormField(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((one) => fieldsOf(`${name}[]`, one));
+  if (Array.isArray(value)) return value.flatMap((one) => flattenFormField(`${name}[]`, one));
   return [[name, typeof value === "object" ? JSON.stringify(value) : String(value)]];
 }

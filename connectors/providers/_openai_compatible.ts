@@ -21,13 +21,13 @@ import { type CompletionDefaults, createDefaults } from "../../src/util/completi
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
-import { chunkOf, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
-import { bodyOf, formOf, jsonOf } from "./_openai_body.ts";
+import { type FaultReader, parseChunk, parseObject, readBytes, readFault } from "./_http.ts";
+import { writeJson, writeMultipart, writeOperationBody } from "./_openai_body.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { lazyInfrastructure } from "./_lazy_infrastructure.ts";
 import type { ReceivedEvent } from "./_openai_stream.ts";
-import { declarationOf, modelsOf, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
-import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
+import { createDeclaration, listVendorModels, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
+import { checkCompletion, findEdits, openChunkStream } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -48,7 +48,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  */
 export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {
   return {
-    ...declarationOf(vendor),
+    ...createDeclaration(vendor),
     create: (settings, runtime) => new OpenAiCompatibleProvider(vendor, settings as ProviderSettings, runtime),
   };
 }
@@ -73,13 +73,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
    * @param runtime Clock and network.
    */
   constructor(vendor: OpenAiCompatible, settings: ProviderSettings, runtime: Runtime) {
-    super(settings.id, modelsOf(vendor));
+    super(settings.id, listVendorModels(vendor));
     this.#vendor = vendor;
     const { baseUrl = "" } = vendor;
     const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings, runtime.env);
     this.#baseUrl = stripTrailing(settings.baseUrl ?? ownAddress(), "/");
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
-    this.dialects = dialectsOf(vendor, settings);
+    this.dialects = listDialects(vendor, settings);
     this.#runtime = runtime;
     this.#faults = {
       readError: vendor.readError ?? readOpenAiError,
@@ -95,7 +95,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     this.#infrastructure = vendor.infrastructure && lazyInfrastructure({
       facts: vendor.infrastructure,
       runtime,
-      send: (path, request, options) => this.#send({ url: this.#urlOf(path), ...request }, options),
+      send: (path, request, options) => this.#send({ url: this.#toUrl(path), ...request }, options),
     });
   }
 
@@ -113,11 +113,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
-      const reader = await nativeReaderOf(request.native);
+      const reader = await loadNativeReader(request.native);
       return await reader.readWhole(await this.#postNative(request, options, reader));
     }
     const bytes = await readBytes(await this.#post(request, options));
-    const body = completionOf(parseObject(decoder.decode(bytes)));
+    const body = checkCompletion(parseObject(decoder.decode(bytes)));
     return normalizeCompletion(body, createDefaults(request, this.#runtime)) ? { body } : { body, wire: bytes };
   }
 
@@ -125,9 +125,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
-    return streamOf(this.#post(request, options), {
-      readWhole: completionOf,
-      parse: chunkOf,
+    return openChunkStream(this.#post(request, options), {
+      readWhole: checkCompletion,
+      parse: parseChunk,
       toChunk,
       defaults: createDefaults(request, this.#runtime),
       joins: request.wire !== undefined,
@@ -139,8 +139,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { list } = this.#vendor;
     const ids = list === undefined
       ? listed(await this.#get("models", options)).map(({ id }) => id)
-      : await (await import("./_model_list.ts")).modelIdsOf(list, (path) => this.#get(path, options));
-    return ids?.map((id) => this.known(id) ?? { id }) ?? modelsOf(this.#vendor);
+      : await (await import("./_model_list.ts")).fetchModelIds(list, (path) => this.#get(path, options));
+    return ids?.map((id) => this.known(id) ?? { id }) ?? listVendorModels(this.#vendor);
   }
 
   /** Requests `GET /models` from a vendor whose list contains model facts. */
@@ -160,14 +160,14 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   /** A base URL may have a query. */
-  #urlOf(pathAndQuery: string): string {
+  #toUrl(pathAndQuery: string): string {
     const [path = "", query] = pathAndQuery.split("?");
     const url = this.#vendor.address?.(path) ?? `${this.#baseUrl}/${path}`;
     return query === undefined ? url : `${url}${url.includes("?") ? "&" : "?"}${query}`;
   }
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
-    const text = await readText(await this.#send({ url: new URL(this.#urlOf(path)).href, method: "GET" }, options));
+    const text = await readText(await this.#send({ url: new URL(this.#toUrl(path)).href, method: "GET" }, options));
     // some vendors return their models, or voices, as a bare array
     return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }
@@ -180,11 +180,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const url = this.#vendor.address?.("chat/completions", request.model.id) ?? this.#chatUrl;
-    return this.#send({ url, body: jsonOf(request, editsOf(request, this.#vendor.streamUsage)) }, options);
+    return this.#send({ url, body: writeJson(request, findEdits(request, this.#vendor.streamUsage)) }, options);
   }
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const reader = await nativeReaderOf(request.native!);
+    const reader = await loadNativeReader(request.native!);
     yield* reader.readEvents(this.#postNative(request, options, reader), createDefaults(request, this.#runtime));
   }
 
@@ -213,7 +213,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 }
 
-function dialectsOf(vendor: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): readonly string[] {
+function listDialects(vendor: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): readonly string[] {
   const { dialects = {}, baseUrl, local } = vendor;
   // if no default URL was given, all URLs are the vendor's own
   const isOwn = local || !given || !baseUrl || given === baseUrl;
@@ -229,7 +229,7 @@ interface NativeReader {
   readEvents(opening: Promise<UpstreamResponse>, defaults: CompletionDefaults): AsyncIterable<CompletionChunk>;
 }
 
-function nativeReaderOf({ dialect }: NativeRequest): Promise<NativeReader> {
+function loadNativeReader({ dialect }: NativeRequest): Promise<NativeReader> {
   return dialect === "completions" ? import("./_openai_completions.ts") : import("./_openai_responses.ts");
 }
 
@@ -241,8 +241,8 @@ function postedBody(
   const { json, raw, fields, files = [], method, headers = {} } = request;
   if (method === "GET") return { method, headers };
   if (raw !== undefined) return { body: raw.chunks, headers: { ...headers, "content-type": raw.type } };
-  if (fields !== undefined) return formOf({ files, fields }, runtime);
-  return json === undefined ? bodyOf(request, runtime) : { body: JSON.stringify(json), headers };
+  if (fields !== undefined) return writeMultipart({ files, fields }, runtime);
+  return json === undefined ? writeOperationBody(request, runtime) : { body: JSON.stringify(json), headers };
 }
 
 /** Some vendors send prompt annotations first, but many clients expect a choice in every chunk. */

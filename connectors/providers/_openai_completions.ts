@@ -11,7 +11,7 @@ import { isObject } from "../../src/util/is_object.ts";
 import type { CompletionDefaults } from "../../src/util/completion_defaults.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import { ChunkStream } from "./_openai_stream.ts";
-import { completionOf } from "./_openai_wire.ts";
+import { checkCompletion } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -22,7 +22,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  */
 export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
-  return { body: chatOf(parseObject(decoder.decode(bytes))), native: bytes };
+  return { body: toLegacyCompletion(parseObject(decoder.decode(bytes))), native: bytes };
 }
 
 /**
@@ -37,23 +37,23 @@ export function readEvents(
   defaults: CompletionDefaults,
 ): AsyncIterable<CompletionChunk> {
   return new ChunkStream(opening, {
-    readWhole: chatOf,
+    readWhole: toLegacyCompletion,
     parse(data) {
       const event = parseObject(data);
       throwIfError(event);
-      return chunkOf(event);
+      return toLegacyChunk(event);
     },
     toChunk: (value, { data }) => ({ value, native: `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` }),
     defaults,
   });
 }
 
-function chatOf(body: JsonObject): ChatCompletion {
-  const { choices, ...answer } = completionOf(body) as unknown as JsonObject;
+function toLegacyCompletion(body: JsonObject): ChatCompletion {
+  const { choices, ...answer } = checkCompletion(body) as unknown as JsonObject;
   return {
     ...answer,
     object: "chat.completion",
-    choices: choicesOf(choices).map(({ index, text, logprobs, reason }) => ({
+    choices: toLegacyChoices(choices).map(({ index, text, logprobs, reason }) => ({
       index,
       message: { role: "assistant", content: text, refusal: null },
       finish_reason: reason ?? "stop",
@@ -62,11 +62,11 @@ function chatOf(body: JsonObject): ChatCompletion {
   } as unknown as ChatCompletion;
 }
 
-function chunkOf({ choices, ...event }: JsonObject): ChatCompletionChunk {
+function toLegacyChunk({ choices, ...event }: JsonObject): ChatCompletionChunk {
   return {
     ...event,
     object: "chat.completion.chunk",
-    choices: choicesOf(choices).map(({ index, text, logprobs, reason }) => ({
+    choices: toLegacyChoices(choices).map(({ index, text, logprobs, reason }) => ({
       index,
       delta: { content: text },
       finish_reason: reason,
@@ -83,17 +83,17 @@ interface Choice {
   readonly reason: FinishReason | null;
 }
 
-function choicesOf(choices: unknown): readonly Choice[] {
+function toLegacyChoices(choices: unknown): readonly Choice[] {
   return (Array.isArray(choices) ? choices : []).filter(isObject).map((choice, position) => ({
     index: typeof choice.index === "number" ? choice.index : position,
     text: typeof choice.text === "string" ? choice.text : "",
-    logprobs: logprobsOf(choice.logprobs),
+    logprobs: mergeLogprobs(choice.logprobs),
     reason: (choice.finish_reason ?? null) as FinishReason | null,
   }));
 }
 
 /** Converts the parallel arrays of the legacy format to one list of tokens. */
-function logprobsOf(logprobs: unknown): JsonObject | null {
+function mergeLogprobs(logprobs: unknown): JsonObject | null {
   if (!isObject(logprobs)) return null;
   const [tokens = [], values = [], tops = []] = ["tokens", "token_logprobs", "top_logprobs"]
     .map((name) => Array.isArray(logprobs[name]) ? logprobs[name] : []);

@@ -29,7 +29,7 @@ export function embeddingsBy(post: Post): OperationCall {
  *
  * @param request The request.
  */
-export function inputsOf({ body: { input } }: OperationRequest): readonly unknown[] {
+export function listTokenInputs({ body: { input } }: OperationRequest): readonly unknown[] {
   return Array.isArray(input) && input.some((one) => typeof one !== "number") ? input : [input];
 }
 
@@ -41,7 +41,7 @@ function embeddingsIn(body: JsonObject, request: OperationRequest): JsonObject {
     const { embedding } = Object(one);
     return typeof embedding === "string" || Array.isArray(embedding);
   };
-  if (!Array.isArray(data) || data.length !== inputsOf(request).length || !data.every(isVector)) {
+  if (!Array.isArray(data) || data.length !== listTokenInputs(request).length || !data.every(isVector)) {
     throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }
   return body;

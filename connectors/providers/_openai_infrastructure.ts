@@ -9,7 +9,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { CallOptions } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { bytesOf } from "./_response_bytes.ts";
+import { streamResponseBytes } from "./_response_bytes.ts";
 import { writeFormStream } from "../../src/util/form_stream.ts";
 import { newBoundary } from "../../src/util/multipart.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
@@ -63,7 +63,7 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
     async fileContent(id, options) {
       const response = await send(`files/${inPath(id)}/content`, get, options);
       const type = response.headers.get("content-type") ?? "application/octet-stream";
-      return { type, bytes: bytesOf(response) };
+      return { type, bytes: streamResponseBytes(response) };
     },
     async deleteFile(id, options) {
       await post(`files/${inPath(id)}`, { method: "DELETE" }, options);

@@ -22,8 +22,8 @@ import { mapItems, mapMembers } from "../../src/util/map_members.ts";
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
-import { chunksOf } from "./_chunks.ts";
-import { EventTolerance, parseObject, readBytes, streamReaderOf, upstreamError } from "./_http.ts";
+import { splitIntoChunks } from "./_chunks.ts";
+import { createStreamReader, EventTolerance, parseObject, readBytes, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -73,7 +73,7 @@ export function withAcceptedIds(text: string): string {
  */
 export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
-  return { body: completionOf(parseObject(decoder.decode(bytes))), native: bytes };
+  return { body: toCompletion(parseObject(decoder.decode(bytes))), native: bytes };
 }
 
 /**
@@ -85,16 +85,16 @@ export async function readWhole(response: UpstreamResponse): Promise<CompletionR
 export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGenerator<CompletionChunk> {
   const response = await opening;
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield* chunksOf(completionOf(await readObject(response)));
+    yield* splitIntoChunks(toCompletion(await readObject(response)));
     return;
   }
   const reader = new EventReader();
   const tolerance = new EventTolerance();
-  for await (const events of readSse(streamReaderOf(response))) {
+  for await (const events of readSse(createStreamReader(response))) {
     for (const event of events) {
       const parsed = tolerance.read(parseObject, event.data);
       if (parsed === undefined) continue;
-      yield { value: reader.read(parsed), native: textOf(event) };
+      yield { value: reader.read(parsed), native: formatSse(event) };
       if (reader.isFinished) return;
     }
   }
@@ -116,16 +116,16 @@ class EventReader {
 
   read(event: JsonObject): ChatCompletionChunk {
     const { type } = event;
-    if (type === "error" || type === "response.failed") throw failureOf(event);
+    if (type === "error" || type === "response.failed") throw toResponseFailure(event);
     const response = isObject(event.response) ? event.response : undefined;
-    if (response !== undefined) this.#head = { ...this.#head, ...headOf(response) };
-    if (type !== "response.completed" && type !== "response.incomplete") return this.#chunk(this.#deltaOf(event));
+    if (response !== undefined) this.#head = { ...this.#head, ...toCompletionHead(response) };
+    if (type !== "response.completed" && type !== "response.incomplete") return this.#chunk(this.#findDelta(event));
     this.isFinished = true;
-    const { choices: [choice], usage } = completionOf(response ?? {});
+    const { choices: [choice], usage } = toCompletion(response ?? {});
     return { ...this.#chunk({}, choice!.finish_reason), ...(usage === undefined ? {} : { usage }) };
   }
 
-  #deltaOf({ type, delta, output_index: outputIndex, item }: JsonObject): Delta | undefined {
+  #findDelta({ type, delta, output_index: outputIndex, item }: JsonObject): Delta | undefined {
     const field = deltaFields[type as string];
     if (field !== undefined) return typeof delta === "string" ? { [field]: delta } : undefined;
     if (type === "response.output_item.added" && isObject(item)) return this.#begin(item, outputIndex);
@@ -150,17 +150,17 @@ class EventReader {
   }
 }
 
-function completionOf(response: JsonObject): ChatCompletion {
+function toCompletion(response: JsonObject): ChatCompletion {
   const { status, output, error } = response;
-  if (status === "failed" || isObject(error)) throw failureOf({ response });
+  if (status === "failed" || isObject(error)) throw toResponseFailure({ response });
   if (!Array.isArray(output)) {
     throw new UpstreamError("The provider's response has no output", { kind: "invalid_response" });
   }
   const items = output.filter(isObject);
-  const calls = items.flatMap(callOf);
-  const usage = usageOf(response.usage);
+  const calls = items.flatMap(toResponseCalls);
+  const usage = readResponseUsage(response.usage);
   return {
-    ...headOf(response),
+    ...toCompletionHead(response),
     object: "chat.completion",
     choices: [{
       index: 0,
@@ -171,19 +171,19 @@ function completionOf(response: JsonObject): ChatCompletion {
         reasoning_content: textIn(items, "summary", "text") || null,
         ...(calls.length === 0 ? {} : { tool_calls: calls }),
       },
-      finish_reason: reasonOf(response, calls),
+      finish_reason: findEndReason(response, calls),
       logprobs: null,
     }],
     ...(usage === undefined ? {} : { usage }),
   };
 }
 
-function headOf({ id, created_at, model }: JsonObject): Pick<ChatCompletion, "id" | "created" | "model"> {
+function toCompletionHead({ id, created_at, model }: JsonObject): Pick<ChatCompletion, "id" | "created" | "model"> {
   return { id: String(id ?? ""), created: Number(created_at ?? 0), model: String(model ?? "") };
 }
 
 /** A background response has no output yet, which does not make it empty. */
-function reasonOf({ status, incomplete_details: details }: JsonObject, calls: readonly ToolCall[]): FinishReason {
+function findEndReason({ status, incomplete_details: details }: JsonObject, calls: readonly ToolCall[]): FinishReason {
   if (status === "incomplete" && isObject(details) && details.reason === "content_filter") return "content_filter";
   if (status !== undefined && status !== "completed") return "length";
   return calls.length > 0 ? "tool_calls" : "stop";
@@ -195,13 +195,13 @@ function textIn(items: readonly JsonObject[], list: string, member: string): str
     .map((part) => isObject(part) && typeof part[member] === "string" ? part[member] : "").join("");
 }
 
-function callOf({ type, id, call_id, name, arguments: given }: JsonObject): ToolCall[] {
+function toResponseCalls({ type, id, call_id, name, arguments: given }: JsonObject): ToolCall[] {
   if (type === "message" || type === "reasoning") return [];
   const called = { name: String(name ?? type), arguments: typeof given === "string" ? given : "" };
   return [{ id: String(call_id ?? id ?? ""), type: "function", function: called }];
 }
 
-function usageOf(usage: unknown): CompletionUsage | undefined {
+function readResponseUsage(usage: unknown): CompletionUsage | undefined {
   if (!isObject(usage)) return undefined;
   const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = usage;
   return {
@@ -214,7 +214,7 @@ function usageOf(usage: unknown): CompletionUsage | undefined {
 }
 
 /** The error of a response, or of an event that contains it directly. */
-function failureOf(event: JsonObject): UpstreamError {
+function toResponseFailure(event: JsonObject): UpstreamError {
   const { response = event } = event;
   const error = isObject(response) && isObject(response.error) ? response.error : response;
   const { code } = Object(error);
@@ -222,7 +222,7 @@ function failureOf(event: JsonObject): UpstreamError {
   return upstreamError(200, { ...readOpenAiError({ error }, 200), type });
 }
 
-function textOf({ event, data }: SseEvent): string {
+function formatSse({ event, data }: SseEvent): string {
   const name = event === "" ? "" : `event: ${event}\n`;
   return `${name}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
 }

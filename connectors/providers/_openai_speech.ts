@@ -5,9 +5,9 @@
  * @module
  */
 import type { OperationCall } from "../../src/contracts/provider.ts";
-import { soundTypeOf } from "../../src/util/audio_format.ts";
+import { getSoundType } from "../../src/util/audio_format.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { audioOf } from "./_audio.ts";
+import { readAudio } from "./_audio.ts";
 
 /**
  * Text to speech by a vendor with OpenAI's `POST /audio/speech`.
@@ -17,7 +17,7 @@ import { audioOf } from "./_audio.ts";
 export function speechBy(post: Post): OperationCall {
   return async (request, options) => {
     const { response_format: format, stream_format: form } = request.body;
-    const type = form === "sse" ? "text/event-stream" : soundTypeOf(typeof format === "string" ? format : "mp3");
-    return { body: {}, content: await audioOf(await post("audio/speech", request, options), type) };
+    const type = form === "sse" ? "text/event-stream" : getSoundType(typeof format === "string" ? format : "mp3");
+    return { body: {}, content: await readAudio(await post("audio/speech", request, options), type) };
   };
 }

@@ -12,9 +12,9 @@ import type { CompletionDefaults } from "../../src/util/completion_defaults.ts";
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
 import { readObject } from "./_base.ts";
-import { chunksOf } from "./_chunks.ts";
+import { splitIntoChunks } from "./_chunks.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
-import { streamReaderOf } from "./_http.ts";
+import { createStreamReader } from "./_http.ts";
 
 /** A comment of the provider. */
 const pings: readonly CompletionChunk[] = [{
@@ -137,13 +137,13 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   async #open(): Promise<SseReader | undefined> {
     const response = await this.#opening;
     if (!/json|html/.test(response.headers.get("content-type") ?? "")) {
-      const events = this.#events = new SseReader(streamReaderOf(response));
+      const events = this.#events = new SseReader(createStreamReader(response));
       if (this.#isLast) await events.cancel();
       return events;
     }
     const answer = this.#parts.readWhole(await readObject(response));
     normalizeCompletion(answer, this.#parts.defaults);
-    this.#take([...chunksOf(answer)]);
+    this.#take([...splitIntoChunks(answer)]);
     this.#isLast = true;
     return undefined;
   }

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { transcriptTypeOf } from "../../src/util/audio_format.ts";
+import { findTranscriptType } from "../../src/util/audio_format.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import type { Post } from "./_openai_vendor.ts";
 
@@ -35,7 +35,7 @@ export function audioTranslationBy(post: Post): OperationCall {
 function transcriptsAt(path: string, post: Post): OperationCall {
   return async (request, options) => {
     const { response_format: format } = request.body;
-    const type = transcriptTypeOf(typeof format === "string" ? format : "json");
+    const type = findTranscriptType(typeof format === "string" ? format : "json");
     return await transcriptIn(await post(path, request, options), type);
   };
 }
@@ -46,9 +46,9 @@ async function transcriptIn(response: UpstreamResponse, type: string | undefined
   const given = response.headers.get("content-type") ?? "";
   const text = decoder.decode(wire);
   if (/html/.test(given)) throw broken("a web page");
-  if (type === undefined) return { body: transcriptOf(parseObject(text)), wire };
+  if (type === undefined) return { body: completeTranscript(parseObject(text)), wire };
   if (!/json/.test(given)) return { body: { text }, content: { type, bytes: wire } };
-  const body = text.startsWith('"') ? { text: stringIn(text) } : transcriptOf(parseObject(text));
+  const body = text.startsWith('"') ? { text: stringIn(text) } : completeTranscript(parseObject(text));
   if (!type.startsWith("text/plain") && !/-->/.test(body.text as string)) throw broken("no subtitles");
   return { body, content: { type, bytes: new TextEncoder().encode(body.text as string) } };
 }
@@ -61,7 +61,7 @@ function stringIn(text: string): string {
   }
 }
 
-function transcriptOf(body: JsonObject): JsonObject {
+function completeTranscript(body: JsonObject): JsonObject {
   throwIfError(body);
   if (typeof body.text !== "string") throw broken("no transcript");
   return body;

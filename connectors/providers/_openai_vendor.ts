@@ -156,13 +156,13 @@ const mistralFamily = /mistral|ministral|magistral|mixtral|pixtral|codestral|dev
  *
  * @param vendor The vendor's declaration.
  */
-export function declarationOf(vendor: OpenAiCompatible): ProviderDeclaration {
+export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration {
   return {
     kind: "provider",
     id: vendor.id,
     vendor: vendor.vendor,
     get models() {
-      return modelsOf(vendor);
+      return listVendorModels(vendor);
     },
     needsBaseUrl: vendor.baseUrl === undefined,
     keyless: vendor.keyless ?? vendor.local ?? false,
@@ -195,7 +195,7 @@ const catalogues = new WeakMap<OpenAiCompatible, readonly ModelInfo[]>();
  *
  * @param vendor The vendor's declaration.
  */
-export function modelsOf(vendor: OpenAiCompatible): readonly ModelInfo[] {
+export function listVendorModels(vendor: OpenAiCompatible): readonly ModelInfo[] {
   let models = catalogues.get(vendor);
   if (models === undefined) {
     models = typeof vendor.models === "function" ? vendor.models() : vendor.models ?? [];

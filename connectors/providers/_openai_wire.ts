@@ -10,7 +10,7 @@ import { throwIfError } from "./_http.ts";
 import type { StreamParts } from "./_openai_stream.ts";
 
 /** Edits that a request body needs for the provider: the upstream model id, and reporting of usage. */
-export function editsOf(
+export function findEdits(
   { model, stream, body }: CompletionRequest,
   streamUsage: boolean = true,
 ): Readonly<Record<string, unknown>> {
@@ -26,7 +26,7 @@ export function editsOf(
  * @param body The parsed JSON.
  * @throws {UpstreamError} If it is an error, or has no choices.
  */
-export function completionOf(body: Record<string, unknown>): ChatCompletion {
+export function checkCompletion(body: Record<string, unknown>): ChatCompletion {
   throwIfError(body);
   if (!Array.isArray(body.choices) || body.choices.length === 0) {
     throw new UpstreamError("The provider's response has no choices", { kind: "invalid_response" });
@@ -43,7 +43,7 @@ let modules: typeof import("./_openai_stream.ts") | undefined;
  * @param opening The response, once its head has been received.
  * @param parts Its parsers and options.
  */
-export function streamOf(
+export function openChunkStream(
   opening: Promise<UpstreamResponse>,
   parts: StreamParts,
 ): AsyncIterableIterator<CompletionChunk> {

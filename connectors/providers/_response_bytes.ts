@@ -3,15 +3,15 @@
  * @module
  */
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { streamReaderOf } from "./_http.ts";
+import { createStreamReader } from "./_http.ts";
 
 /**
  * Streams the bytes of a response.
  *
  * @param response A response with a success status.
  */
-export async function* bytesOf(response: UpstreamResponse): AsyncGenerator<Uint8Array> {
-  const reader = streamReaderOf(response);
+export async function* streamResponseBytes(response: UpstreamResponse): AsyncGenerator<Uint8Array> {
+  const reader = createStreamReader(response);
   let isOver = false;
   try {
     for (;;) {

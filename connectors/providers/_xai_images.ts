@@ -6,7 +6,7 @@
  * @module
  */
 import type { OperationRequest } from "../../src/contracts/provider.ts";
-import { aspectRatioOf, type ImageDialect, toDataUrl, without, type WrittenImages } from "./_image_dialect.ts";
+import { findAspectRatio, type ImageDialect, toDataUrl, without, type WrittenImages } from "./_image_dialect.ts";
 
 const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2"];
 const refused = ["size", "quality", "style", "moderation", "background", "output_compression", "input_fidelity"];
@@ -30,6 +30,6 @@ export const xaiImageEdits: ImageDialect = {
  */
 function written({ model, body: given }: OperationRequest): WrittenImages {
   const { body, dropped } = without({ ...given, model: model.id }, refused);
-  const ratio = aspectRatioOf(given.size, ratios);
+  const ratio = findAspectRatio(given.size, ratios);
   return { body: ratio === undefined ? body : { aspect_ratio: ratio, ...body }, dropped };
 }

@@ -6,15 +6,15 @@
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { once } from "../../src/util/once.ts";
-import { claudeRules, generationOf, isClaude } from "./_anthropic_generations.ts";
+import { claudeRules, findGeneration, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/bedrock.ts";
 
 const models = /* @__PURE__ */ once(() =>
   knownModels(entries, {
     features: { json_mode: false, system_prompt: true, logprobs: false },
-    rulesOf: ({ id }) =>
-      isClaude(id) && !generationOf(id).sampling ? { drop: ["temperature", "top_p", "top_k"] } : undefined,
+    findRules: ({ id }) =>
+      isClaude(id) && !findGeneration(id).sampling ? { drop: ["temperature", "top_p", "top_k"] } : undefined,
   })
 );
 

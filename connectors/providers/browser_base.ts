@@ -15,9 +15,9 @@ import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
 import { createDefaults } from "../../src/util/completion_defaults.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { chunkOf, readFault, throwIfError } from "./_http.ts";
+import { parseChunk, readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
-import { completionOf, editsOf, streamOf } from "./_openai_wire.ts";
+import { checkCompletion, findEdits, openChunkStream } from "./_openai_wire.ts";
 import { callNow } from "../../src/util/call_now.ts";
 
 /**
@@ -140,7 +140,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * ```
    */
   protected _buildRequestPayload(request: CompletionRequest): unknown {
-    return { ...request.body, ...editsOf(request) };
+    return { ...request.body, ...findEdits(request) };
   }
 
   /**
@@ -193,7 +193,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * ```
    */
   protected _parseSseChunk(data: string): ChatCompletionChunk | null | undefined {
-    return chunkOf(data);
+    return parseChunk(data);
   }
 
   /**
@@ -221,7 +221,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
 
   /** Requests a streaming response. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
-    return streamOf(this.#post(request, options), {
+    return openChunkStream(this.#post(request, options), {
       readWhole: (body) => this.#readWhole(body),
       parse: (data) => run("_parseSseChunk", () => this._parseSseChunk(data)),
       defaults: createDefaults(request, this.#runtime!),
@@ -240,7 +240,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   #readWhole(body: Record<string, unknown>): ChatCompletion {
     throwIfError(body);
     const completion = run("_parseResponse", () => this._parseResponse(body));
-    return completionOf({ ...completion });
+    return checkCompletion({ ...completion });
   }
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {

@@ -32,7 +32,7 @@ export const openai: OpenAiCompatible = {
   findRules: findFamilyRules,
   models: () =>
     knownModels([...entries, ...others], {
-      rulesOf: ({ rules: name = "" }) => name === "plain_speech" ? plainSpeech : generationRules()[name],
+      findRules: ({ rules: name = "" }) => name === "plain_speech" ? plainSpeech : generationRules()[name],
     }),
   dialects: { responses: true, completions: false }, // completions: only its instruct models
   // help.openai.com/en/articles/9197833-batch-api-faq; the API reference (sizes)

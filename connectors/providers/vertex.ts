@@ -8,15 +8,15 @@
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { claudeRules, generationOf, isClaude } from "./_anthropic_generations.ts";
+import { claudeRules, findGeneration, isClaude } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
-import { findUnknownRules, geminiRules, rulesOf, speech, speechRules } from "./_gemini_family.ts";
+import { findFamilyRules, findUnknownRules, geminiRules, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/vertex.ts";
 
 const models = /* @__PURE__ */ once(() =>
   knownModels(entries, {
     features: { system_prompt: true, logprobs: false },
-    rulesOf: ({ id, serves }) =>
+    findRules: ({ id, serves }) =>
       serves === undefined ? vertexRules(id) : serves.includes(speech) ? speechRules : undefined,
   })
 );
@@ -53,9 +53,12 @@ export const vertex: ProviderDeclaration = {
  * @param model The model id.
  * @param findRules Finds those of a Gemini model.
  */
-export function vertexRules(model: string, findRules: (id: string) => ParameterRules = rulesOf): ParameterRules {
+export function vertexRules(
+  model: string,
+  findRules: (id: string) => ParameterRules = findFamilyRules,
+): ParameterRules {
   if (isClaude(model)) {
-    const dropped = generationOf(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] };
+    const dropped = findGeneration(model).sampling ? {} : { drop: ["temperature", "top_p", "top_k"] };
     return { ...claudeRules, ...dropped, refuse: ["n"] };
   }
   const { drop = [], ...rules } = findRules(model);

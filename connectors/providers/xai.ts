@@ -22,7 +22,7 @@ export const xai: OpenAiCompatible = {
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
   parameters: { drop: ["top_k"] },
   findRules: () => ({ ...parameters, efforts: effortsFor(["none", "low", "medium", "high"]) }),
-  models: () => knownModels(entries, { rulesOf: () => parameters }),
+  models: () => knownModels(entries, { findRules: () => parameters }),
   // xAI reports an invalid API key as an invalid request, and an account without credits as a permission error
   readError(body, status) {
     const error = readOpenAiError(body, status);

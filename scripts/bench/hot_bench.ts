@@ -4,7 +4,7 @@
  */
 import { ModelMesh } from "../../mod.ts";
 import { EventBatches } from "../../connectors/providers/_event_batches.ts";
-import { chunkOf } from "../../connectors/providers/_http.ts";
+import { parseChunk } from "../../connectors/providers/_http.ts";
 import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import { checkChatRequest } from "../../src/pipeline/check_request.ts";
 import { estimateTokens } from "../../src/pipeline/estimate.ts";
@@ -51,11 +51,11 @@ const accept = (
   wire: string,
 ) => (normalizer.normalize(value) ? { value } : { value, wire });
 Deno.bench("an event of a stream, parsed", () => {
-  for (const { data } of parser.push(stream)) accept(chunkOf(data), data);
+  for (const { data } of parser.push(stream)) accept(parseChunk(data), data);
 });
 
 const events = parser.push(stream.repeat(20));
-const batches = new EventBatches({ parse: chunkOf, accept, joins: true });
+const batches = new EventBatches({ parse: parseChunk, accept, joins: true });
 Deno.bench("20 events of a stream that arrived together", () => void batches.read(events));
 
 const after = coarseTimers();

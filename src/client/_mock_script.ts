@@ -15,7 +15,7 @@ import type {
   SearchResponse,
 } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
-import { transcriptTypeOf } from "../util/audio_format.ts";
+import { findTranscriptType } from "../util/audio_format.ts";
 import type { Middleware } from "./options.ts";
 
 /**
@@ -119,7 +119,7 @@ function scriptedAnswer({ body, operation }: CompletionRequest): CompletionRespo
   if (answer instanceof Uint8Array) {
     return { body: {} as ChatCompletion, content: { type: "audio/mpeg", bytes: answer } };
   }
-  const type = operation === "chat" ? undefined : transcriptTypeOf(String(body.response_format));
+  const type = operation === "chat" ? undefined : findTranscriptType(String(body.response_format));
   if (type === undefined) return { body: answer as ChatCompletion };
   const bytes = new TextEncoder().encode(String((answer as Transcription).text));
   return { body: answer as ChatCompletion, content: { type, bytes } };

@@ -32,7 +32,7 @@ export interface DialectWords {
    * Extracts the token from where clients of this dialect send it. A bearer token is always accepted as well; when
    * omitted, only that.
    */
-  tokenOf?(request: DialectRequest): string | undefined;
+  findToken?(request: DialectRequest): string | undefined;
   /** How clients send the token, for error messages, such as `x-api-key: <token>`. */
   readonly tokenHint?: string;
   /** Formats the body of an error response. */
@@ -57,9 +57,9 @@ export interface Dialect extends DialectWords {
   /** Token counting, if the dialect has an endpoint for it. */
   readonly counting?: {
     /** Converts a token counting request to a chat request. Throws as `translate` does. */
-    chatOf(body: unknown, request: DialectRequest): ChatCompletionRequest;
+    toCountedChat(body: unknown, request: DialectRequest): ChatCompletionRequest;
     /** Formats the response. */
-    bodyOf(tokens: number): JsonObject;
+    formatCount(tokens: number): JsonObject;
   };
 }
 

@@ -47,7 +47,7 @@ export class Authenticator {
     const isAnyAccepted = this.isOpen;
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
     const given = bearerToken(request.headers.get("authorization") ?? "");
-    const own = dialect?.tokenOf?.(request);
+    const own = dialect?.findToken?.(request);
     if (isAnyAccepted && !isRuntimeToken(given) && !isRuntimeToken(own)) return anonymous;
     return this.#callerWith(given) ?? (own === undefined ? undefined : this.#callerWith(own));
   }
@@ -68,7 +68,7 @@ export class Authenticator {
   authenticate(request: PlainRequest, dialect?: DialectWords): Caller {
     const caller = this.findSender(request, dialect);
     if (caller !== undefined) return caller;
-    const given = request.headers.has("authorization") || dialect?.tokenOf?.(request) !== undefined;
+    const given = request.headers.has("authorization") || dialect?.findToken?.(request) !== undefined;
     const hint = "`Authorization: Bearer <token>`" +
       (dialect?.tokenHint === undefined ? "" : ` or \`${dialect.tokenHint}\``);
     throw new HttpError(

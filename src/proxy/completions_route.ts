@@ -57,7 +57,7 @@ function joinedResponse(
   addStreamHeaders(headers, "text/event-stream");
   const streams = answers.flatMap((answer) => answer.kind === "stream" ? answer.stream : []);
   const body = new JoinedEvents(streams, {
-    push: (index, chunk) => translator.pushOf(chats[index]!.form, chunk),
+    push: (index, chunk) => translator.pushFor(chats[index]!.form, chunk),
     end: () => translator.end(),
     fail: (fault) => translator.fail(fault),
     requestId,

@@ -23,12 +23,12 @@ export function countRoute(dialect: Dialect): RouteEntry {
     dialect,
     handle: async (exchange) => {
       const { value } = await readWork(exchange);
-      const body = counting.chatOf(value, exchange.request);
+      const body = counting.toCountedChat(value, exchange.request);
       if (body.model === undefined) throw missing("model");
       const { client, mesh: { registry }, headers, admit } = exchange;
       poolFor(body.model, { client }, registry);
       await admit?.();
-      return json(counting.bodyOf(estimateTokens(body).input), { headers });
+      return json(counting.formatCount(estimateTokens(body).input), { headers });
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../contracts/openai.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
-import { addressOf, methods, modelsPath } from "../dialects/gemini/address.ts";
+import { findAddress, methods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiEmbedding } from "../dialects/gemini/embedding.ts";
 import { gemini } from "../dialects/gemini/gemini.ts";
 import { listedModel } from "../dialects/gemini/model_list.ts";
@@ -31,7 +31,7 @@ const entries: Readonly<Record<typeof methods[number], RouteEntry>> = {
 /** Handles requests to all of its paths. */
 export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainResponse> {
   const { path, headers } = exchange;
-  const { model, method } = addressOf(path) ?? { method: "" };
+  const { model, method } = findAddress(path) ?? { method: "" };
   const known = methods.find((name) => name === method);
   if (known !== undefined) return entries[known].handle(exchange);
   if (model === undefined || method !== undefined) throw unknownPath(exchange);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import { addressOf, methods as geminiMethods, modelsPath } from "../dialects/gemini/address.ts";
+import { findAddress, methods as geminiMethods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiWords } from "../dialects/gemini/words.ts";
 import { messagesWords } from "../dialects/messages/words.ts";
 import { responsesWords } from "../dialects/responses/words.ts";
@@ -148,14 +148,14 @@ interface RouteOptions {
 }
 
 function createGeminiRoute(path: string): RouteEntry {
-  const address = addressOf(path);
+  const address = findAddress(path);
   if (address === undefined) return geminiUnknown;
   return address.method === undefined ? geminiList : geminiMethod;
 }
 
 /** Newer Gemini clients use `/v1`, too. Their methods are recognized by name, their lists by header. */
 function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEntry | undefined {
-  const address = addressOf(path);
+  const address = findAddress(path);
   if (geminiMethods.some((name) => name === address?.method)) return geminiMethod;
   return address?.method === undefined && headers.has("x-goog-api-key") ? geminiList : undefined;
 }

@@ -23,7 +23,7 @@ const transcriptTypes: Readonly<Record<string, string>> = {
  *
  * @param format The format's name, such as `mp3`.
  */
-export function soundTypeOf(format: string): string {
+export function getSoundType(format: string): string {
   return Object.hasOwn(soundTypes, format) ? soundTypes[format]! : "application/octet-stream";
 }
 
@@ -33,6 +33,6 @@ export function soundTypeOf(format: string): string {
  * @param format The format's name, such as `srt`.
  * @returns Undefined for JSON and unknown formats.
  */
-export function transcriptTypeOf(format: string): string | undefined {
+export function findTranscriptType(format: string): string | undefined {
   return Object.hasOwn(transcriptTypes, format) ? transcriptTypes[format] : undefined;
 }

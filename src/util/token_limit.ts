@@ -21,10 +21,10 @@ export function isGiven(body: Readonly<Record<string, unknown>>, name: string): 
  *
  * @example
  * ```ts ignore
- * tokenLimitOf({ messages, max_completion_tokens: -1, max_tokens: 50 }); // 50
+ * findTokenLimit({ messages, max_completion_tokens: -1, max_tokens: 50 }); // 50
  * ```
  */
-export function tokenLimitOf(body: ChatCompletionRequest): number | undefined {
+export function findTokenLimit(body: ChatCompletionRequest): number | undefined {
   const name = isGiven(body, "max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
   return isGiven(body, name) ? body[name]! : undefined;
 }

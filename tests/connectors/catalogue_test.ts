@@ -147,7 +147,7 @@ Deno.test("knownModels() fills in what an entry leaves out", () => {
     { ...base, id: "chat", can: "TS", also: ["retrieval.search.web-search"], window: 8_000 },
     { ...base, id: "embed", serves: ["representation.embeddings.text-embeddings"], hasFixedSize: true, dimensions: 3 },
     { ...base, id: "speech", serves: ["generation.audio.text-to-speech"], voices: "ann bob", formats: "mp3 wav" },
-  ], { features: { logprobs: false }, rulesOf: ({ id }) => id === "chat" ? { drop: ["top_k"] } : undefined });
+  ], { features: { logprobs: false }, findRules: ({ id }) => id === "chat" ? { drop: ["top_k"] } : undefined });
   assertEquals(chat!.capabilities?.at(-1), "retrieval.search.web-search");
   assertEquals([chat!.features?.tool_calling, chat!.features?.vision, chat!.features?.logprobs], [true, false, false]);
   assertEquals([chat!.parameters, chat!.pricing, chat!.defaultFor], [

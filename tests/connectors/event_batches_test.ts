@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventBatches } from "../../connectors/providers/_event_batches.ts";
-import { chunkOf } from "../../connectors/providers/_http.ts";
+import { parseChunk } from "../../connectors/providers/_http.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
 
@@ -16,7 +16,7 @@ const eventsOf = (...datas: string[]) => datas.map((data) => ({ event: "", data 
 function begun(joins: boolean, ...datas: string[]): EventBatches {
   const normalizer = new ChunkNormalizer({ model: "m", keepsFunctionCall: false, random: () => 0, now: () => 0 });
   const batches = new EventBatches({
-    parse: chunkOf,
+    parse: parseChunk,
     accept: (value, data) => normalizer.normalize(value) || data.includes("\n") ? { value } : { value, wire: data },
     joins,
   });

@@ -6,6 +6,7 @@ import { toAttributes } from "../../connectors/observability/_otlp.ts";
 import { toSpans } from "../../connectors/observability/_otlp_spans.ts";
 import { listDroppedParams } from "../../connectors/providers/_bedrock_request.ts";
 import { listEmbeddingInputs } from "../../connectors/providers/_embeddings.ts";
+import { listTokenInputs } from "../../connectors/providers/_openai_embeddings.ts";
 import { toDataUrl } from "../../connectors/providers/_image_dialect.ts";
 import { toContentParts } from "../../src/client/ai_sdk/_answer.ts";
 import { toChatMessages } from "../../src/client/ai_sdk/_prompt.ts";
@@ -91,11 +92,14 @@ export const conversionCases: readonly GrowthCase[] = [
     work: (body) => listDroppedParams(body as never, { messages: [] }),
   }),
   prepared({
-    covers: ["connectors/providers/_embeddings.ts#listEmbeddingInputs"],
+    covers: [
+      "connectors/providers/_embeddings.ts#listEmbeddingInputs",
+      "connectors/providers/_openai_embeddings.ts#listTokenInputs",
+    ],
     what: "inputs",
     size: 2_000,
     input: (size) => times(size, () => "a"),
-    work: (input) => listEmbeddingInputs({ body: { input } } as never),
+    work: (input) => [listEmbeddingInputs({ body: { input } } as never), listTokenInputs({ body: { input } } as never)],
   }),
   prepared({
     covers: ["connectors/providers/_image_dialect.ts#toDataUrl"],

@@ -13,7 +13,7 @@ import {
 } from "../../connectors/providers/_gemini_audio.ts";
 import { toBatchEmbedContents, toEmbeddings } from "../../connectors/providers/_gemini_embeddings.ts";
 import { toImageContent, toImages } from "../../connectors/providers/_gemini_images.ts";
-import { chunkOf } from "../../connectors/providers/_http.ts";
+import { parseChunk } from "../../connectors/providers/_http.ts";
 import {
   readEvents as readCompletionEvents,
   readWhole as readCompletion,
@@ -67,12 +67,16 @@ const embedding = { path: "embed", write: () => ({}), purposes: {}, purposeName:
 export const operationCases: readonly GrowthCase[] = [
   ...[true, false].map((joins) =>
     prepared({
-      covers: ["connectors/providers/_event_batches.ts#EventBatches"],
+      covers: ["connectors/providers/_event_batches.ts#EventBatches", "connectors/providers/_http.ts#parseChunk"],
       what: "events that arrive together",
       size: 2_000,
       input: (size) => times(size, () => ({ event: "", data: chunkText() })),
       work(events) {
-        const batches = new EventBatches({ parse: chunkOf, accept: (value, data) => ({ value, wire: data }), joins });
+        const batches = new EventBatches({
+          parse: parseChunk,
+          accept: (value, data) => ({ value, wire: data }),
+          joins,
+        });
         batches.read(events.slice(0, 1));
         return batches.read(events).chunks.map(({ wire }) => wire!.charCodeAt(0));
       },
@@ -87,7 +91,7 @@ export const operationCases: readonly GrowthCase[] = [
         streamOf([...times(size, () => dataOf(chunkText())), dataOf(finished), dataOf("[DONE]")]),
       );
       await drained(
-        new ChunkStream(response, { readWhole: (body) => body as never, parse: chunkOf, defaults, joins: true }),
+        new ChunkStream(response, { readWhole: (body) => body as never, parse: parseChunk, defaults, joins: true }),
       );
     },
   },

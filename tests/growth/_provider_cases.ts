@@ -5,12 +5,12 @@
 import { toAnnotations } from "../../connectors/providers/_anthropic_citations.ts";
 import { readAnthropicError, readSpendLimitReset } from "../../connectors/providers/_anthropic_fault.ts";
 import { isThinkingMissing, toConversation } from "../../connectors/providers/_anthropic_messages.ts";
-import { droppedParamsOf, toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
+import { findDroppedParams, toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
 import { toChatCompletion as fromMessage } from "../../connectors/providers/_anthropic_response.ts";
 import { MessageStream } from "../../connectors/providers/_anthropic_stream.ts";
 import { toTooling } from "../../connectors/providers/_anthropic_tools.ts";
 import { toUsage } from "../../connectors/providers/_anthropic_usage.ts";
-import { generationOf } from "../../connectors/providers/_anthropic_generations.ts";
+import { findGeneration } from "../../connectors/providers/_anthropic_generations.ts";
 import { readAzureError } from "../../connectors/providers/_azure_provider.ts";
 import { fromConverseBlock, toConverseBlocks } from "../../connectors/providers/_bedrock_blocks.ts";
 import { readBedrockError } from "../../connectors/providers/_bedrock_fault.ts";
@@ -35,14 +35,14 @@ const requestOf = (body: unknown, id: string) => ({ model: { id }, stream: false
 /** Translators of a chat request. */
 const requestTranslators: Readonly<Record<string, (body: never) => unknown>> = {
   "connectors/providers/_anthropic_request.ts#toMessagesRequest": (body) =>
-    droppedParamsOf(body, toMessagesRequest(requestOf(body, "claude-sonnet-5"))),
+    findDroppedParams(body, toMessagesRequest(requestOf(body, "claude-sonnet-5"))),
   "connectors/providers/_bedrock_request.ts#toConverseRequest": (body) =>
     toConverseRequest(requestOf(body, "anthropic.claude-sonnet-5")),
   "connectors/providers/_gemini_request.ts#toGenerateContent": (body) => toGenerateContent("gemini-3-pro", body),
   "connectors/providers/_anthropic_messages.ts#toConversation": (body) => {
     const { messages } = body as { messages: never };
     const { turns } = toConversation(messages);
-    toTooling(body, generationOf("claude-sonnet-5"), turns);
+    toTooling(body, findGeneration("claude-sonnet-5"), turns);
     return [
       isThinkingMissing(messages),
       turns.map(({ content }) => toConverseBlocks(content, { thoughts: true, caches: true })),
@@ -117,11 +117,29 @@ const errorReaders: Readonly<Record<string, (body: unknown) => unknown>> = {
   "connectors/providers/_openai_error.ts#readOpenAiError": (body) => readOpenAiError(body, 400),
 };
 
+/** What a translation performs for each message, part and tool. */
+const within: Readonly<Record<string, readonly string[]>> = {
+  "connectors/providers/_anthropic_messages.ts#toConversation": [
+    "connectors/providers/_anthropic_thoughts.ts#readThoughts",
+  ],
+  "connectors/providers/_gemini_request.ts#toGenerateContent": [
+    "connectors/providers/_gemini_messages.ts#toGeminiContents",
+    "connectors/providers/_gemini_parts.ts#toGeminiParts",
+    "connectors/providers/_gemini_tools.ts#toGeminiTools",
+  ],
+};
+
 /** Rows of provider connectors for chat. */
 export const providerCases: readonly GrowthCase[] = [
   ...Object.entries(requestTranslators).flatMap(([name, translate]) =>
     Object.entries(chatRequests).map(([what, input]) =>
-      prepared({ covers: [name], what, size: 1_500, input, work: (body) => refusable(() => translate(body as never)) })
+      prepared({
+        covers: [name, ...within[name] ?? []],
+        what,
+        size: 1_500,
+        input,
+        work: (body) => refusable(() => translate(body as never)),
+      })
     )
   ),
   prepared({

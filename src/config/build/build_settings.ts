@@ -82,7 +82,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   const models = buildModels(values.models ?? new Map(), { entries, connectorOf: findEntryConnector, tree, report });
   const names = new ModelNames({
     entries,
-    connectorOf: findEntryConnector,
+    findConnector: findEntryConnector,
     configured: models,
     aliases: values.aliases ?? new Map(),
   });

@@ -21,7 +21,7 @@ export interface NamedModel {
 interface NamesParts {
   readonly entries: ReadonlyMap<string, ProviderEntry>;
   /** The connector of an entry; undefined if unknown. */
-  readonly connectorOf: (entry: ProviderEntry) => KnownProvider | undefined;
+  readonly findConnector: (entry: ProviderEntry) => KnownProvider | undefined;
   readonly configured: ReadonlyMap<string, ConfiguredModel>;
   readonly aliases: ReadonlyMap<string, string>;
 }
@@ -41,15 +41,15 @@ export class ModelNames {
   #isPartial = false;
 
   /** @param parts What the document defines. */
-  constructor({ entries, connectorOf, configured, aliases }: NamesParts) {
+  constructor({ entries, findConnector: connectorOf, configured, aliases }: NamesParts) {
     this.#aliases = aliases;
     this.#configured = [...configured.keys()];
-    const vendorOf = (provider: string) => {
+    const getVendor = (provider: string) => {
       const entry = entries.get(provider);
       return entry && connectorOf(entry)?.vendor || provider;
     };
     for (const { name, id = name, provider } of configured.values()) {
-      this.#add({ name, provider, id }, vendorOf(provider));
+      this.#add({ name, provider, id }, getVendor(provider));
     }
     const configuredFor = new Set([...configured.values()].map(({ provider }) => provider));
     for (const entry of entries.values()) {

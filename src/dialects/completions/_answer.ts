@@ -7,17 +7,20 @@ import { isObject } from "../../util/is_object.ts";
 import type { TextForm } from "./_request.ts";
 
 /** Converts a complete response. */
-export function textCompletionOf({ id, created, model, choices, usage }: ChatCompletion, form: TextForm): JsonObject {
+export function formatTextCompletion(
+  { id, created, model, choices, usage }: ChatCompletion,
+  form: TextForm,
+): JsonObject {
   return {
     id,
     object: "text_completion",
     created,
     model,
     choices: choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
-      text: (form.echo ?? "") + textOf(message),
+      text: (form.echo ?? "") + joinText(message),
       index: form.firstIndex + index,
-      logprobs: logprobsOf(logprobs),
-      finish_reason: finishReasonOf(reason),
+      logprobs: splitLogprobs(logprobs),
+      finish_reason: mapTextFinishReason(reason),
     })),
     ...(usage === undefined ? {} : { usage }),
   };
@@ -29,12 +32,12 @@ export function joined(completions: readonly JsonObject[]): JsonObject {
   return {
     ...completions[0],
     choices: completions.flatMap(({ choices }) => choices),
-    ...(usages.length === 0 ? {} : { usage: sumOf(usages) }),
+    ...(usages.length === 0 ? {} : { usage: addUsages(usages) }),
   };
 }
 
 /** Adds the token counts of several responses. */
-export function sumOf(usages: readonly CompletionUsage[]): CompletionUsage {
+export function addUsages(usages: readonly CompletionUsage[]): CompletionUsage {
   const sum = (name: "prompt_tokens" | "completion_tokens" | "total_tokens") =>
     usages.reduce((total, usage) => total + usage[name], 0);
   return {
@@ -45,12 +48,12 @@ export function sumOf(usages: readonly CompletionUsage[]): CompletionUsage {
 }
 
 /** The finish reason of a completion. */
-export function finishReasonOf(reason: string | null): string | null {
+export function mapTextFinishReason(reason: string | null): string | null {
   return reason === null || reason === "length" || reason === "content_filter" ? reason : "stop";
 }
 
 /** Converts log probabilities to the parallel arrays of text completions; null if there are none. */
-export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject | null {
+export function splitLogprobs(logprobs: JsonObject | null | undefined): JsonObject | null {
   const tokens = (Array.isArray(logprobs?.content) ? logprobs.content : []).filter(isObject);
   if (tokens.length === 0) return null;
   let offset = 0;
@@ -72,6 +75,6 @@ export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject 
   };
 }
 
-function textOf({ content, refusal }: AssistantMessage): string {
+function joinText({ content, refusal }: AssistantMessage): string {
   return `${content ?? ""}${refusal ?? ""}`;
 }

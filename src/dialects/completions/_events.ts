@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionChunk, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
-import { finishReasonOf, logprobsOf, sumOf } from "./_answer.ts";
+import { addUsages, mapTextFinishReason, splitLogprobs } from "./_answer.ts";
 import type { TextForm } from "./_request.ts";
 
 const done = "data: [DONE]\n\n";
@@ -31,11 +31,11 @@ export class TextEvents implements EventTranslator {
   }
 
   push(chunk: ChatCompletionChunk): string {
-    return this.pushOf(this.#form, chunk);
+    return this.pushFor(this.#form, chunk);
   }
 
   /** Converts a chunk of the response to one of several prompts. */
-  pushOf(form: TextForm, { id, created, model, choices, usage }: ChatCompletionChunk): string {
+  pushFor(form: TextForm, { id, created, model, choices, usage }: ChatCompletionChunk): string {
     if (usage) this.#usages.set(form, usage);
     this.#head.id ??= id;
     this.#head.created ??= created;
@@ -49,8 +49,8 @@ export class TextEvents implements EventTranslator {
       return [{
         text,
         index: choiceIndex,
-        logprobs: logprobsOf(logprobs),
-        finish_reason: finishReasonOf(reason ?? null),
+        logprobs: splitLogprobs(logprobs),
+        finish_reason: mapTextFinishReason(reason ?? null),
       }];
     });
     return converted.length === 0
@@ -61,7 +61,7 @@ export class TextEvents implements EventTranslator {
   end(): string {
     const usages = [...this.#usages.values()];
     const counts = this.#form.hasUsage && usages.length > 0
-      ? this.#event({ choices: [], usage: usages.length === 1 ? usages[0] : sumOf(usages) })
+      ? this.#event({ choices: [], usage: usages.length === 1 ? usages[0] : addUsages(usages) })
       : "";
     return counts + done;
   }

@@ -47,7 +47,7 @@ interface ChatForm {
  * @returns The validated body, and at least one prompt.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function promptsOf(value: unknown): { readonly body: JsonObject; readonly prompts: readonly string[] } {
+export function extractPrompts(value: unknown): { readonly body: JsonObject; readonly prompts: readonly string[] } {
   const body: JsonObject = checkMembers(value);
   const { prompt } = body;
   if (prompt === undefined || prompt === null) throw missing("prompt");
@@ -71,7 +71,7 @@ export function promptsOf(value: unknown): { readonly body: JsonObject; readonly
  * @param index Index of the prompt in the request.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function chatRequestOf(body: JsonObject, { prompt, index }: { prompt: string; index: number }): ChatForm {
+export function createPromptRequest(body: JsonObject, { prompt, index }: { prompt: string; index: number }): ChatForm {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
   checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
   checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });

@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { Translation } from "../dialect.ts";
-import { joined, textCompletionOf } from "./_answer.ts";
+import { formatTextCompletion, joined } from "./_answer.ts";
 import { TextEvents } from "./_events.ts";
-import { chatRequestOf, promptsOf, type TextForm } from "./_request.ts";
+import { createPromptRequest, extractPrompts, type TextForm } from "./_request.ts";
 
 /** A translated request: each prompt becomes a chat request. */
 interface TextTranslation {
@@ -28,20 +28,20 @@ export const completionsDialect = { name: "completions" } as const;
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
 export function translateCompletion(value: unknown): TextTranslation {
-  const { body, prompts } = promptsOf(value);
+  const { body, prompts } = extractPrompts(value);
   const isOne = prompts.length === 1;
-  const chats = prompts.map((prompt, index) => chatOf(body, { prompt, index, isOne }));
+  const chats = prompts.map((prompt, index) => createPromptChat(body, { prompt, index, isOne }));
   return { chats, whole: joined, events: () => new TextEvents(chats[0]!.form) };
 }
 
 /** Sampling parameters that a model may reject. */
 const sampling = ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "seed"];
 
-function chatOf(
+function createPromptChat(
   body: JsonObject,
   options: { prompt: string; index: number; isOne: boolean },
 ): TextTranslation["chats"][number] {
-  const { chat, form, dropped, nativeOnly } = chatRequestOf(body, options);
+  const { chat, form, dropped, nativeOnly } = createPromptRequest(body, options);
   return {
     chat,
     form,
@@ -57,7 +57,7 @@ function chatOf(
       headers: {},
       only: nativeOnly,
     },
-    whole: (completion) => textCompletionOf(completion, form),
+    whole: (completion) => formatTextCompletion(completion, form),
     events: () => new TextEvents(form),
   };
 }

@@ -31,17 +31,20 @@ const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", 
  * @param completion The response.
  * @param includesThoughts Whether the client requested thoughts.
  */
-export function responseOf({ id, model, choices, usage }: ChatCompletion, includesThoughts: boolean): JsonObject {
+export function formatGeminiResponse(
+  { id, model, choices, usage }: ChatCompletion,
+  includesThoughts: boolean,
+): JsonObject {
   const candidates = choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
-    ...candidateOf(messageParts(message, includesThoughts), {
+    ...formatCandidate(messageParts(message, includesThoughts), {
       index,
       reason,
       hasRefused: Boolean(message.refusal),
     }),
-    ...logprobsOf(logprobs),
+    ...formatGeminiLogprobs(logprobs),
     ...toGrounding(message.content ?? "", message.annotations),
   }));
-  return { candidates, usageMetadata: usageOf(usage), modelVersion: model, responseId: id };
+  return { candidates, usageMetadata: formatGeminiUsage(usage), modelVersion: model, responseId: id };
 }
 
 /**
@@ -51,7 +54,7 @@ export function responseOf({ id, model, choices, usage }: ChatCompletion, includ
  * @param parts Its parts; undefined for an invalid call.
  * @param end Its finish reason.
  */
-export function candidateOf(
+export function formatCandidate(
   parts: readonly (JsonObject | undefined)[],
   { index, reason, hasRefused }: CandidateEnd,
 ): JsonObject {
@@ -86,7 +89,7 @@ export function lastParts(
 }
 
 /** Converts token counts; thoughts are counted separately from the output. */
-export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
+export function formatGeminiUsage(usage: CompletionUsage | null | undefined): JsonObject {
   const { prompt_tokens = 0, completion_tokens = 0, total_tokens = prompt_tokens + completion_tokens } = usage ?? {};
   const thoughts = usage?.completion_tokens_details?.reasoning_tokens ?? 0;
   const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0;
@@ -100,7 +103,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
 }
 
 /** Converts log probabilities of a choice or chunk, if any. */
-export function logprobsOf(logprobs: JsonObject | null | undefined): JsonObject {
+export function formatGeminiLogprobs(logprobs: JsonObject | null | undefined): JsonObject {
   const tokens = (Array.isArray(logprobs?.content) ? logprobs.content : []).filter(isObject);
   if (tokens.length === 0) return {};
   const candidate = ({ token, logprob }: JsonObject) => ({ token, logProbability: logprob });

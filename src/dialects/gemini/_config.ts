@@ -5,7 +5,7 @@
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
 import { invalid, isWhole } from "../../pipeline/check_body.ts";
 import type { Position } from "./_position.ts";
-import { jsonSchemaOf } from "./_schema.ts";
+import { convertSchema } from "./_schema.ts";
 
 /** Members that chat supports. */
 const translated: ReadonlySet<string> = new Set([
@@ -32,7 +32,7 @@ interface ConfigForm {
  * @param config Its members; empty if there is none.
  * @param position Its path in the request.
  */
-export function configOf(config: JsonObject, position: Position): ConfigForm {
+export function convertConfig(config: JsonObject, position: Position): ConfigForm {
   for (const name of needed) if (config[name] !== undefined) position.member(name).addInexpressible();
   const modalities = position.member("responseModalities");
   if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addInexpressible();
@@ -41,7 +41,7 @@ export function configOf(config: JsonObject, position: Position): ConfigForm {
   return {
     chat: {
       n: count("candidateCount", config, position),
-      stop: stopsOf(config.stopSequences, position.member("stopSequences")),
+      stop: readStops(config.stopSequences, position.member("stopSequences")),
       max_tokens: count("maxOutputTokens", config, position),
       temperature: number("temperature"),
       top_p: number("topP"),
@@ -49,9 +49,9 @@ export function configOf(config: JsonObject, position: Position): ConfigForm {
       seed: number("seed"),
       presence_penalty: number("presencePenalty"),
       frequency_penalty: number("frequencyPenalty"),
-      response_format: formatOf(config, position),
+      response_format: readFormat(config, position),
       ...(config.responseLogprobs === true ? { logprobs: true, top_logprobs: number("logprobs") } : {}),
-      reasoning_effort: effortOf(thinking, position.member("thinkingConfig")),
+      reasoning_effort: findEffort(thinking, position.member("thinkingConfig")),
     },
     includesThoughts: thinking.includeThoughts === true,
     dropped: Object.keys(config).filter((name) => !translated.has(name) && !needed.includes(name)),
@@ -65,12 +65,12 @@ function count(name: string, config: JsonObject, position: Position): number | u
   throw invalid(`"${at.path}" has to be a whole number of at least 1`, at.path);
 }
 
-function stopsOf(value: unknown, position: Position): string[] | undefined {
+function readStops(value: unknown, position: Position): string[] | undefined {
   const stops = position.list(value).map((stop, index) => position.item(index).required(stop));
   return stops.length === 0 ? undefined : stops;
 }
 
-function formatOf(config: JsonObject, position: Position): ChatCompletionRequest["response_format"] {
+function readFormat(config: JsonObject, position: Position): ChatCompletionRequest["response_format"] {
   const type = position.member("responseMimeType").text(config.responseMimeType) ?? "text/plain";
   if (type === "text/plain") return undefined;
   if (type !== "application/json") {
@@ -82,11 +82,11 @@ function formatOf(config: JsonObject, position: Position): ChatCompletionRequest
   const schema = responseJsonSchema !== undefined
     ? position.member("responseJsonSchema").object(responseJsonSchema)
     : position.member("responseSchema").object(responseSchema);
-  return { type: "json_schema", json_schema: { name: "response", schema: jsonSchemaOf(schema) } };
+  return { type: "json_schema", json_schema: { name: "response", schema: convertSchema(schema) } };
 }
 
 /** Without thinking, no effort is set: not every model supports the parameter. */
-function effortOf({ thinkingBudget, thinkingLevel }: JsonObject, position: Position): string | undefined {
+function findEffort({ thinkingBudget, thinkingLevel }: JsonObject, position: Position): string | undefined {
   const level = position.member("thinkingLevel").text(thinkingLevel)?.toLowerCase();
   if (level !== undefined) return level === "thinking_level_unspecified" ? undefined : level;
   const budget = position.member("thinkingBudget").number(thinkingBudget);

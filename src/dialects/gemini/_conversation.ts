@@ -9,7 +9,7 @@ import { appendAll } from "../../util/append_all.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import { stateIn } from "./_carried.ts";
 import { OpenCalls } from "./_open_calls.ts";
-import { partsOf, textOf, userPart } from "./_parts.ts";
+import { checkParts, requireText, userPart } from "./_parts.ts";
 import type { Position } from "./_position.ts";
 
 /** Output of the model in adjacent turns, which are merged: clients store each stream event as a turn. */
@@ -28,13 +28,16 @@ interface ModelTurn {
  * @param position Path of the request.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function messagesOf({ systemInstruction: system, contents }: JsonObject, position: Position): ChatMessage[] {
+export function convertContents(
+  { systemInstruction: system, contents }: JsonObject,
+  position: Position,
+): ChatMessage[] {
   const at = position.member("contents");
   if (contents === undefined) throw missing(at.path);
   const turns = at.list(contents);
   checkCount(turns, at.path);
   if (turns.length === 0) throw invalid(`"${at.path}" has to have at least one content`, at.path);
-  const prompt = system === undefined ? "" : promptOf(system, position.member("systemInstruction"));
+  const prompt = system === undefined ? "" : readSystemPrompt(system, position.member("systemInstruction"));
   const conversation = new Conversation();
   turns.forEach((turn, index) => {
     const where = at.item(index);
@@ -45,8 +48,8 @@ export function messagesOf({ systemInstruction: system, contents }: JsonObject, 
   return [...(prompt === "" ? [] : [{ role: "system" as const, content: prompt }]), ...conversation.end(at)];
 }
 
-function promptOf(value: unknown, position: Position): string {
-  return typeof value === "string" ? value : textOf(position.fields(value), position);
+function readSystemPrompt(value: unknown, position: Position): string {
+  return typeof value === "string" ? value : requireText(position.fields(value), position);
 }
 
 function isModel({ role = "user" }: JsonObject, position: Position): boolean {
@@ -70,12 +73,12 @@ class Conversation {
   addModel(content: JsonObject, position: Position): void {
     this.#endUser(position);
     this.#turn ??= { text: "", thoughts: "", details: [], images: [], calls: [] };
-    for (const { fields, position: at } of partsOf(content, position)) this.#addPart(this.#turn, fields, at);
+    for (const { fields, position: at } of checkParts(content, position)) this.#addPart(this.#turn, fields, at);
   }
 
   addUser(content: JsonObject, position: Position): void {
     this.#endModel();
-    const parts = partsOf(content, position);
+    const parts = checkParts(content, position);
     const at = position.member("parts").path;
     if (parts.length === 0) throw invalid(`"${at}" has to have at least one part`, at);
     const contentParts: ContentPart[] = [];
@@ -87,7 +90,9 @@ class Conversation {
         results++;
       }
     }
-    if (contentParts.length > 0 || results === 0) this.#users.push({ role: "user", content: plainOf(contentParts) });
+    if (contentParts.length > 0 || results === 0) {
+      this.#users.push({ role: "user", content: simplifyParts(contentParts) });
+    }
   }
 
   /** @param position Path of the conversation. */
@@ -171,7 +176,7 @@ class Conversation {
       );
       return [];
     }
-    const files = partsOf({ parts }, position).flatMap(({ fields, position: at }) => userPart(fields, at));
+    const files = checkParts({ parts }, position).flatMap(({ fields, position: at }) => userPart(fields, at));
     this.#results.push({
       role: "tool",
       tool_call_id: call.id,
@@ -182,7 +187,7 @@ class Conversation {
 }
 
 /** A single text part is sent as a string: some APIs accept parts only together with images. */
-function plainOf(parts: ContentPart[]): string | ContentPart[] {
+function simplifyParts(parts: ContentPart[]): string | ContentPart[] {
   if (parts.length === 0) return "";
   return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;
 }

@@ -19,7 +19,7 @@ const words: Readonly<Record<number, string>> = {
 };
 
 /** Formats an error. The gRPC status follows from the HTTP status; the parameter is part of the message. */
-export function errorBodyOf({ status, error: { message } }: DialectFault): JsonObject {
+export function formatGeminiError({ status, error: { message } }: DialectFault): JsonObject {
   const word = words[status] ?? (status >= 500 ? "UNAVAILABLE" : "INVALID_ARGUMENT");
   return { error: { code: status, message, status: word } };
 }

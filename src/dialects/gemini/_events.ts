@@ -14,9 +14,9 @@ import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
-import { candidateOf, imageParts, lastParts, logprobsOf, usageOf } from "./_answer.ts";
+import { formatCandidate, formatGeminiLogprobs, formatGeminiUsage, imageParts, lastParts } from "./_answer.ts";
 import { signed } from "./_carried.ts";
-import { errorBodyOf } from "./_errors.ts";
+import { formatGeminiError } from "./_errors.ts";
 import { toGrounding } from "./_grounding.ts";
 
 /** Format of a stream. */
@@ -77,8 +77,10 @@ export class ContentEvents implements EventTranslator {
     const candidates = choices.flatMap(({ index, delta, finish_reason: reason, logprobs }) => {
       const candidate = this.#candidateAt(index);
       if (reason) candidate.reason = reason;
-      const parts = this.#partsOf(candidate, delta ?? {});
-      return parts.length === 0 ? [] : [{ content: { parts, role: "model" }, index, ...logprobsOf(logprobs) }];
+      const parts = this.#toParts(candidate, delta ?? {});
+      return parts.length === 0
+        ? []
+        : [{ content: { parts, role: "model" }, index, ...formatGeminiLogprobs(logprobs) }];
     });
     return candidates.length === 0 ? "" : this.#write({ candidates, ...this.#head });
   }
@@ -87,15 +89,15 @@ export class ContentEvents implements EventTranslator {
     const candidates = [...this.#candidates].map(
       ([index, { calls, details, text, annotations, reason, hasRefused }]) => {
         const inOrder = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
-        const candidate = candidateOf(lastParts(inOrder, details), { index, reason, hasRefused });
+        const candidate = formatCandidate(lastParts(inOrder, details), { index, reason, hasRefused });
         return { ...candidate, ...toGrounding(text, annotations) };
       },
     );
-    return this.#write({ candidates, usageMetadata: usageOf(this.#usage), ...this.#head }) + this.#last();
+    return this.#write({ candidates, usageMetadata: formatGeminiUsage(this.#usage), ...this.#head }) + this.#last();
   }
 
   fail(fault: DialectFault): string {
-    return this.#write(errorBodyOf(fault)) + this.#last();
+    return this.#write(formatGeminiError(fault)) + this.#last();
   }
 
   #candidateAt(index: number): Candidate {
@@ -107,7 +109,7 @@ export class ContentEvents implements EventTranslator {
     return candidate;
   }
 
-  #partsOf(candidate: Candidate, delta: Delta): JsonObject[] {
+  #toParts(candidate: Candidate, delta: Delta): JsonObject[] {
     const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
     for (const call of tool_calls ?? []) addTo(candidate.calls, call);
     const parts: JsonObject[] = [];

@@ -16,7 +16,10 @@ import { isForeign } from "./_carried.ts";
  * @param body The validated body.
  * @param nativeOnly The error if no model with native support is eligible, if only such models are.
  */
-export function nativeOf(body: JsonObject, nativeOnly: UnsupportedRequestError | undefined): Translation["native"] {
+export function createNativeGemini(
+  body: JsonObject,
+  nativeOnly: UnsupportedRequestError | undefined,
+): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
   const own = contents.some(hasForeign) ? { contents: contents.flatMap(withoutForeign) } : {};
   const config = body.generationConfig ?? body.generation_config;

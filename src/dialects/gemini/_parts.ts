@@ -19,7 +19,7 @@ const uploaded = /\/v1\w*\/files\//;
  * @param content Members of the content.
  * @param position Path of the content.
  */
-export function partsOf(
+export function checkParts(
   content: JsonObject,
   position: Position,
 ): { readonly fields: JsonObject; readonly position: Position }[] {
@@ -51,8 +51,8 @@ export function userPart(fields: JsonObject, position: Position): ContentPart[] 
  * @param content Members of the content.
  * @param position Path of the content.
  */
-export function textOf(content: JsonObject, position: Position): string {
-  return partsOf(content, position).flatMap(({ fields, position: at }) => {
+export function requireText(content: JsonObject, position: Position): string {
+  return checkParts(content, position).flatMap(({ fields, position: at }) => {
     const text = at.member("text").text(fields.text);
     if (text === undefined) at.addInexpressible(`"${at.path}" has to be text here`);
     return text ?? [];

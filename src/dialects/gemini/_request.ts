@@ -5,10 +5,10 @@
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker } from "../../pipeline/check_body.ts";
-import { configOf } from "./_config.ts";
-import { messagesOf } from "./_conversation.ts";
+import { convertConfig } from "./_config.ts";
+import { convertContents } from "./_conversation.ts";
 import { Position } from "./_position.ts";
-import { toolingOf } from "./_tools.ts";
+import { convertGeminiTools } from "./_tools.ts";
 
 const ownMembers: readonly string[] = [
   ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent"],
@@ -35,19 +35,19 @@ interface ChatForm {
  * @param address Model and method from the URL.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function chatRequestOf(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
+export function convertGeminiRequest(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
   const position = new Position();
   const body = position.fields(checkMembers(value));
   if (body.cachedContent !== undefined) position.member("cachedContent").addInexpressible();
   const at = position.member("generationConfig");
-  const config = configOf(at.fields(body.generationConfig ?? {}), at);
+  const config = convertConfig(at.fields(body.generationConfig ?? {}), at);
   const chat = {
     ...(model === "" ? {} : { model }),
     models: body.models,
     mesh: body.mesh,
-    messages: messagesOf(body, position),
+    messages: convertContents(body, position),
     stream: stream || undefined,
-    ...toolingOf(body, position),
+    ...convertGeminiTools(body, position),
     ...config.chat,
   };
   return {

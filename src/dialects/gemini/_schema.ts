@@ -29,7 +29,7 @@ const snakeCase = /_([a-z])/g;
  *
  * @param schema A Gemini schema, in camelCase or snake_case, or JSON Schema.
  */
-export function jsonSchemaOf(schema: JsonObject): JsonObject {
+export function convertSchema(schema: JsonObject): JsonObject {
   const fields = Object.fromEntries(
     Object.entries(schema).map((
       [name, value],
@@ -54,7 +54,7 @@ function keyword(name: string, value: unknown): unknown {
 }
 
 function withPlainSchema(value: unknown): unknown {
-  return isObject(value) ? jsonSchemaOf(value) : value;
+  return isObject(value) ? convertSchema(value) : value;
 }
 
 function toTypeName(type: unknown): unknown {

@@ -5,7 +5,7 @@
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import type { Position } from "./_position.ts";
-import { jsonSchemaOf } from "./_schema.ts";
+import { convertSchema } from "./_schema.ts";
 
 /** The tool parameters of a chat request. */
 const noNames: ReadonlySet<unknown> = new Set();
@@ -18,11 +18,11 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
  * @param body Members of the request.
  * @param position Path of the request.
  */
-export function toolingOf({ tools, toolConfig }: JsonObject, position: Position): Tooling {
+export function convertGeminiTools({ tools, toolConfig }: JsonObject, position: Position): Tooling {
   const at = position.member("tools");
-  const functions = at.list(tools).flatMap((tool, index) => functionsOf(tool, at.item(index)));
+  const functions = at.list(tools).flatMap((tool, index) => readFunctions(tool, at.item(index)));
   if (functions.length === 0) return {};
-  const { choice, allowed = noNames } = choiceOf(toolConfig ?? {}, position.member("toolConfig"));
+  const { choice, allowed = noNames } = readCallingMode(toolConfig ?? {}, position.member("toolConfig"));
   if (choice === undefined) return { tools: functions };
   if (allowed.size === 0) return { tools: functions, tool_choice: choice };
   // only the allowed functions are declared, which is equivalent
@@ -38,14 +38,14 @@ export function toolingOf({ tools, toolConfig }: JsonObject, position: Position)
   return { tools: offered, tool_choice: choice === "required" && offered.length === 1 ? named : choice };
 }
 
-function functionsOf(tool: unknown, position: Position): Tool[] {
+function readFunctions(tool: unknown, position: Position): Tool[] {
   const { functionDeclarations: declared, ...hosted } = position.fields(tool);
   for (const name of Object.keys(hosted)) position.member(name).addInexpressible();
   const at = position.member("functionDeclarations");
-  return at.list(declared).map((one, index) => functionOf(one, at.item(index)));
+  return at.list(declared).map((one, index) => readFunction(one, at.item(index)));
 }
 
-function functionOf(declaration: unknown, position: Position): Tool {
+function readFunction(declaration: unknown, position: Position): Tool {
   const { name, description, parameters, parametersJsonSchema: schema } = position.fields(declaration);
   const described = position.member("description").text(description);
   return {
@@ -54,9 +54,9 @@ function functionOf(declaration: unknown, position: Position): Tool {
       name: position.member("name").required(name),
       ...(described === undefined ? {} : { description: described }),
       parameters: schema !== undefined
-        ? jsonSchemaOf(position.member("parametersJsonSchema").object(schema))
+        ? convertSchema(position.member("parametersJsonSchema").object(schema))
         : parameters !== undefined
-        ? jsonSchemaOf(position.member("parameters").object(parameters))
+        ? convertSchema(position.member("parameters").object(parameters))
         : { type: "object", properties: {} },
     },
   };
@@ -70,7 +70,7 @@ const choices: Readonly<Record<string, string | undefined>> = {
   NONE: "none",
 };
 
-function choiceOf(
+function readCallingMode(
   toolConfig: unknown,
   position: Position,
 ): { choice?: string | undefined; allowed?: ReadonlySet<unknown> } {

@@ -30,7 +30,7 @@ interface Address {
  * @param path The path, percent-encoded.
  * @returns Undefined if it is not the path of a model.
  */
-export function addressOf(path: string): Address | undefined {
+export function findAddress(path: string): Address | undefined {
   const [prefix] = /^\/v1(beta)?\/models(\/|$)/.exec(path) ?? [];
   if (prefix === undefined) return undefined;
   const name = path.slice(prefix.length);
@@ -43,7 +43,7 @@ export function addressOf(path: string): Address | undefined {
 }
 
 /** A query parameter of a URL. */
-export function parameterOf(url: string, name: string): string | undefined {
+export function findParameter(url: string, name: string): string | undefined {
   const start = url.indexOf("?");
   return start < 0 ? undefined : new URLSearchParams(url.slice(start + 1)).get(name) ?? undefined;
 }

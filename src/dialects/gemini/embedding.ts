@@ -8,9 +8,9 @@ import type { EmbeddingRequest, JsonObject } from "../../contracts/openai.ts";
 import { bodyChecker, invalid, missing } from "../../pipeline/check_body.ts";
 import { readPath } from "../../util/request_path.ts";
 import type { EmbeddingDialect } from "../dialect.ts";
-import { addressOf } from "./address.ts";
+import { findAddress } from "./address.ts";
 import { gemini } from "./gemini.ts";
-import { partsOf } from "./_parts.ts";
+import { checkParts } from "./_parts.ts";
 import { Position } from "./_position.ts";
 
 const checkMembers = bodyChecker(["content", "requests", "taskType", "title", "outputDimensionality"]);
@@ -30,12 +30,12 @@ export const geminiEmbedding: EmbeddingDialect = {
   translate(value, { url }) {
     const position = new Position();
     const body = checkMembers(value) as JsonObject;
-    const { model, method } = addressOf(readPath(url))!;
+    const { model, method } = findAddress(readPath(url))!;
     const isBatch = method === "batchEmbedContents";
     const at = position.member("requests");
     const all = isBatch
-      ? at.list(body.requests).map((one, index) => embedRequestOf(at.item(index).fields(one), at.item(index)))
-      : [embedRequestOf(position.fields(body), position)];
+      ? at.list(body.requests).map((one, index) => readEmbedRequest(at.item(index).fields(one), at.item(index)))
+      : [readEmbedRequest(position.fields(body), position)];
     if (isBatch && body.requests === undefined) throw missing("requests");
     if (all.length === 0) throw invalid('"requests" has to have at least one request', "requests");
     const [first] = all as [EmbedRequest];
@@ -65,11 +65,11 @@ export const geminiEmbedding: EmbeddingDialect = {
   },
 };
 
-function embedRequestOf(fields: JsonObject, position: Position): EmbedRequest {
+function readEmbedRequest(fields: JsonObject, position: Position): EmbedRequest {
   const { content, outputDimensionality: dimensions, taskType, title } = fields;
   const at = position.member("content");
   if (content === undefined) throw missing(at.path);
-  const strings = partsOf(at.fields(content), at).flatMap(({ fields: part, position: where }) => {
+  const strings = checkParts(at.fields(content), at).flatMap(({ fields: part, position: where }) => {
     const text = where.member("text").text(part.text);
     if (text === undefined) where.addInexpressible();
     return text ?? [];

@@ -8,11 +8,11 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { readPath } from "../../util/request_path.ts";
 import type { Dialect, DialectRequest } from "../dialect.ts";
-import { addressOf, parameterOf } from "./address.ts";
-import { responseOf } from "./_answer.ts";
+import { findAddress, findParameter } from "./address.ts";
+import { formatGeminiResponse } from "./_answer.ts";
 import { ContentEvents } from "./_events.ts";
-import { nativeOf } from "./_native.ts";
-import { chatRequestOf } from "./_request.ts";
+import { createNativeGemini } from "./_native.ts";
+import { convertGeminiRequest } from "./_request.ts";
 import { geminiWords } from "./words.ts";
 
 /** The Gemini dialect: the URL contains the model, messages are contents with parts. */
@@ -20,26 +20,26 @@ export const gemini: Dialect = {
   name: "generateContent",
   ...geminiWords,
   translate(value, request) {
-    const { chat, includesThoughts, dropped, nativeOnly } = chatRequestOf(value, targetOf(request));
-    const isArray = parameterOf(request.url, "alt") !== "sse";
+    const { chat, includesThoughts, dropped, nativeOnly } = convertGeminiRequest(value, findGeminiTarget(request));
+    const isArray = findParameter(request.url, "alt") !== "sse";
     return {
       chat,
       dropped,
-      native: nativeOf(value as JsonObject, nativeOnly),
-      whole: (completion) => responseOf(completion, includesThoughts),
+      native: createNativeGemini(value as JsonObject, nativeOnly),
+      whole: (completion) => formatGeminiResponse(completion, includesThoughts),
       events: () => new ContentEvents({ includesThoughts, isArray }),
     };
   },
   counting: {
-    chatOf(value, request) {
+    toCountedChat(value, request) {
       const whole = isObject(value) ? value.generateContentRequest ?? value.generate_content_request : undefined;
-      return chatRequestOf(whole ?? value, targetOf(request)).chat;
+      return convertGeminiRequest(whole ?? value, findGeminiTarget(request)).chat;
     },
-    bodyOf: (tokens) => ({ totalTokens: tokens }),
+    formatCount: (tokens) => ({ totalTokens: tokens }),
   },
 };
 
-function targetOf({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
-  const { model, method } = addressOf(readPath(url))!;
+function findGeminiTarget({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
+  const { model, method } = findAddress(readPath(url))!;
   return { model, stream: method === "streamGenerateContent" };
 }

@@ -3,12 +3,12 @@
  * @module
  */
 import type { DialectWords } from "../dialect.ts";
-import { parameterOf } from "./address.ts";
-import { errorBodyOf } from "./_errors.ts";
+import { findParameter } from "./address.ts";
+import { formatGeminiError } from "./_errors.ts";
 
 /** The tokens and errors of the Gemini dialect. */
 export const geminiWords: DialectWords = {
   tokenHint: "x-goog-api-key: <token>",
-  tokenOf: ({ headers, url }) => headers.get("x-goog-api-key") ?? parameterOf(url, "key"),
-  errorBody: errorBodyOf,
+  findToken: ({ headers, url }) => headers.get("x-goog-api-key") ?? findParameter(url, "key"),
+  errorBody: formatGeminiError,
 };

@@ -13,7 +13,7 @@ import type {
 import { parseArguments } from "../../util/call_arguments.ts";
 import { isObject } from "../../util/is_object.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
-import { carrierOf } from "./_carried.ts";
+import { createCarrier } from "./_carried.ts";
 import { toTextBlocks } from "./_citations.ts";
 
 /** Why a choice ended. */
@@ -45,7 +45,7 @@ const stopReasons: Readonly<Record<string, string>> = {
  * @param completion The response; its first choice is used, since Messages supports one.
  * @param stops The requested stop sequences.
  */
-export function messageOf({ id, model, choices, usage }: ChatCompletion, stops?: readonly string[]): JsonObject {
+export function formatMessage({ id, model, choices, usage }: ChatCompletion, stops?: readonly string[]): JsonObject {
   const choice = choices[0];
   const hasRefused = Boolean(choice?.message.refusal);
   return {
@@ -53,14 +53,17 @@ export function messageOf({ id, model, choices, usage }: ChatCompletion, stops?:
     type: "message",
     role: "assistant",
     model,
-    content: choice === undefined ? [] : blocksOf(choice.message),
-    ...endOf(choice ?? {}, { stops, hasRefused }),
-    usage: usageOf(usage),
+    content: choice === undefined ? [] : formatMessageBlocks(choice.message),
+    ...formatMessageEnd(choice ?? {}, { stops, hasRefused }),
+    usage: formatMessageUsage(usage),
   };
 }
 
 /** The end of a response: `stop_reason` and `stop_sequence`. */
-export function endOf({ finish_reason, stop_reason }: ChoiceEnd, { stops, hasRefused }: EndContext): JsonObject {
+export function formatMessageEnd(
+  { finish_reason, stop_reason }: ChoiceEnd,
+  { stops, hasRefused }: EndContext,
+): JsonObject {
   const reason = hasRefused ? "refusal" : stopReasons[finish_reason ?? "stop"] ?? "end_turn";
   const sequence = reason === "end_turn" && stops?.find((stop) => stop === stop_reason);
   return sequence
@@ -69,7 +72,7 @@ export function endOf({ finish_reason, stop_reason }: ChoiceEnd, { stops, hasRef
 }
 
 /** Converts token counts. Messages excludes cached tokens from the input tokens. */
-export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
+export function formatMessageUsage(usage: CompletionUsage | null | undefined): JsonObject {
   const { prompt_tokens = 0, completion_tokens = 0, prompt_tokens_details } = usage ?? {};
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = prompt_tokens_details ?? {};
   return {
@@ -80,7 +83,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
   };
 }
 
-function blocksOf(message: AssistantMessage): JsonObject[] {
+function formatMessageBlocks(message: AssistantMessage): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning = message.reasoning, tool_calls = [] } = message;
   const { reasoning_details } = message;
   const { annotations, images } = message;
@@ -88,7 +91,7 @@ function blocksOf(message: AssistantMessage): JsonObject[] {
     ...(typeof reasoning === "string" && reasoning !== ""
       ? [{ type: "thinking", thinking: reasoning, signature: "" }]
       : []),
-    ...(Array.isArray(reasoning_details) && reasoning_details.length > 0 ? [carrierOf({ reasoning_details })] : []),
+    ...(Array.isArray(reasoning_details) && reasoning_details.length > 0 ? [createCarrier({ reasoning_details })] : []),
     ...toTextBlocks(content ?? "", annotations),
     ...(refusal ? [{ type: "text", text: refusal }] : []),
     ...(Array.isArray(images) ? images.flatMap(imageBlocks) : []),
@@ -102,10 +105,10 @@ export function imageBlocks({ image_url, extra_content: state }: OutputImage): J
   if (typeof url !== "string") return [];
   const { type: media_type, data } = parseDataUrl(url) ?? {};
   const source = data === undefined ? { type: "url", url } : { type: "base64", media_type, data };
-  return [...(isObject(state) ? [carrierOf(state)] : []), { type: "image", source }];
+  return [...(isObject(state) ? [createCarrier(state)] : []), { type: "image", source }];
 }
 
 function callBlocks({ id, function: { name, arguments: text }, extra_content: state }: ToolCall): JsonObject[] {
   const use = { type: "tool_use", id, name, input: parseArguments(text) };
-  return isObject(state) ? [carrierOf(state), use] : [use];
+  return isObject(state) ? [createCarrier(state), use] : [use];
 }

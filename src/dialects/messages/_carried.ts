@@ -11,7 +11,7 @@ import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
 const prefix = "mesh:";
 
 /** The block that carries the state of a call, or as `{ reasoning_details }` that of the message. */
-export function carrierOf(state: JsonObject): JsonObject {
+export function createCarrier(state: JsonObject): JsonObject {
   return { type: "redacted_thinking", data: prefix + toBase64Json(state) };
 }
 

@@ -16,7 +16,7 @@ const separator = "\n\n";
  * @param content Blocks; a string stands for one text block.
  * @param where Path in the request, for error messages.
  */
-export function blocksOf(content: unknown, where: string): readonly JsonObject[] {
+export function checkBlocks(content: unknown, where: string): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (content === undefined) throw missing(where);
   if (!Array.isArray(content)) throw wrongType(where, "a string or an array of blocks", content);
@@ -34,7 +34,7 @@ export function blocksOf(content: unknown, where: string): readonly JsonObject[]
  * @param where Path in the request.
  * @param nativeOnly Collects all other blocks.
  */
-export function partsOf(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
+export function convertBlock(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   switch (block.type) {
     case "text":
       return textPart(stringAt(block, "text", where));
@@ -59,7 +59,7 @@ export function partsOf(block: JsonObject, where: string, nativeOnly: NativeOnly
  * @param where Path in the request.
  * @param nativeOnly Collects all other blocks.
  */
-function textOf(content: unknown, where: string, nativeOnly: NativeOnly): string {
+function requireBlockText(content: unknown, where: string, nativeOnly: NativeOnly): string {
   return textParts(content, where, nativeOnly).map(({ text }) => text).join(separator);
 }
 
@@ -72,20 +72,20 @@ function textOf(content: unknown, where: string, nativeOnly: NativeOnly): string
  */
 export function textParts(content: unknown, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const parts: ContentPart[] = [];
-  blocksOf(content, where).forEach((block, index) => {
+  checkBlocks(content, where).forEach((block, index) => {
     const at = `${where}[${index}]`;
     if (block.type !== "text") return unknownParts(block, at, { nativeOnly, known: "text" });
     const text = stringAt(block, "text", at);
     if (text === "") return;
     const last = parts.at(-1);
-    if (last === undefined || "cache_control" in last) parts.push({ type: "text", text, ...markOf(block) });
-    else Object.assign(last, { text: `${last.text}${separator}${text}` }, markOf(block));
+    if (last === undefined || "cache_control" in last) parts.push({ type: "text", text, ...findMark(block) });
+    else Object.assign(last, { text: `${last.text}${separator}${text}` }, findMark(block));
   });
   return parts;
 }
 
 /** The cache breakpoint of a block, which chat messages, parts and tools support as well. */
-export function markOf(block: JsonObject | undefined): { cache_control?: unknown } {
+export function findMark(block: JsonObject | undefined): { cache_control?: unknown } {
   return isObject(block?.cache_control) ? { cache_control: block.cache_control } : {};
 }
 
@@ -103,7 +103,10 @@ export function unknownParts(
   where: string,
   { nativeOnly, known }: { readonly nativeOnly: NativeOnly; readonly known: string },
 ): ContentPart[] {
-  nativeOnly.add(where, `"${where}" has ${kindOf(block)}, which models of other APIs do not support: use ${known}`);
+  nativeOnly.add(
+    where,
+    `"${where}" has ${describeBlock(block)}, which models of other APIs do not support: use ${known}`,
+  );
   return [{ type: "file", file: { file_data: JSON.stringify(block) } }];
 }
 
@@ -111,35 +114,35 @@ function textPart(text: string): ContentPart[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function sourceOf(block: JsonObject, where: string): JsonObject {
+function checkSource(block: JsonObject, where: string): JsonObject {
   if (block.source === undefined) throw missing(`${where}.source`);
   if (!isObject(block.source)) throw wrongType(`${where}.source`, "an object", block.source);
   return block.source;
 }
 
 function imageParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
-  const source = sourceOf(block, where);
+  const source = checkSource(block, where);
   const at = `${where}.source`;
   if (source.type === "url") return [{ type: "image_url", image_url: { url: urlAt(source, at) } }];
-  if (source.type === "base64") return [{ type: "image_url", image_url: { url: dataUrlOf(source, at) } }];
+  if (source.type === "base64") return [{ type: "image_url", image_url: { url: formatDataUrl(source, at) } }];
   addSource(source, at, { nativeOnly, instead: 'use "base64" or "url"' });
   return [{ type: "image_url" }];
 }
 
 function documentParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
-  const source = sourceOf(block, where);
+  const source = checkSource(block, where);
   const at = `${where}.source`;
   const title = typeof block.title === "string" ? block.title : undefined;
   switch (source.type) {
     case "base64":
-      return [{ type: "file", file: { filename: title ?? "document.pdf", file_data: dataUrlOf(source, at) } }];
+      return [{ type: "file", file: { filename: title ?? "document.pdf", file_data: formatDataUrl(source, at) } }];
     case "text":
       return textPart([title, stringAt(source, "data", at)].filter((text) => text !== undefined).join("\n\n"));
     case "content":
       return [
         ...textPart(title ?? ""),
-        ...blocksOf(source.content, `${at}.content`)
-          .flatMap((inner, index) => partsOf(inner, `${at}.content[${index}]`, nativeOnly)),
+        ...checkBlocks(source.content, `${at}.content`)
+          .flatMap((inner, index) => convertBlock(inner, `${at}.content[${index}]`, nativeOnly)),
       ];
     default:
       addSource(source, at, { nativeOnly, instead: 'send the document itself, as "base64" or "text"' });
@@ -149,10 +152,10 @@ function documentParts(block: JsonObject, where: string, nativeOnly: NativeOnly)
 
 function searchParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const head = `${stringAt(block, "title", where)}\n${stringAt(block, "source", where)}`;
-  return textPart(`${head}\n\n${textOf(block.content, `${where}.content`, nativeOnly)}`);
+  return textPart(`${head}\n\n${requireBlockText(block.content, `${where}.content`, nativeOnly)}`);
 }
 
-function dataUrlOf(source: JsonObject, where: string): string {
+function formatDataUrl(source: JsonObject, where: string): string {
   return `data:${stringAt(source, "media_type", where)};base64,${stringAt(source, "data", where)}`;
 }
 
@@ -167,9 +170,9 @@ function addSource(
   where: string,
   { nativeOnly, instead }: { readonly nativeOnly: NativeOnly; readonly instead: string },
 ): void {
-  nativeOnly.add(where, `"${where}" has ${kindOf(source)}, which models of other APIs cannot read: ${instead}`);
+  nativeOnly.add(where, `"${where}" has ${describeBlock(source)}, which models of other APIs cannot read: ${instead}`);
 }
 
-function kindOf({ type }: JsonObject): string {
+function describeBlock({ type }: JsonObject): string {
   return typeof type === "string" ? `the type ${JSON.stringify(type.slice(0, 80))}` : "no type that is a string";
 }

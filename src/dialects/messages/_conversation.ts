@@ -10,7 +10,7 @@ import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { NativeOnly } from "../native_only.ts";
 import { carriedBy } from "./_carried.ts";
-import { blocksOf, markOf, partsOf, stringAt, textParts, unknownParts } from "./_content.ts";
+import { checkBlocks, convertBlock, findMark, stringAt, textParts, unknownParts } from "./_content.ts";
 
 /** A block, and its path in the request. */
 interface Entry {
@@ -36,7 +36,7 @@ interface Turn {
  * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatMessagesOf(system: unknown, turns: unknown, nativeOnly: NativeOnly): ChatMessage[] {
+export function convertTurns(system: unknown, turns: unknown, nativeOnly: NativeOnly): ChatMessage[] {
   if (turns === undefined) throw missing("messages");
   if (!Array.isArray(turns)) throw wrongType("messages", "an array", turns);
   checkCount(turns, "messages");
@@ -73,7 +73,7 @@ function joinTurns(turns: readonly unknown[]): readonly Turn[] {
     const where = `messages[${index}]`;
     if (!isObject(turn)) throw wrongType(where, "an object", turn);
     const { role, content } = turn;
-    const entries = blocksOf(content, `${where}.content`)
+    const entries = checkBlocks(content, `${where}.content`)
       .map((block, position) => ({ block, at: `${where}.content[${position}]` }));
     const hasTools = entries.some(({ block: { type } }) => type === "tool_use" || type === "tool_result");
     const last = joined.at(-1);
@@ -94,7 +94,7 @@ function systemMessages(content: unknown, where: string, nativeOnly: NativeOnly)
   const all = content === undefined || content === null ? [] : textParts(content, where, nativeOnly);
   const parts = all.map((part) => ({ ...part, text: part.text!.replace(billingHeader, "") }))
     .filter(({ text }) => text !== "");
-  return parts.length === 0 ? [] : [{ role: "system", content: plainOf(parts) }];
+  return parts.length === 0 ? [] : [{ role: "system", content: simplifyBlocks(parts) }];
 }
 
 function addRole(role: unknown, where: string, nativeOnly: NativeOnly): void {
@@ -114,7 +114,7 @@ function userMessages({ entries, where }: Turn, open: ReadonlySet<string>, nativ
   const answered = new Set<string>();
   for (const { block, at } of entries) {
     if (block.type !== "tool_result") {
-      appendAll(parts, marked(partsOf(block, at, nativeOnly), block));
+      appendAll(parts, marked(convertBlock(block, at, nativeOnly), block));
       continue;
     }
     const { message, files } = toolResult(block, at, nativeOnly);
@@ -131,7 +131,7 @@ function userMessages({ entries, where }: Turn, open: ReadonlySet<string>, nativ
     nativeOnly.add(param, `"${param}" has no tool_result for the call ${JSON.stringify(id)}`);
   }
   if (parts.length === 0) return results.length > 0 ? results : [{ role: "user", content: "" }];
-  return [...results, { role: "user", content: plainOf(parts) }];
+  return [...results, { role: "user", content: simplifyBlocks(parts) }];
 }
 
 function unmatchedResult(id: string, where: string, isRepeated: boolean): string {
@@ -149,14 +149,14 @@ function toolResult(
 ): { message: ChatMessage; files: ContentPart[] } {
   const id = stringAt(block, "tool_use_id", where);
   const at = `${where}.content`;
-  const content = block.content === undefined || block.content === null ? [] : blocksOf(block.content, at);
-  const parts = content.flatMap((inner, index) => partsOf(inner, `${at}[${index}]`, nativeOnly));
+  const content = block.content === undefined || block.content === null ? [] : checkBlocks(block.content, at);
+  const parts = content.flatMap((inner, index) => convertBlock(inner, `${at}[${index}]`, nativeOnly));
   const strings = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
   const files = parts.filter(({ type }) => type !== "text");
   if (block.is_error === true) strings.unshift("The tool failed:");
   if (files.length > 0) strings.push(`(${files.length} more in the next message)`);
-  const mark = { ...markOf(content.findLast(({ cache_control }) => isObject(cache_control))), ...markOf(block) };
-  const text = plainOf([{ type: "text", text: strings.join("\n"), ...mark }]);
+  const mark = { ...findMark(content.findLast(({ cache_control }) => isObject(cache_control))), ...findMark(block) };
+  const text = simplifyBlocks([{ type: "text", text: strings.join("\n"), ...mark }]);
   return {
     message: { role: "tool", tool_call_id: id, content: text },
     files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
@@ -176,7 +176,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
     switch (block.type) {
       case "text":
         text += stringAt(block, "text", at);
-        mark = { ...mark, ...markOf(block) };
+        mark = { ...mark, ...findMark(block) };
         break;
       case "thinking":
         thoughts.push(stringAt(block, "thinking", at));
@@ -188,7 +188,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
         state = undefined;
         break;
       case "image":
-        for (const { type, image_url } of partsOf(block, at, nativeOnly)) {
+        for (const { type, image_url } of convertBlock(block, at, nativeOnly)) {
           images.push({ type, image_url, index: images.length, ...(state && { extra_content: state }) });
         }
         state = undefined;
@@ -208,7 +208,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
   const isSilent = text === "" && unknown.length === 0 && calls.length > 0;
   return {
     role: "assistant",
-    content: isSilent ? null : plainOf([{ type: "text", text, ...text === "" ? {} : mark }, ...unknown]),
+    content: isSilent ? null : simplifyBlocks([{ type: "text", text, ...text === "" ? {} : mark }, ...unknown]),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(images.length === 0 ? {} : { images }),
@@ -224,18 +224,18 @@ function toolCall(block: JsonObject, where: string, state: JsonObject | undefine
     type: "function",
     function: { name: stringAt(block, "name", where), arguments: JSON.stringify(input) },
     ...(state === undefined ? {} : { extra_content: state }),
-    ...markOf(block),
+    ...findMark(block),
   };
 }
 
 /** The cache breakpoint of a block is set on its last part. */
 function marked(parts: ContentPart[], block: JsonObject): ContentPart[] {
   const last = parts.at(-1);
-  return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...markOf(block) }];
+  return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...findMark(block) }];
 }
 
 /** A single text part without a breakpoint is sent as a string: some APIs accept parts only together with images. */
-function plainOf(parts: ContentPart[]): string | ContentPart[] {
+function simplifyBlocks(parts: ContentPart[]): string | ContentPart[] {
   const [first, second] = parts;
   const isPlain = second === undefined && first!.type === "text" && !("cache_control" in first!);
   return isPlain ? first!.text! : parts;

@@ -11,10 +11,10 @@ import { Queue } from "../../util/queue.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { readCitations } from "../../util/annotations.ts";
-import { endOf, imageBlocks, usageOf } from "./_answer.ts";
-import { carrierOf } from "./_carried.ts";
+import { formatMessageEnd, formatMessageUsage, imageBlocks } from "./_answer.ts";
+import { createCarrier } from "./_carried.ts";
 import { GrowingText, toCitation } from "./_citations.ts";
-import { errorBodyOf } from "./_errors.ts";
+import { formatMessagesError } from "./_errors.ts";
 
 /** A tool call. */
 interface OpenCall {
@@ -46,7 +46,7 @@ interface WholeBlock {
  * the arguments of a tool call are complete waits.
  */
 export class MessageEvents implements EventTranslator {
-  readonly heartbeat: string = eventOf({ type: "ping" });
+  readonly heartbeat: string = formatEvent({ type: "ping" });
   readonly #stops: readonly string[] | undefined;
   #hasStarted = false;
   #blocks = 0;
@@ -84,20 +84,20 @@ export class MessageEvents implements EventTranslator {
     for (const block of this.#waiting) events += this.#begin(block);
     this.#waiting = new Queue();
     events += this.#close() + this.#carry();
-    const delta = endOf(this.#end, { stops: this.#stops, hasRefused: this.#hasRefused });
-    events += eventOf({ type: "message_delta", delta, usage: usageOf(this.#usage) });
-    return events + eventOf({ type: "message_stop" });
+    const delta = formatMessageEnd(this.#end, { stops: this.#stops, hasRefused: this.#hasRefused });
+    events += formatEvent({ type: "message_delta", delta, usage: formatMessageUsage(this.#usage) });
+    return events + formatEvent({ type: "message_stop" });
   }
 
   fail(fault: DialectFault): string {
-    return eventOf(errorBodyOf(fault));
+    return formatEvent(formatMessagesError(fault));
   }
 
   #start({ id, model, usage }: ChatCompletionChunk): string {
     this.#hasStarted = true;
     const head = { id, type: "message", role: "assistant", model, content: [] };
-    const message = { ...head, stop_reason: null, stop_sequence: null, usage: usageOf(usage) };
-    return eventOf({ type: "message_start", message }) + eventOf({ type: "ping" });
+    const message = { ...head, stop_reason: null, stop_sequence: null, usage: formatMessageUsage(usage) };
+    return formatEvent({ type: "message_start", message }) + formatEvent({ type: "ping" });
   }
 
   #continue(delta: Delta): string {
@@ -195,7 +195,7 @@ export class MessageEvents implements EventTranslator {
   #beginCall(call: OpenCall): string {
     const { id, name, state, text } = call;
     let events = this.#close() + this.#carry();
-    if (state !== undefined) events += this.#startBlock(carrierOf(state)) + this.#stop();
+    if (state !== undefined) events += this.#startBlock(createCarrier(state)) + this.#stop();
     events += this.#startBlock({ type: "tool_use", id, name, input: {} });
     this.#open = call;
     return text === "" ? events : events + this.#delta({ type: "input_json_delta", partial_json: text });
@@ -205,19 +205,19 @@ export class MessageEvents implements EventTranslator {
   #carry(): string {
     const { length } = this.#details;
     const reasoning_details = this.#details.splice(0);
-    return length === 0 ? "" : this.#startBlock(carrierOf({ reasoning_details })) + this.#stop();
+    return length === 0 ? "" : this.#startBlock(createCarrier({ reasoning_details })) + this.#stop();
   }
 
   #startBlock(block: JsonObject): string {
-    return eventOf({ type: "content_block_start", index: this.#blocks, content_block: block });
+    return formatEvent({ type: "content_block_start", index: this.#blocks, content_block: block });
   }
 
   #delta(delta: JsonObject): string {
-    return eventOf({ type: "content_block_delta", index: this.#blocks, delta });
+    return formatEvent({ type: "content_block_delta", index: this.#blocks, delta });
   }
 
   #stop(): string {
-    return eventOf({ type: "content_block_stop", index: this.#blocks++ });
+    return formatEvent({ type: "content_block_stop", index: this.#blocks++ });
   }
 
   #close(): string {
@@ -227,6 +227,6 @@ export class MessageEvents implements EventTranslator {
   }
 }
 
-function eventOf(data: JsonObject): string {
+function formatEvent(data: JsonObject): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -29,7 +29,7 @@ interface NativeFacts {
  * @returns Undefined if the API would reject it and chat can express it: thinking with a budget requires the model's
  * own thinking blocks before a tool call.
  */
-export function nativeOf(body: JsonObject, { headers, nativeOnly }: NativeFacts): Translation["native"] {
+export function createNativeMessages(body: JsonObject, { headers, nativeOnly }: NativeFacts): Translation["native"] {
   const turns = body.messages as readonly JsonObject[];
   const hasForeign = turns.some((turn) => withoutForeign(turn)[0] !== turn);
   const isRejected = hasForeign && isObject(body.thinking) && body.thinking.type === "enabled";

@@ -7,8 +7,8 @@ import type { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { NativeOnly } from "../native_only.ts";
-import { chatMessagesOf } from "./_conversation.ts";
-import { toolingOf } from "./_tools.ts";
+import { convertTurns } from "./_conversation.ts";
+import { convertMessagesTools } from "./_tools.ts";
 
 const ownMembers: readonly string[] = [
   ...["messages", "max_tokens", "system", "stream", "metadata", "stop_sequences", "temperature", "top_p", "top_k"],
@@ -38,7 +38,7 @@ interface ChatForm {
  * @param value The parsed body, unvalidated.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatRequestOf(value: unknown): ChatForm {
+export function convertMessagesRequest(value: unknown): ChatForm {
   const body = checkMembers(value);
   checkPlain(body);
   const nativeOnly = new NativeOnly();
@@ -48,15 +48,15 @@ export function chatRequestOf(value: unknown): ChatForm {
   if (!isWhole(max_tokens) || max_tokens === 0) {
     throw invalid('"max_tokens" has to be a whole number of at least 1', "max_tokens");
   }
-  const session = userOf(body.metadata);
+  const session = readUser(body.metadata);
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, cache_control };
   return {
     chat: withoutEmpty({
       ...plain,
-      messages: chatMessagesOf(body.system, body.messages, nativeOnly),
-      ...toolingOf(body, nativeOnly),
-      stop: stopsOf(stop_sequences),
-      ...outputOf(body, nativeOnly),
+      messages: convertTurns(body.system, body.messages, nativeOnly),
+      ...convertMessagesTools(body, nativeOnly),
+      stop: readStopSequences(stop_sequences),
+      ...convertOutputConfig(body, nativeOnly),
       user: session !== undefined && session.length <= maxUserChars ? session : undefined,
     }) as unknown as ChatCompletionRequest,
     session,
@@ -83,12 +83,12 @@ function addHosted(body: JsonObject, nativeOnly: NativeOnly): void {
   }
 }
 
-function userOf(metadata: unknown): string | undefined {
+function readUser(metadata: unknown): string | undefined {
   const id = isObject(metadata) ? metadata.user_id : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-function stopsOf(stops: unknown): string[] | undefined {
+function readStopSequences(stops: unknown): string[] | undefined {
   if (stops === undefined || stops === null) return undefined;
   if (!Array.isArray(stops)) throw wrongType("stop_sequences", "an array", stops);
   stops.forEach((stop, index) => {
@@ -98,19 +98,19 @@ function stopsOf(stops: unknown): string[] | undefined {
 }
 
 /** Reasoning effort and response format. */
-function outputOf(
+function convertOutputConfig(
   { thinking, output_config: config }: JsonObject,
   nativeOnly: NativeOnly,
 ): Partial<ChatCompletionRequest> {
   const { effort, format } = isObject(config) ? config : {};
   return {
-    reasoning_effort: effortOf(isObject(thinking) ? thinking : {}, effort, nativeOnly),
-    response_format: isObject(format) ? formatOf(format, nativeOnly) : undefined,
+    reasoning_effort: convertThinking(isObject(thinking) ? thinking : {}, effort, nativeOnly),
+    response_format: isObject(format) ? convertOutputFormat(format, nativeOnly) : undefined,
   };
 }
 
 /** Without thinking, no effort is set: not every model supports the parameter. */
-function effortOf(
+function convertThinking(
   { type, budget_tokens: budget }: JsonObject,
   effort: unknown,
   nativeOnly: NativeOnly,
@@ -125,7 +125,7 @@ function effortOf(
   return budget <= 2_048 ? "low" : budget <= 8_192 ? "medium" : "high";
 }
 
-function formatOf(
+function convertOutputFormat(
   { type, schema }: JsonObject,
   nativeOnly: NativeOnly,
 ): ChatCompletionRequest["response_format"] {

@@ -6,7 +6,7 @@ import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/op
 import { checkCount, maxTools, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { NativeOnly } from "../native_only.ts";
-import { markOf, stringAt } from "./_content.ts";
+import { findMark, stringAt } from "./_content.ts";
 
 /** The tool parameters of a chat request. */
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
@@ -18,17 +18,17 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
  * @param nativeOnly Collects tools that the API defines.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function toolingOf({ tools, tool_choice: choice }: JsonObject, nativeOnly: NativeOnly): Tooling {
+export function convertMessagesTools({ tools, tool_choice: choice }: JsonObject, nativeOnly: NativeOnly): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   checkCount(tools, "tools", maxTools);
   if (tools.length === 0) return {};
-  const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, nativeOnly));
-  const chosen = choiceOf(choice, nativeOnly);
+  const functions = tools.flatMap((tool, index) => convertMessagesTool(tool, `tools[${index}]`, nativeOnly));
+  const chosen = convertToolChoice(choice, nativeOnly);
   return functions.length === 0 ? {} : { tools: functions, ...chosen };
 }
 
-function toolOf(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
+function convertMessagesTool(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
   if (!isObject(tool)) throw wrongType(where, "an object", tool);
   const { type = "custom", description, input_schema: schema, strict } = tool;
   if (type !== "custom" && type !== null) {
@@ -50,11 +50,11 @@ function toolOf(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
       parameters: schema,
       ...(typeof strict === "boolean" ? { strict } : {}),
     },
-    ...markOf(tool),
+    ...findMark(tool),
   }];
 }
 
-function choiceOf(choice: unknown, nativeOnly: NativeOnly): Tooling {
+function convertToolChoice(choice: unknown, nativeOnly: NativeOnly): Tooling {
   if (choice === undefined || choice === null) return {};
   if (!isObject(choice)) throw wrongType("tool_choice", "an object", choice);
   const single = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};

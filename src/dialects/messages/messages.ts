@@ -7,10 +7,10 @@
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Dialect } from "../dialect.ts";
-import { messageOf } from "./_answer.ts";
+import { formatMessage } from "./_answer.ts";
 import { MessageEvents } from "./_events.ts";
-import { nativeOf } from "./_native.ts";
-import { chatRequestOf } from "./_request.ts";
+import { createNativeMessages } from "./_native.ts";
+import { convertMessagesRequest } from "./_request.ts";
 import { messagesWords } from "./words.ts";
 
 /**
@@ -21,19 +21,19 @@ export const messages: Dialect = {
   ...messagesWords,
   name: "messages",
   translate(value, { headers }) {
-    const { chat, session, dropped, nativeOnly } = chatRequestOf(value);
+    const { chat, session, dropped, nativeOnly } = convertMessagesRequest(value);
     const stops = chat.stop as string[] | undefined;
     return {
       chat,
       session,
       dropped,
-      native: nativeOf(value as JsonObject, { headers, nativeOnly }),
-      whole: (completion) => messageOf(completion, stops),
+      native: createNativeMessages(value as JsonObject, { headers, nativeOnly }),
+      whole: (completion) => formatMessage(completion, stops),
       events: () => new MessageEvents(stops),
     };
   },
   counting: {
-    chatOf: (value) => chatRequestOf(isObject(value) ? { max_tokens: 1, ...value } : value).chat,
-    bodyOf: (tokens) => ({ input_tokens: tokens }),
+    toCountedChat: (value) => convertMessagesRequest(isObject(value) ? { max_tokens: 1, ...value } : value).chat,
+    formatCount: (tokens) => ({ input_tokens: tokens }),
   },
 };

@@ -3,12 +3,12 @@
  * @module
  */
 import type { DialectWords } from "../dialect.ts";
-import { errorBodyOf } from "./_errors.ts";
+import { formatMessagesError } from "./_errors.ts";
 
 /** Anthropic's words. */
 export const messagesWords: DialectWords = {
   tokenHint: "x-api-key: <token>",
-  tokenOf: ({ headers }) => headers.get("x-api-key") ?? undefined,
-  errorBody: errorBodyOf,
+  findToken: ({ headers }) => headers.get("x-api-key") ?? undefined,
+  errorBody: formatMessagesError,
   toStatus: ({ status, error: { code } }) => status === 503 && code === "overloaded" ? 529 : status,
 };

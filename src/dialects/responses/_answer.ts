@@ -17,7 +17,7 @@ interface AnswerEnd {
 }
 
 /** The unique part of a response's item ids. */
-export function nameOf({ id }: Pick<AnswerHead, "id">): string {
+export function getUniquePart({ id }: Pick<AnswerHead, "id">): string {
   return String(id ?? "").replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
 }
 
@@ -27,10 +27,10 @@ export function nameOf({ id }: Pick<AnswerHead, "id">): string {
  * @param body The request, parts of which it repeats.
  * @param head The start of the response.
  */
-export function responseOf(body: JsonObject, head: AnswerHead): JsonObject {
+export function formatResponse(body: JsonObject, head: AnswerHead): JsonObject {
   const { instructions, max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature, text, top_p } = body;
   return {
-    id: ownId("resp", nameOf(head)),
+    id: ownId("resp", getUniquePart(head)),
     object: "response",
     created_at: head.created,
     status: "in_progress",
@@ -49,14 +49,14 @@ export function responseOf(body: JsonObject, head: AnswerHead): JsonObject {
     temperature: temperature ?? null,
     text: { format: { type: "text" }, ...isObject(text) ? text : {} },
     tool_choice: body.tool_choice ?? "auto",
-    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    tools: Array.isArray(body.tools) ? body.tools.map(formatTool) : [],
     top_p: top_p ?? null,
     truncation: "disabled",
   };
 }
 
 /** Status of a response, and why it is incomplete. */
-export function statusOf({ reason, hasRefused }: AnswerEnd): JsonObject {
+export function formatStatus({ reason, hasRefused }: AnswerEnd): JsonObject {
   if (reason === "length") return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   if (reason === "content_filter" && !hasRefused) {
     return { status: "incomplete", incomplete_details: { reason: "content_filter" } };
@@ -65,7 +65,7 @@ export function statusOf({ reason, hasRefused }: AnswerEnd): JsonObject {
 }
 
 /** The member `usage`, if the provider reports token counts. */
-export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
+export function formatResponseUsage(usage: CompletionUsage | null | undefined): JsonObject {
   if (usage === null || usage === undefined) return {};
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
   const { cached_tokens = 0, cache_write_tokens = 0 } = prompt_tokens_details ?? {};
@@ -81,6 +81,6 @@ export function usageOf(usage: CompletionUsage | null | undefined): JsonObject {
 }
 
 /** A tool with default members filled in, as the API returns it. */
-function toolOf(tool: JsonObject): JsonObject {
+function formatTool(tool: JsonObject): JsonObject {
   return tool.type === "function" ? { parameters: null, strict: null, ...tool } : tool;
 }

@@ -22,7 +22,7 @@ const inputKinds = "input_text, input_image, input_file or input_audio";
  * @param content Parts; a string stands for one text part.
  * @param where Path in the request, for error messages.
  */
-function contentOf(content: unknown, where: string): readonly JsonObject[] {
+function checkContent(content: unknown, where: string): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "input_text", text: content }];
   if (content === undefined) throw missing(where);
   if (!Array.isArray(content)) throw wrongType(where, "a string or an array of parts", content);
@@ -42,7 +42,7 @@ function contentOf(content: unknown, where: string): readonly JsonObject[] {
  * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function inputParts(content: unknown, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
-  return contentOf(content, where).flatMap((part, index) => partOf(part, `${where}[${index}]`, nativeOnly));
+  return checkContent(content, where).flatMap((part, index) => convertPart(part, `${where}[${index}]`, nativeOnly));
 }
 
 /**
@@ -52,8 +52,8 @@ export function inputParts(content: unknown, where: string, nativeOnly: Response
  * @param where Path in the request.
  * @param nativeOnly Collects what chat cannot express.
  */
-export function textOf(content: unknown, where: string, nativeOnly: ResponsesNativeOnly): string {
-  return contentOf(content, where).flatMap((part, index) => {
+export function requireContentText(content: unknown, where: string, nativeOnly: ResponsesNativeOnly): string {
+  return checkContent(content, where).flatMap((part, index) => {
     const at = `${where}[${index}]`;
     if (part.type === "input_text") return stringAt(part, "text", at);
     addMisplaced(part, at, { nativeOnly, allowed: "input_text" });
@@ -75,7 +75,7 @@ export function assistantContent(
 ): AssistantContent {
   let text = "";
   let refusal = "";
-  contentOf(content, where).forEach((part, index) => {
+  checkContent(content, where).forEach((part, index) => {
     const at = `${where}[${index}]`;
     if (part.type === "output_text" || part.type === "input_text") text += stringAt(part, "text", at);
     else if (part.type === "refusal") refusal += stringAt(part, "refusal", at);
@@ -97,7 +97,7 @@ export function quoted(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "none that is a string";
 }
 
-function partOf(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
+function convertPart(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   switch (part.type) {
     case "input_text":
       return textPart(stringAt(part, "text", where));

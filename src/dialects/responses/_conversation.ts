@@ -11,7 +11,14 @@ import { Queue } from "../../util/queue.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
 import { detailsIn, statesIn } from "./_carried.ts";
-import { type AssistantContent, assistantContent, inputParts, quoted, stringAt, textOf } from "./_content.ts";
+import {
+  type AssistantContent,
+  assistantContent,
+  inputParts,
+  quoted,
+  requireContentText,
+  stringAt,
+} from "./_content.ts";
 
 const itemKinds = "message, reasoning, image_generation_call, function_call or function_call_output";
 
@@ -23,8 +30,8 @@ const itemKinds = "message, reasoning, image_generation_call, function_call or f
  * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatMessagesOf(instructions: unknown, input: unknown, nativeOnly: ResponsesNativeOnly): ChatMessage[] {
-  const conversation = new Conversation(itemsOf(input, nativeOnly), nativeOnly);
+export function convertInput(instructions: unknown, input: unknown, nativeOnly: ResponsesNativeOnly): ChatMessage[] {
+  const conversation = new Conversation(checkItems(input, nativeOnly), nativeOnly);
   const messages = conversation.read();
   if (typeof instructions === "string" && instructions !== "") {
     return [{ role: "system", content: instructions }, ...messages];
@@ -32,7 +39,7 @@ export function chatMessagesOf(instructions: unknown, input: unknown, nativeOnly
   return messages;
 }
 
-function itemsOf(input: unknown, nativeOnly: ResponsesNativeOnly): readonly JsonObject[] {
+function checkItems(input: unknown, nativeOnly: ResponsesNativeOnly): readonly JsonObject[] {
   if (input === undefined || input === null) {
     if (nativeOnly.isStored) return [];
     throw missing("input");
@@ -97,7 +104,7 @@ class Conversation {
 
   #noteResult(item: JsonObject, index: number): void {
     if (item.type !== "function_call_output") return;
-    const result = resultOf(item, index, this.#beyond);
+    const result = readCallResult(item, index, this.#beyond);
     const waiting = this.#results.get(result.id) ?? new Queue();
     waiting.push(result);
     this.#results.set(result.id, waiting);
@@ -110,7 +117,7 @@ class Conversation {
       case "reasoning":
         return this.#addThoughts(item, where);
       case "function_call":
-        this.#open().calls.push(this.#callOf(item, where));
+        this.#open().calls.push(this.#toToolCall(item, where));
         return;
       case "image_generation_call":
         return this.#addImage(item, where);
@@ -138,7 +145,7 @@ class Conversation {
       case "developer":
         this.#endTurn();
         this.#addFiles([]);
-        this.#messages.push({ role: "system", content: textOf(content, at, this.#beyond) });
+        this.#messages.push({ role: "system", content: requireContentText(content, at, this.#beyond) });
         return;
       case "assistant": {
         const added = assistantContent(content, at, this.#beyond);
@@ -189,7 +196,7 @@ class Conversation {
     images.push({ type: "image_url", image_url, index: images.length, ...(state && { extra_content: state }) });
   }
 
-  #callOf(item: JsonObject, where: string): ToolCall {
+  #toToolCall(item: JsonObject, where: string): ToolCall {
     const id = stringAt(item, "call_id", where);
     const state = this.#states[id];
     return {
@@ -240,11 +247,11 @@ class Conversation {
   #addFiles(parts: readonly ContentPart[], isMessage = false): void {
     const all = [...this.#files, ...parts];
     this.#files = [];
-    if (all.length > 0 || isMessage) this.#messages.push({ role: "user", content: plainOf(all) });
+    if (all.length > 0 || isMessage) this.#messages.push({ role: "user", content: simplifyContent(all) });
   }
 }
 
-function resultOf(item: JsonObject, index: number, nativeOnly: ResponsesNativeOnly): Result {
+function readCallResult(item: JsonObject, index: number, nativeOnly: ResponsesNativeOnly): Result {
   const where = `input[${index}]`;
   const id = stringAt(item, "call_id", where);
   const parts = inputParts(item.output, `${where}.output`, nativeOnly);
@@ -266,7 +273,7 @@ function addUnmatched({ index, id }: Result, nativeOnly: ResponsesNativeOnly): v
 }
 
 /** A single text part is sent as a string: some APIs accept parts only together with images. */
-function plainOf(parts: ContentPart[]): string | ContentPart[] {
+function simplifyContent(parts: ContentPart[]): string | ContentPart[] {
   if (parts.length === 0) return "";
   return parts.length === 1 && parts[0]!.type === "text" ? parts[0]!.text! : parts;
 }

@@ -6,11 +6,11 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import type { DialectFault } from "../dialect.ts";
 
 /** Formats an error response. */
-export function errorBodyOf({ error }: DialectFault): JsonObject {
+export function formatResponsesError({ error }: DialectFault): JsonObject {
   return { error };
 }
 
 /** The error of a response that failed mid-stream: only a code and a message. */
-export function failureOf({ error: { code, type, message } }: DialectFault): JsonObject {
+export function formatFailure({ error: { code, type, message } }: DialectFault): JsonObject {
   return { code: code ?? type, message };
 }

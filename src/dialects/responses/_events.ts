@@ -4,7 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../contracts/openai.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
-import { failureOf } from "./_errors.ts";
+import { formatFailure } from "./_errors.ts";
 import { Output } from "./_output.ts";
 
 /**
@@ -13,7 +13,7 @@ import { Output } from "./_output.ts";
  * @param body The request.
  * @param completion The response; its first choice is used, since Responses supports one.
  */
-export function wholeResponseOf(body: JsonObject, completion: ChatCompletion): JsonObject {
+export function formatWholeResponse(body: JsonObject, completion: ChatCompletion): JsonObject {
   const output = new Output(body, () => {});
   output.start(completion);
   const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
@@ -47,7 +47,7 @@ export class ResponseEvents implements EventTranslator {
   }
 
   fail(fault: DialectFault): string {
-    this.#output.fail(failureOf(fault));
+    this.#output.fail(formatFailure(fault));
     return this.#take();
   }
 

@@ -20,7 +20,7 @@ const sampling: readonly string[] = ["temperature", "top_p"];
  * @param body The validated body.
  * @param nativeOnly What only native providers support.
  */
-export function nativeOf(body: JsonObject, { error, pinned }: ResponsesNativeOnly): Translation["native"] {
+export function createNativeResponses(body: JsonObject, { error, pinned }: ResponsesNativeOnly): Translation["native"] {
   const { input, reasoning } = body;
   const cleaned = Array.isArray(input) ? withoutOwn(input) : input;
   const own = cleaned === input ? {} : { input: cleaned };

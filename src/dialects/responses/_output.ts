@@ -17,7 +17,7 @@ import { appendAll } from "../../util/append_all.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
-import { type AnswerHead, nameOf, responseOf, statusOf, usageOf } from "./_answer.ts";
+import { type AnswerHead, formatResponse, formatResponseUsage, formatStatus, getUniquePart } from "./_answer.ts";
 import { contentFor, ownId } from "./_carried.ts";
 import { kinds, type TextKind } from "./_text_kinds.ts";
 
@@ -80,8 +80,8 @@ export class Output {
    * @param id Id of the response; derived from the chat id by default.
    */
   start(head: AnswerHead, id?: string): void {
-    this.#name = nameOf(head);
-    this.#response = { ...responseOf(this.#body, head), ...(id === undefined ? {} : { id }) };
+    this.#name = getUniquePart(head);
+    this.#response = { ...formatResponse(this.#body, head), ...(id === undefined ? {} : { id }) };
     this.#emit("response.created", { response: this.#response });
     this.#emit("response.in_progress", { response: this.#response });
   }
@@ -98,12 +98,12 @@ export class Output {
 
   /** Completes the response. */
   end(): JsonObject {
-    const end = statusOf({ reason: this.#reason, hasRefused: this.#hasRefused });
+    const end = formatStatus({ reason: this.#reason, hasRefused: this.#hasRefused });
     const status = end.status as string;
     this.#closeText(status);
     this.#carryDetails();
     for (const call of this.#calls.values()) this.#closeCall(call, status);
-    const response = { ...this.#response, ...end, output: this.#items, ...usageOf(this.#usage) };
+    const response = { ...this.#response, ...end, output: this.#items, ...formatResponseUsage(this.#usage) };
     this.#emit(`response.${status}`, { response });
     return response;
   }
@@ -113,7 +113,13 @@ export class Output {
     const open = [...this.#calls.values(), ...this.#text === undefined ? [] : [this.#text.item]];
     for (const { item } of open) item.status = "incomplete";
     this.#emit("response.failed", {
-      response: { ...this.#response, status: "failed", error, output: this.#items, ...usageOf(this.#usage) },
+      response: {
+        ...this.#response,
+        status: "failed",
+        error,
+        output: this.#items,
+        ...formatResponseUsage(this.#usage),
+      },
     });
   }
 
@@ -137,10 +143,10 @@ export class Output {
     const { part, item, index } = this.#text!;
     part[kind.member] = (part[kind.member] as string) + text;
     if (kind === kinds.text) this.#length += text.length;
-    const scores = logprobs.map(scoreOf);
+    const scores = logprobs.map(formatScore);
     if (kind === kinds.text) appendAll(part.logprobs as JsonObject[], scores);
     this.#emit(`${kind.event}.delta`, {
-      ...locationOf(item),
+      ...formatLocation(item),
       [kind.indexName]: index,
       delta: text,
       ...(kind === kinds.text ? { logprobs: scores } : {}),
@@ -156,7 +162,7 @@ export class Output {
       const all = part.annotations as JsonObject[];
       const [start_index, end_index] = [start, end].map((position) => Math.max(0, position - from));
       const annotation = { type: "url_citation", start_index, end_index, title, url };
-      const location = { ...locationOf(item), content_index: index, annotation_index: all.length };
+      const location = { ...formatLocation(item), content_index: index, annotation_index: all.length };
       all.push(annotation);
       this.#emit("response.output_text.annotation.added", { ...location, annotation });
     }
@@ -174,7 +180,7 @@ export class Output {
     if (isObject(state)) this.#carry(contentFor(state, id));
     const image = this.#addItem({ id, type: "image_generation_call", status: "in_progress", result: null });
     Object.assign(image.item, { result, output_format: type.replace("image/", "") });
-    this.#emit("response.image_generation_call.completed", locationOf(image));
+    this.#emit("response.image_generation_call.completed", formatLocation(image));
     this.#closeItem(image, "completed");
   }
 
@@ -191,18 +197,18 @@ export class Output {
           : { id, type: "reasoning", status: "in_progress", summary: [], encrypted_content: null },
       );
     }
-    const parts = partsOf(item!, kind);
+    const parts = listItemParts(item!, kind);
     const part: JsonObject = { type: kind.type, [kind.member]: "", ...kind.more() };
     const index = parts.length;
     parts.push(part);
     this.#text = { item: item!, index, part, kind, start: this.#length };
     if (kind === kinds.text) this.#cited = this.#text;
-    this.#emit(`${kind.partEvent}.added`, { ...locationOf(item!), [kind.indexName]: index, part });
+    this.#emit(`${kind.partEvent}.added`, { ...formatLocation(item!), [kind.indexName]: index, part });
   }
 
   #closePart(): void {
     const { item, index, part, kind } = this.#text!;
-    const location = { ...locationOf(item), [kind.indexName]: index };
+    const location = { ...formatLocation(item), [kind.indexName]: index };
     const { logprobs } = part;
     const done = { [kind.member]: part[kind.member], ...(logprobs === undefined ? {} : { logprobs }) };
     this.#emit(`${kind.event}.done`, { ...location, ...done });
@@ -222,7 +228,7 @@ export class Output {
     const text = fn?.arguments ?? "";
     if (text === "") return;
     open.item.arguments = (open.item.arguments as string) + text;
-    this.#emit("response.function_call_arguments.delta", { ...locationOf(open), delta: text });
+    this.#emit("response.function_call_arguments.delta", { ...formatLocation(open), delta: text });
   }
 
   #openCall(number: number, { id, name, state }: { id?: string; name?: string; state?: JsonObject }): OpenItem {
@@ -248,7 +254,7 @@ export class Output {
 
   #closeCall(open: OpenItem, status: string): void {
     const { arguments: text, name } = open.item;
-    this.#emit("response.function_call_arguments.done", { ...locationOf(open), name, arguments: text });
+    this.#emit("response.function_call_arguments.done", { ...formatLocation(open), name, arguments: text });
     this.#closeItem(open, status);
   }
 
@@ -269,16 +275,16 @@ export class Output {
   }
 }
 
-function locationOf({ index, item }: OpenItem): JsonObject {
+function formatLocation({ index, item }: OpenItem): JsonObject {
   return { item_id: item.id, output_index: index };
 }
 
-function partsOf({ item }: OpenItem, { itemType }: TextKind): JsonObject[] {
+function listItemParts({ item }: OpenItem, { itemType }: TextKind): JsonObject[] {
   return (itemType === "message" ? item.content : item.summary) as JsonObject[];
 }
 
 /** Chat may omit the bytes. */
-function scoreOf({ token, logprob, bytes, top_logprobs: top }: JsonObject): JsonObject {
+function formatScore({ token, logprob, bytes, top_logprobs: top }: JsonObject): JsonObject {
   const others = Array.isArray(top)
     ? top.map(({ token, logprob, bytes }) => ({ token, logprob, bytes: bytes ?? [] }))
     : [];

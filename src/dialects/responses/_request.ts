@@ -6,9 +6,9 @@ import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.t
 import { bodyChecker, checkOptional, isWhole, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { ResponsesNativeOnly } from "./_native_only.ts";
-import { chatMessagesOf } from "./_conversation.ts";
+import { convertInput } from "./_conversation.ts";
 import { quoted, stringAt } from "./_content.ts";
-import { toolingOf } from "./_tools.ts";
+import { convertResponsesTools } from "./_tools.ts";
 
 /** Members that chat supports, that have no effect on other models, or that {@linkcode ResponsesNativeOnly} collects. */
 const ownMembers: readonly string[] = [
@@ -40,7 +40,7 @@ interface ChatForm {
  * @param value The parsed body, unvalidated.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function chatRequestOf(value: unknown): ChatForm {
+export function convertResponsesRequest(value: unknown): ChatForm {
   const body = checkMembers(value);
   checkPlain(body);
   const nativeOnly = new ResponsesNativeOnly();
@@ -50,12 +50,12 @@ export function chatRequestOf(value: unknown): ChatForm {
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p };
   const chat = withoutEmpty({
     ...plain,
-    messages: chatMessagesOf(body.instructions, body.input, nativeOnly),
-    ...toolingOf(body, nativeOnly),
-    ...outputOf(body, nativeOnly),
+    messages: convertInput(body.instructions, body.input, nativeOnly),
+    ...convertResponsesTools(body, nativeOnly),
+    ...convertOutput(body, nativeOnly),
     user: isName(user) && user.length <= maxUserChars ? user : undefined,
   }) as unknown as ChatCompletionRequest;
-  return { chat, session, dropped: droppedOf(body), nativeOnly };
+  return { chat, session, dropped: listDropped(body), nativeOnly };
 }
 
 function checkPlain(body: JsonObject): void {
@@ -113,7 +113,7 @@ function isName(value: unknown): value is string {
 }
 
 /** Reasoning effort and response format. */
-function outputOf(
+function convertOutput(
   { reasoning, text, include, top_logprobs: top }: JsonObject,
   nativeOnly: ResponsesNativeOnly,
 ): Partial<ChatCompletionRequest> {
@@ -126,12 +126,12 @@ function outputOf(
     Array.isArray(include) && include.includes("message.output_text.logprobs");
   return {
     reasoning_effort: effort as string | undefined,
-    response_format: format === undefined || format === null ? undefined : formatOf(format, nativeOnly),
+    response_format: format === undefined || format === null ? undefined : convertTextFormat(format, nativeOnly),
     ...(isScored ? { logprobs: true, top_logprobs: top ?? undefined } : {}),
   };
 }
 
-function formatOf(format: unknown, nativeOnly: ResponsesNativeOnly): ChatCompletionRequest["response_format"] {
+function convertTextFormat(format: unknown, nativeOnly: ResponsesNativeOnly): ChatCompletionRequest["response_format"] {
   if (!isObject(format)) throw wrongType("text.format", "an object", format);
   const { type, schema, strict, description } = format;
   if (type === "text") return undefined;
@@ -148,7 +148,7 @@ function formatOf(format: unknown, nativeOnly: ResponsesNativeOnly): ChatComplet
   return { type, json_schema: withoutEmpty({ name, description, schema, strict }) };
 }
 
-function droppedOf(body: JsonObject): string[] {
+function listDropped(body: JsonObject): string[] {
   const names = Object.keys(body).filter((name) => !translated.has(name) && body[name] !== null);
   const { verbosity } = isObject(body.text) ? body.text : {};
   return verbosity === undefined || verbosity === null ? names : [...names, "text.verbosity"];

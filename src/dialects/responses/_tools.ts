@@ -18,15 +18,15 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
  * @param nativeOnly Collects hosted tools.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function toolingOf(
+export function convertResponsesTools(
   { tools, tool_choice, parallel_tool_calls: parallel }: JsonObject,
   nativeOnly: ResponsesNativeOnly,
 ): Tooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   checkCount(tools, "tools", maxTools);
-  const functions = tools.flatMap((tool, index) => toolOf(tool, `tools[${index}]`, nativeOnly));
-  const { allowed, choice } = choiceOf(tool_choice, nativeOnly);
+  const functions = tools.flatMap((tool, index) => convertResponsesTool(tool, `tools[${index}]`, nativeOnly));
+  const { allowed, choice } = convertResponsesChoice(tool_choice, nativeOnly);
   const allowedTools = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
   if (allowedTools.length === 0) return {};
   return {
@@ -36,7 +36,7 @@ export function toolingOf(
   };
 }
 
-function toolOf(tool: unknown, where: string, nativeOnly: ResponsesNativeOnly): Tool[] {
+function convertResponsesTool(tool: unknown, where: string, nativeOnly: ResponsesNativeOnly): Tool[] {
   if (!isObject(tool)) throw wrongType(where, "an object", tool);
   const { type, description, parameters, strict } = tool;
   if (type !== "function") {
@@ -66,7 +66,7 @@ interface Choice {
   readonly allowed?: ReadonlySet<unknown>;
 }
 
-function choiceOf(choice: unknown, nativeOnly: ResponsesNativeOnly): Choice {
+function convertResponsesChoice(choice: unknown, nativeOnly: ResponsesNativeOnly): Choice {
   if (choice === undefined || choice === null) return {};
   if (choice === "none" || choice === "auto" || choice === "required") return { choice };
   if (typeof choice === "string") {

@@ -6,9 +6,9 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { Dialect } from "../dialect.ts";
-import { ResponseEvents, wholeResponseOf } from "./_events.ts";
-import { nativeOf } from "./_native.ts";
-import { chatRequestOf } from "./_request.ts";
+import { formatWholeResponse, ResponseEvents } from "./_events.ts";
+import { createNativeResponses } from "./_native.ts";
+import { convertResponsesRequest } from "./_request.ts";
 import { responsesWords } from "./words.ts";
 
 /** The Responses dialect: input and output consist of items. */
@@ -16,14 +16,14 @@ export const responses: Dialect = {
   ...responsesWords,
   name: "responses",
   translate(value) {
-    const { chat, session, dropped, nativeOnly } = chatRequestOf(value);
+    const { chat, session, dropped, nativeOnly } = convertResponsesRequest(value);
     const body = value as JsonObject;
     return {
       chat,
       session,
       dropped,
-      native: nativeOf(body, nativeOnly),
-      whole: (completion) => wholeResponseOf(body, completion),
+      native: createNativeResponses(body, nativeOnly),
+      whole: (completion) => formatWholeResponse(body, completion),
       events: () => new ResponseEvents(body),
     };
   },

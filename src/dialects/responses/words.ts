@@ -3,7 +3,7 @@
  * @module
  */
 import type { DialectWords } from "../dialect.ts";
-import { errorBodyOf } from "./_errors.ts";
+import { formatResponsesError } from "./_errors.ts";
 
 /** OpenAI's newer words. */
-export const responsesWords: DialectWords = { errorBody: errorBodyOf };
+export const responsesWords: DialectWords = { errorBody: formatResponsesError };

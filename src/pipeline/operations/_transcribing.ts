@@ -7,7 +7,7 @@ import type { AudioRequest, AudioResponse, Transcription, TranscriptionFields } 
 import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
 import { UpstreamError } from "../../errors.ts";
 import { audioSeconds } from "../../util/audio_duration.ts";
-import { transcriptTypeOf } from "../../util/audio_format.ts";
+import { findTranscriptType } from "../../util/audio_format.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
@@ -131,7 +131,7 @@ function readAudio(
     ...(duration === undefined ? {} : { duration }),
     ...(usage === undefined ? {} : { usage: usage as Transcription["usage"] }),
   };
-  const type = transcriptTypeOf(format);
+  const type = findTranscriptType(format);
   return type === undefined ? { body } : { body, content: { type, bytes: encoder.encode(text) } };
 }
 

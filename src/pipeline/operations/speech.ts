@@ -8,7 +8,7 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
 import { UpstreamError } from "../../errors.ts";
 import type { Member, ModelEntry } from "../../registry/registry.ts";
-import { soundTypeOf } from "../../util/audio_format.ts";
+import { getSoundType } from "../../util/audio_format.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../check_body.ts";
@@ -164,7 +164,7 @@ function readAudio(
   }
   return {
     body: { ...(usage === undefined ? {} : { usage }), ...(duration === undefined ? {} : { duration }) },
-    content: { type: soundTypeOf(format), bytes: audio },
+    content: { type: getSoundType(format), bytes: audio },
   };
 }
 
