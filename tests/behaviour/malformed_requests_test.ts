@@ -48,12 +48,13 @@ describe("A malformed request", () => {
             if (left.length % atOnce === 0) others.push((await send({ bytes: other })).status);
           }
         };
-        await Promise.all(Array.from({ length: atOnce }, work));
+        await Promise.all(Array.from({ length: atOnce }, work)).finally(async () => {
+          await server.stop(0);
+          await mesh.close();
+        });
         const passed = requests.filter(({ status }) => own(status) === 200).length;
         assertEquals([others.length > 0, others.filter((status) => status !== 200)], [true, []]);
         assertEquals(upstream.requests.length, others.length + passed, "nothing malformed reaches a provider");
-        await server.stop(0);
-        await mesh.close();
       });
     }
   }
