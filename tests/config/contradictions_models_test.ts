@@ -146,8 +146,8 @@ function crowd(modelCount: number, poolCount: number): Record<string, unknown> {
 
 Deno.test("what is said of many models in many pools takes a time in proportion to their number", async () => {
   assertEquals(warningsOf(crowd(1000, 100)), []);
-  await assertLinear("models", 2000, (count) => warningsOf(crowd(count, 10)));
-  await assertLinear("pools", 100, (count) => warningsOf(crowd(60, count)));
+  await assertLinear("models", 500, (count) => warningsOf(crowd(count, 10)));
+  await assertLinear("pools", 40, (count) => warningsOf(crowd(60, count)));
 });
 
 /** Pools that no model can be in, and endpoints that nothing serves. */

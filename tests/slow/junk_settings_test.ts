@@ -2,8 +2,8 @@ import { assert, AssertionError } from "@std/assert";
 import { schema } from "../../src/config/schema/schema.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { junk, placesOf } from "./_junk_places.ts";
-import { known } from "./_known.ts";
+import { junk, placesOf } from "../config/_junk_places.ts";
+import { known } from "../config/_known.ts";
 
 Deno.test("validate() answers whatever stands anywhere with settings or a ConfigError", () => {
   let accepted = 0;
