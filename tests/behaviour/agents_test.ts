@@ -30,7 +30,7 @@ async function withVendor(
   test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
   await using upstream = await startUpstream(playVendor(vendor, play));
-  await using proxy = await startTestProxy({ upstreams: {}, config: vendorConfig(vendor, upstream.url) });
+  await using proxy = await startTestProxy({ upstreams: {}, config: vendorConfig({ vendor, url: upstream.url }) });
   await test(proxy, upstream);
 }
 

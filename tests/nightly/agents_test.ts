@@ -12,37 +12,68 @@ import { spawnCommand } from "../support/_cli.ts";
 import type { Reply } from "../support/_dialects.ts";
 import { makeFolder } from "../support/_library.ts";
 import { type Play, readTurn, type Turn } from "../support/_tool_loop.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { type Script, startUpstream, status } from "../support/upstream.ts";
+
+/** Each of them fails midway once, and the next one goes on. */
+const changing = ["gpt-4o of OpenAI", "Claude Haiku 4.5", "a Gemini 3", "a model of Mistral"];
 
 const prompt = "Read a.txt and b.txt, and write both words into out.txt.";
 
-/** What an agent did over a model. */
+/** What an agent did. */
 interface Done {
   /** Its output, and that of the proxy. */
   readonly log: string;
   readonly end: AgentEnd;
   /** Content of the file that it was asked to write. */
   readonly words: string;
-  /** Requests with tools, as the model received them. */
-  readonly turns: readonly Turn[];
+  /** Requests with tools, as each provider received them. */
+  readonly turns: readonly (readonly Turn[])[];
 }
 
-/** Lets an agent work in a folder of its own. */
-async function work(agent: Agent, vendor: Vendor, play: (folder: string) => Play = agent.play): Promise<Done> {
+/** A model of the pool. */
+interface Member {
+  readonly vendor: Vendor;
+  readonly play?: Play;
+  /** Number of results with which a request finds the provider out of service. */
+  readonly failsAt?: number;
+}
+
+function toScript({ vendor, failsAt }: Member, play: Play): Script {
+  const script = playVendor(vendor, play);
+  return (request) =>
+    failsAt !== undefined && readTurn(vendor.dialect, request).results.length === failsAt
+      ? status(503)
+      : script(request);
+}
+
+/** Lets an agent work in a folder of its own, over a pool. */
+async function work(agent: Agent, ...members: readonly Member[]): Promise<Done> {
   await using folder = await makeFolder();
   for (const [name, text] of Object.entries(sources)) await folder.write(name, text);
-  await using upstream = await startUpstream(playVendor(vendor, play(folder.path)));
+  const scripts = members.map((member) => toScript(member, member.play ?? agent.play(folder.path)));
+  const upstreams = await Promise.all(scripts.map((script) => startUpstream(script)));
+  await using _ = { [Symbol.asyncDispose]: async () => void await Promise.all(upstreams.map((one) => one.close())) };
   await using home = await makeFolder();
-  const path = await home.write("mesh.json", JSON.stringify(vendorConfig(vendor, upstream.url)));
+  const config = vendorConfig(...members.map(({ vendor }, index) => ({ vendor, url: upstreams[index]!.url })));
+  const path = await home.write("mesh.json", JSON.stringify(config));
   await using proxy = spawnCommand(["proxy", "--config", path, "--port", "0"]);
   const url = await proxy.url();
   const end = await installed!.run(agent, folder.path, { url, model: "chat", prompt });
   const words = await readFile(join(folder.path, "out.txt"), "utf8").catch(() => "nothing");
-  const asked = upstream.requests.filter(({ method }) => method === "POST").map((request) =>
-    readTurn(vendor.dialect, request)
+  const turns = upstreams.map(({ requests }, index) =>
+    requests.filter(({ method }) => method === "POST").map((request) =>
+      readTurn(members[index]!.vendor.dialect, request)
+    )
+      .filter(({ tools }) => tools.length > 1)
   );
-  const turns = asked.filter(({ tools }) => tools.length > 1);
   return { log: [end.out, end.err, proxy.err].join("\n"), end, words, turns };
+}
+
+/** Asserts that an agent has done its task, with these numbers of results at each provider. */
+function assertDone({ end: { code, out, outbound }, words, turns, log }: Done, results: number[][]): void {
+  assertEquals({ code, words, outbound }, { code: 0, words: written, outbound: [] }, log);
+  assertStringIncludes(out, conclusion);
+  assertEquals(turns.map((all) => all.map(({ results }) => results.length)), results);
 }
 
 const installed = await installAgents();
@@ -54,11 +85,13 @@ if (installed === undefined) {
 
     for (const agent of agents) {
       for (const [name, vendor] of Object.entries(vendors)) {
-        it(`${agent.name} works over ${name}`, async () => {
-          const { end: { code, out, outbound }, words, turns, log } = await work(agent, vendor);
-          assertEquals({ code, words, outbound }, { code: 0, words: written, outbound: [] }, log);
-          assertStringIncludes(out, conclusion);
-          assertEquals(turns.map(({ results }) => results.length), [0, 2, 3]);
+        it(`${agent.name} works over ${name}`, async () => assertDone(await work(agent, { vendor }), [[0, 2, 3]]));
+      }
+      for (const [index, name] of changing.entries()) {
+        const other = changing[(index + 1) % changing.length]!;
+        it(`${agent.name} goes on over ${other} when ${name} fails midway`, async () => {
+          const members = [{ vendor: vendors[name]!, failsAt: 2 }, { vendor: vendors[other]! }];
+          assertDone(await work(agent, ...members), [[0, 2, 3], [2]]);
         });
       }
     }
@@ -66,14 +99,14 @@ if (installed === undefined) {
     for (const name of ["gpt-4o of OpenAI", "Claude Haiku 4.5", "Gemini 2.5 Flash"]) {
       it(`Claude Code goes on after a search for tools over ${name}`, async () => {
         const search = { id: "toolu_a", name: "ToolSearch", input: { query: "select:WebFetch", max_results: 1 } };
-        const play = () => ({ tools, results }: Turn): Reply =>
+        const play = ({ tools, results }: Turn): Reply =>
           results.length === 0 && tools.includes("ToolSearch")
             ? { id: "turn_1", calls: [search] }
             : { pieces: [conclusion] };
-        const { end: { code, out }, turns, log } = await work(agents[0]!, vendors[name]!, play);
+        const { end: { code, out }, turns, log } = await work(agents[0]!, { vendor: vendors[name]!, play });
         assertEquals([code, out.includes(conclusion)], [0, true], log);
         // where the model does not support references to tools, Claude Code describes all of its tools instead
-        assertEquals(turns.at(-1)!.tools.includes("WebFetch"), true);
+        assertEquals(turns[0]!.at(-1)!.tools.includes("WebFetch"), true);
       });
     }
   });

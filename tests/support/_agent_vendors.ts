@@ -29,7 +29,7 @@ import {
   type Rejection,
 } from "./_strict_vendors.ts";
 import { type Play, playTools, readResponsesTurn, type Turn } from "./_tool_loop.ts";
-import type { Behaviour, ReceivedRequest, Script } from "./upstream.ts";
+import type { Behaviour, ReceivedRequest } from "./upstream.ts";
 
 /** A model, and what its vendor rejects beside malformed conversations. */
 export interface Vendor {
@@ -70,7 +70,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
  * A provider that rejects what the vendor rejects, and otherwise lets a model reply. OpenAI's get requests of the Responses
  * API as they came.
  */
-export function playVendor(vendor: Vendor, reply: Play): Script {
+export function playVendor(vendor: Vendor, reply: Play): (request: ReceivedRequest) => Behaviour {
   const { dialect, rejections = [], usage } = vendor;
   const play = (turn: Turn) => ({ ...reply(turn), ...(usage === undefined ? {} : { usage }) });
   const strict = strictly(dialect, playTools(dialect, play));
@@ -98,12 +98,25 @@ function findBrokenRule(
   return fault === undefined ? undefined : rejectionOf(strict, fault);
 }
 
-/** A configuration with the pool `chat` of a vendor's model, at an address. */
-export function vendorConfig({ connector, model }: Vendor, url: string): Json {
+/** A vendor's model at an address. */
+export interface PlacedVendor {
+  readonly vendor: Vendor;
+  readonly url: string;
+}
+
+/** A configuration with the pool `chat` of vendors' models, in order of priority. */
+export function vendorConfig(...members: readonly PlacedVendor[]): Json {
+  const names = members.map((_, index) => `model-${index + 1}`);
+  const byName = (toValue: (member: PlacedVendor, name: string) => Json) =>
+    Object.fromEntries(members.map((member, index) => [names[index]!, toValue(member, names[index]!)]));
   return {
-    providers: { vendor: { connector, base_url: url, api_key: "key-of-the-vendor-0123456789" } },
-    models: { only: { provider: "vendor", model, capabilities: ["chat-completion"] } },
-    pools: { chat: { models: ["only"], retry: { max_attempts: 0 } } },
+    providers: byName(({ vendor: { connector }, url }, name) => ({
+      connector,
+      base_url: url,
+      api_key: `key-of-${name}-0123456789`,
+    })),
+    models: byName(({ vendor: { model } }, provider) => ({ provider, model, capabilities: ["chat-completion"] })),
+    pools: { chat: { models: names, strategy: "priority", model_priority: names, retry: { max_attempts: 0 } } },
     aliases: { "claude-haiku-4-5-20251001": "chat" },
   };
 }
