@@ -115,6 +115,21 @@ const alive: Readonly<Record<string, readonly [string, string, string]>> = {
   ],
 };
 
+/** Posts a request whose provider waits at a gate; its stream begins by a heartbeat, ten seconds later. */
+async function openLate(
+  { post, clock }: Pick<Awaited<ReturnType<typeof open>>, "post" | "clock">,
+  dialect: Dialect,
+  reached: Promise<unknown>,
+) {
+  const asked = post(dialect);
+  await happens("the provider is asked", reached);
+  await clock.advance(10_000);
+  const response = await happens("the stream begins", asked);
+  const body = readerOf(response);
+  assertEquals(await body.next(), dialect.heartbeat);
+  return { response, body };
+}
+
 const after = (gate: Gate, behaviour: Behaviour): Behaviour => ({
   async play(exchange) {
     await gate.pass();
@@ -129,15 +144,10 @@ describe("A stream without content after ten seconds", () => {
     it(`begins with a heartbeat, has one every 15 s, and then its content: ${name}`, async () => {
       const gate = new Gate();
       await using scene = await open({ a: stream({ pieces: ["Hello"], gate }) });
-      const asked = scene.post(dialect);
-      await happens("the provider is asked", gate.reached(calls));
-      await scene.clock.advance(10_000);
-      const response = await happens("the stream begins", asked);
+      const { response, body } = await openLate(scene, dialect, gate.reached(calls));
       assertEquals([response.status, response.headers.get("x-mesh-model")], [200, null]);
       assertEquals(response.headers.get("cache-control"), "no-cache");
       assertEquals(response.headers.get("x-accel-buffering"), "no");
-      const body = readerOf(response);
-      assertEquals(await body.next(), dialect.heartbeat);
       const next = body.next();
       await scene.clock.advance(15_000);
       assertEquals(await happens("the second heartbeat", next), dialect.heartbeat);
@@ -149,11 +159,7 @@ describe("A stream without content after ten seconds", () => {
       const gate = new Gate();
       const upstreams = { a: after(gate, status(500)), b: stream({ pieces: ["Hello"] }) };
       await using scene = await open(upstreams, { pool: { retry: { max_attempts: 0 } } });
-      const asked = scene.post(dialect);
-      await happens("the provider is asked", gate.reached(calls));
-      await scene.clock.advance(10_000);
-      const body = readerOf(await happens("the stream begins", asked));
-      assertEquals(await body.next(), dialect.heartbeat);
+      const { body } = await openLate(scene, dialect, gate.reached(calls));
       gate.openAll();
       const rest = await body.rest();
       assert(/Hello/.test(rest) && !/"error":\{/.test(rest), rest);
@@ -162,11 +168,7 @@ describe("A stream without content after ten seconds", () => {
     it(`ends with an event when all fails: ${name}`, async () => {
       const gate = new Gate();
       await using scene = await open({ a: after(gate, status(500)) }, { pool: { retry: { max_attempts: 0 } } });
-      const asked = scene.post(dialect);
-      await happens("the provider is asked", gate.reached(calls));
-      await scene.clock.advance(10_000);
-      const body = readerOf(await happens("the stream begins", asked));
-      assertEquals(await body.next(), dialect.heartbeat);
+      const { body } = await openLate(scene, dialect, gate.reached(calls));
       gate.openAll();
       const rest = await body.rest();
       assertMatch(rest, dialect.error);
@@ -176,11 +178,7 @@ describe("A stream without content after ten seconds", () => {
     it(`stops its call when the client leaves: ${name}`, async () => {
       const gate = new Gate();
       await using scene = await open({ a: stream({ gate }) });
-      const asked = scene.post(dialect);
-      await happens("the provider is asked", gate.reached(calls));
-      await scene.clock.advance(10_000);
-      const body = readerOf(await happens("the stream begins", asked));
-      await body.next();
+      const { body } = await openLate(scene, dialect, gate.reached(calls));
       await body.cancel();
       await until(() => scene.upstreams[0]!.open === 0, "the call of the provider is closed");
       assertEquals(scene.proxy.mesh.poolStatus().chat!.active, 1);

@@ -10,6 +10,7 @@ import { describe, it } from "@std/testing/bdd";
 import { NetworkError } from "../../src/errors.ts";
 import { sendByConnection } from "../../src/runtime/deno.ts";
 import { send as sendByNodeSockets } from "../../src/runtime/node.ts";
+import { seededRandom } from "../../src/runtime/test.ts";
 import { onDeno } from "../support/_programs.ts";
 
 const answers = Number(process.env.MODELMESH_TEST_ANSWERS ?? 8_000);
@@ -20,22 +21,11 @@ const decoder = new TextDecoder("latin1");
 /** What `node:http` refuses although it changes nothing about where an answer ends. */
 const stricterInNode = /;(?!a=b\r\n)|Content-Length: 3\r\n/;
 
-/** Numbers from 0 to 1, the same for the same seed (Mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = state + 0x6d2b79f5 | 0;
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296;
-  };
-}
-
 /** A response of a seed, which half of the time has been damaged at a few places. */
 function answerOf(
   seed: number,
 ): { readonly said: string; readonly status: number; readonly text: string; readonly isWhole: boolean } {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)]!;
   const text = Array.from({ length: Math.floor(random() ** 3 * 9_000) }, () => pick([..."abc\r\n \xff0"])).join("");
   const status = pick([200, 200, 200, 201, 400, 429, 500, 503]);
@@ -152,7 +142,7 @@ describe("The HTTP/1.1 client", sanitizers, () => {
       const [, seed, spare] = path.split("/").map(Number);
       const { said, isWhole } = answerOf(seed!);
       const bytes = Uint8Array.from(said.slice(0, said.length - spare!), (char) => char.charCodeAt(0));
-      const middle = Math.floor(bytes.length * randomOf(bytes.length)());
+      const middle = Math.floor(bytes.length * seededRandom(bytes.length)());
       socket.write(bytes.subarray(0, middle));
       setImmediate(() => isWhole ? socket.write(bytes.subarray(middle)) : socket.end(bytes.subarray(middle)));
     });
@@ -206,7 +196,7 @@ const ways: readonly ((id: string, socket: Socket) => void)[] = [
 
 describe("The HTTP/1.1 client, request after request", sanitizers, () => {
   it(`lets no byte of one answer reach another of ${requests} requests, with aborts, stalls and unasked bytes`, async () => {
-    const random = randomOf(1);
+    const random = seededRandom(1);
     const { url, close } = await serve((path, socket) => ways[Number(path.split("/")[1])]!(path, socket));
     const counts = { answered: 0, failed: 0, aborted: 0 };
     await each(requests, async (number) => {

@@ -14,6 +14,7 @@ import { listen } from "../../proxy.ts";
 import type { PlainRequest, PlainResponse, RequestHandler } from "../../src/contracts/shell.ts";
 import type { Exchange } from "../../src/runtime/http1/exchange.ts";
 import { Http1Server } from "../../src/runtime/http1/server.ts";
+import { seededRandom } from "../../src/runtime/test.ts";
 import { happens } from "../support/patience.ts";
 import { bytesOf, latin1, ScriptedSocket, settled } from "../runtime/_scripted_socket.ts";
 
@@ -31,23 +32,12 @@ const atOnce = 32;
  */
 const stricterInNode = /;(?!a=b\r\n)|\r\n0+(;a=b)?\r\n([^\r\n]+\r\n)*(content-length|transfer-encoding)/i;
 
-/** Numbers from 0 to 1, the same for the same seed (Mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = state + 0x6d2b79f5 | 0;
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296;
-  };
-}
-
 /** Random choices of a seed. */
 class Choices {
   readonly random: () => number;
 
   constructor(seed: number) {
-    this.random = randomOf(seed);
+    this.random = seededRandom(seed);
   }
 
   below(count: number): number {
