@@ -33,7 +33,7 @@ import { knownConnectors } from "./src/config/settings/known.ts";
 import { loadConfig } from "./src/config/load/load_config.ts";
 import { checkDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import { storedDocument } from "./src/config/load/save.ts";
-import { getEngine } from "./src/engine/engine_of.ts";
+import { getEngine } from "./src/engine/get_engine.ts";
 import type { CapabilityName } from "./src/contracts/names.ts";
 import type { Storage } from "./src/contracts/storage.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";

@@ -40,7 +40,7 @@ export type { Rerank } from "./client/rerank.ts";
 export type { Responses } from "./client/responses.ts";
 export type { ResponseStream } from "./client/response_stream.ts";
 export type { Search } from "./client/search.ts";
-export type { FileInput } from "./client/files_of.ts";
+export type { FileInput } from "./client/read_files.ts";
 export type * from "./client/objects.ts";
 export type { Speech } from "./client/speech.ts";
 export type {

@@ -17,7 +17,7 @@ import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 
 const content = "lorem ipsum dolor sit amet ".repeat(10);
 const messages = [{ role: "system", content }, { role: "user", content: "Say hi" }];

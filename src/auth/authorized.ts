@@ -11,7 +11,7 @@ import type { Redactor } from "../observe/redact.ts";
 import { TokenCache } from "../util/token_cache.ts";
 import { AuthorizedProvider } from "./authorized_provider.ts";
 import { createGrant, type Grant } from "./grants.ts";
-import { collectSecrets } from "./secrets_of.ts";
+import { collectSecrets } from "./collect_secrets.ts";
 
 export interface TokenParts {
   /** The provider's entry id. */

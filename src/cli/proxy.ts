@@ -20,7 +20,7 @@ import {
 import { type Demo, startDemo } from "./demo.ts";
 import type { SupervisedWorker } from "./supervised_worker.ts";
 import type { Greeting } from "./worker_messages.ts";
-import { getEngine } from "../engine/engine_of.ts";
+import { getEngine } from "../engine/get_engine.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
 
 /** Maximum number of worker processes. */

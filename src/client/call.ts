@@ -15,7 +15,7 @@ import { readTraceContext, requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { CallContext, OpenCall } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import { collectRoutingConstraints } from "./routing_constraints_of.ts";
+import { collectRoutingConstraints } from "./collect_routing_constraints.ts";
 
 /** A call: its operation, its request, and how its result is built. */
 interface Call<Body extends RequestBody, Response, Result> {

@@ -21,7 +21,7 @@ import { describe, type Description } from "./describe.ts";
 import type { Documents } from "./documents.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { ExplainOptions } from "./explain.ts";
-import type { FileInput } from "./files_of.ts";
+import type { FileInput } from "./read_files.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import type { Batches, BatchSubmission, Files, FineTuningJobs, UploadFields } from "./objects.ts";
 import type { Moderations } from "./moderations.ts";

@@ -7,7 +7,7 @@ import type { DocumentRequest, DocumentResponse } from "../contracts/openai.ts";
 import { documents } from "../pipeline/operations/documents.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
-import { readFiles } from "./files_of.ts";
+import { readFiles } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
 
 /** A request to parse a document, given by `url` or as a file. */

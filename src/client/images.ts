@@ -8,7 +8,7 @@ import { image } from "../pipeline/operations/image.ts";
 import { imageEdit } from "../pipeline/operations/image_edit.ts";
 import { callWhole } from "./call_whole.ts";
 import type { CallContext } from "./call_context.ts";
-import { readFiles } from "./files_of.ts";
+import { readFiles } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
 
 /** Generates and edits images. */

@@ -5,7 +5,7 @@
 import { persistenceOnDemand } from "../background/persistence_on_demand.ts";
 import { type ConfigSource, readSource, type SourcedDocument } from "../config/load/config_source.ts";
 import { Engine } from "../engine/engine.ts";
-import { getEngine } from "../engine/engine_of.ts";
+import { getEngine } from "../engine/get_engine.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { ClientMesh } from "./client_mesh.ts";
 import { configureWith } from "./configure.ts";

@@ -15,7 +15,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import { readableFrom } from "../util/readable_from.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import type { CallContext } from "./call_context.ts";
-import { type FileInput, toFileStream } from "./files_of.ts";
+import { type FileInput, toFileStream } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
 
 /** The fields of a file upload. */

@@ -9,7 +9,7 @@ import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { transcription } from "../pipeline/operations/transcription.ts";
 import { call, requireWhole } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
-import { type FileInput, readFiles } from "./files_of.ts";
+import { type FileInput, readFiles } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
 
 /** A request for a transcription or a translation of audio. */

@@ -5,11 +5,11 @@
 import { builtInProxy } from "../config/settings/defaults.ts";
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
-import { getEngine } from "../engine/engine_of.ts";
+import { getEngine } from "../engine/get_engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
 import { requestIdFrom } from "../util/request_id.ts";
 import { readPath } from "../util/request_path.ts";
-import { toResponse } from "../util/response_of.ts";
+import { toResponse } from "../util/to_response.ts";
 import { requireToken } from "./authenticator.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";

@@ -25,7 +25,7 @@ export function buildRegistry(parts: BuildParts): Registry {
   const { settings, state } = parts;
   const tree = new CapabilityTree(settings.capabilities);
   const instances = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) =>
-    instanceOf(entry, parts)
+    createInstance(entry, parts)
   );
   const makeStrategy = (routing: RoutingSettings) => createPoolStrategy(routing, parts);
   const registry = new Registry({ settings, tree, state, makeStrategy }, instances);
@@ -43,7 +43,7 @@ export function addLeafPools(registry: Registry): void {
   }
 }
 
-function instanceOf(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderInstance {
+function createInstance(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderInstance {
   const retryBudget = state.retryBudget(entry.id, entry.retryBudget);
   const { problem: listProblem, models: listed } = discovered?.get(entry.id) ?? {};
   const own = answers?.get(entry.id);

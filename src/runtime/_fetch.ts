@@ -5,7 +5,7 @@
 import type { Authorities, BodyReader, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { createOverload, isResourceLack } from "../util/resource_lack.ts";
-import { toReadableStream } from "./_stream_of.ts";
+import { toReadableStream } from "./_readable_stream.ts";
 
 /** A classified runtime error: our message, and whether the request may have been read. */
 export interface NetworkFault {

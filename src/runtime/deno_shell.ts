@@ -12,7 +12,7 @@ import type {
   ServeOptions,
   Shell,
 } from "../contracts/shell.ts";
-import { toResponse } from "../util/response_of.ts";
+import { toResponse } from "../util/to_response.ts";
 import { serveOnDeno } from "./_deno_listener.ts";
 import { listenError } from "./_listen_error.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";

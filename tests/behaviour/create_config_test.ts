@@ -10,7 +10,7 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { serve } from "../../proxy.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type CreateOptions, type MeshClient, MeshError, NoProvidersError } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { environment, keyOf, messages, textOf } from "../support/_library.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 

@@ -11,7 +11,7 @@ import {
   RateLimitError,
   routingOf,
 } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { answerOf, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages, textOf } from "../support/_library.ts";
 

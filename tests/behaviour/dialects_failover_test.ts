@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { anthropicError, type Dialect, dialects, googleError, type Json, speaking } from "../support/_dialects.ts";
 import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type MeshEvent, ModelMesh, type RoutingRecord, type SecretStore, type TraceEntry } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
 import { keyOf } from "../support/_canaries.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { connect } from "node:net";
 import type { RoutingRecord } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { spawnProxy } from "../support/_proxy_process.ts";
 import { standsStill } from "../support/patience.ts";

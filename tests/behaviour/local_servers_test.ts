@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, MeshError } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { assertClosesAtOnce, environment, fakeClock, messages, textOf } from "../support/_library.ts";
 import {
   answer,

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type MeshClient, ModelNotFoundError, NoActiveModelError } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { fakeClock, messages } from "../support/_library.ts";
 import { answer, type Behaviour, hang, json, startUpstream, status } from "../support/upstream.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotMatch, assertStringIncludes
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { BudgetExceededError } from "../../src/errors.ts";
 import { toErrorRow } from "../../src/proxy/error_body.ts";
 import { fakeClock } from "../../src/runtime/test.ts";

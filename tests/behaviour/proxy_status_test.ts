@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { type Connector, ModelMesh, version } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { createConfigContext } from "../../src/registry/catalogue.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId } from "../support/_surface.ts";

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConnectorError, type Discovery, ModelMesh, type ModelMesh as Mesh } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { answer, type Behaviour, html200, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 /** A vendor whose list changes. */

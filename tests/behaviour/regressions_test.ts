@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { serverConnectors } from "../../connectors/server.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { startProxy } from "../../src/proxy/serve.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { fakeShell } from "../support/_cli.ts";

@@ -18,7 +18,7 @@ import {
   stateIn,
   type Storage,
 } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";

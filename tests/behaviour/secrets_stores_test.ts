@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { memoryStorage, type MeshEvent, ModelMesh, type RoutingRecord, stateIn, type TraceEntry } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertNoSecret, assertNoSecretIn, canaries, canaryConfig, everything, keyOf } from "../support/_canaries.ts";
 import { runCommand } from "../support/_cli.ts";

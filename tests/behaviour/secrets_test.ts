@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { Buffer } from "node:buffer";
 import { inspect } from "node:util";
 import { create, type MeshOptions, ModelMesh, routingOf } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import {
   assertNoSecret,

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh, type Observability } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { breathe } from "../support/_breathe.ts";
 import { recorder, sinkStage } from "../support/sinks.ts";
 import { ok, status, stream } from "../support/upstream.ts";

@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { startTokenEndpoint } from "../support/_token_endpoint.ts";
 import { startUpstream, status, whole } from "../support/upstream.ts";
 

@@ -5,7 +5,7 @@
 import { createHandler } from "../../proxy.ts";
 import { ModelMesh } from "../../mod.ts";
 import { DeliveryQueue } from "../../connectors/observability/_delivery_queue.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { Membership } from "../../src/observe/_membership.ts";
 import { redactAll, Redactor } from "../../src/observe/redact.ts";
 import { registrySync } from "../../connectors/discovery/registry_sync.ts";

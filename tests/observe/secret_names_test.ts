@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { create } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 
 const session = "session/of+an==hour-0123456789";
 const secretKey = "aws/secret+key-0123456789";

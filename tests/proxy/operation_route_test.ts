@@ -3,7 +3,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh, openAiCompatible, type Provider, type RoutingRecord, StreamInterruptedError } from "../../mod.ts";
 import type { PlainStream } from "../../src/contracts/shell.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import type { CheckedOperation } from "../../src/pipeline/operation.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Exchange } from "../../src/proxy/exchange.ts";

@@ -1,7 +1,7 @@
 /** Reloading a running proxy: what continues, what begins anew, and what is refused. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
 import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Engine } from "../../src/engine/engine.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { RuntimeClients } from "../../src/proxy/clients/runtime_clients.ts";
 import { sha256 } from "../../src/util/sha256.ts";
 import { clientsConfig, clientsProxy, tempFolder } from "../support/_runtime_clients.ts";

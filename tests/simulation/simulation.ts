@@ -4,7 +4,7 @@
  */
 import { ModelMesh } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";

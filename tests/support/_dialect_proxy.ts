@@ -4,7 +4,7 @@
  */
 import OpenAI, { type ClientOptions } from "openai";
 import type { Mesh } from "../../proxy.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { type Dialect, type Json, speaking } from "./_dialects.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 

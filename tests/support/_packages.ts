@@ -12,7 +12,7 @@ import { env } from "node:process";
 // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import { zipSync } from "npm:fflate@0.8.3";
 import { ConnectorError, ModelMesh } from "../../mod.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { makeFolder, type TestFolder } from "./_library.ts";
 
 /**

@@ -4,7 +4,7 @@
  */
 import { ModelMesh, type Observability, type StatisticsReport } from "../../mod.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { getEngine } from "../../src/engine/engine_of.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import { getEngine } from "../../engine/engine_of.ts";
+import { getEngine } from "../../engine/get_engine.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { MeshClient } from "../client.ts";
 import type { CallSettings } from "../options.ts";

@@ -5,7 +5,7 @@
 import type { BodyReader, UpstreamResponse } from "../../contracts/runtime.ts";
 import { NetworkError } from "../../errors.ts";
 import { concat } from "../../util/bytes.ts";
-import { toReadableStream } from "../_stream_of.ts";
+import { toReadableStream } from "../_readable_stream.ts";
 import type { Body } from "./body.ts";
 import type { ResponseHead } from "./response_head.ts";
 
