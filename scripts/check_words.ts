@@ -95,6 +95,23 @@ export function retiredName(identifier: string, isPublished = false): string | u
   return found && `\`${identifier}\` has a retired word: use ${found[1]}`;
 }
 
+/** Names of functions that end in `Of`: the public interface, JavaScript's own, and a field of the schema. */
+const namesInOf: ReadonlySet<string> = new Set([
+  ...["costOf", "modelsOf", "providerOf", "routingOf"],
+  ...["indexOf", "lastIndexOf", "valueOf"],
+  "oneOf",
+]);
+
+/**
+ * Returns what is wrong with the name of a function: it is a verb, not what it returns.
+ *
+ * @returns `undefined` for an accepted name.
+ */
+export function namedByResult(name: string): string | undefined {
+  if (!/[a-z0-9]Of$/.test(name) || namesInOf.has(name)) return undefined;
+  return `\`${name}\` is not a verb: use parse…, read…, to…, find…, get…, create… or is…`;
+}
+
 const root = decodeURIComponent(new URL("../", import.meta.url).pathname);
 
 /**
@@ -114,6 +131,21 @@ function isProduct(file: string): boolean {
   return /^(src|connectors|browser)\/|^[^/]+\.ts$/.test(path);
 }
 
+/** Returns the name of a function, method or callback, where a node declares one. */
+function findFunctionName(node: Deno.lint.Node): Deno.lint.Node | undefined {
+  switch (node.type) {
+    case "FunctionDeclaration":
+      return node.id ?? undefined;
+    case "VariableDeclarator":
+      return node.init?.type === "ArrowFunctionExpression" ? node.id : undefined;
+    case "MethodDefinition":
+    case "TSMethodSignature":
+      return node.key;
+    default:
+      return undefined;
+  }
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "modelmesh",
   rules: {
@@ -129,7 +161,17 @@ const plugin: Deno.lint.Plugin = {
           const message = retiredWord(prose);
           if (message !== undefined) context.report({ range, message });
         };
+        const checkFunction = (node: Deno.lint.Node) => {
+          const name = findFunctionName(node);
+          if (!isPublished || name?.type !== "Identifier" && name?.type !== "PrivateIdentifier") return;
+          const message = namedByResult(name.name);
+          if (message !== undefined) context.report({ node: name, message });
+        };
         return {
+          FunctionDeclaration: checkFunction,
+          VariableDeclarator: checkFunction,
+          MethodDefinition: checkFunction,
+          TSMethodSignature: checkFunction,
           CallExpression({ callee, arguments: [title] }) {
             const name = callee.type === "MemberExpression" ? callee.property : callee;
             if (name.type !== "Identifier" || !/^(describe|it|test|step)$/.test(name.name)) return;

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import plugin, { isChecked, retiredName } from "../scripts/check_words.ts";
+import plugin, { isChecked, namedByResult, retiredName } from "../scripts/check_words.ts";
 
 const retired = [
   ["Rest", "restMs", "rest_ms", "resting", "ModelRest", "sharedRests"],
@@ -51,6 +51,20 @@ Deno.test("isChecked() exempts rooms and what is in them, and no namesakes", () 
   assertEquals(["src/utility/a.ts", "tests/util/a_test.ts", `${root}a.ts`].map(check), [true, true, true]);
 });
 
+Deno.test("namedByResult() finds functions that are named by what they return", () => {
+  assertEquals(
+    ["textOf", "priceOf", "routingOf", "indexOf", "toText", "proof"].map((name) => namedByResult(name) !== undefined),
+    [
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ],
+  );
+});
+
 const lint = (file: string, source: string) =>
   Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(" has ")[0]);
 
@@ -81,4 +95,15 @@ Deno.test("the rule reports messages of the product, and no strings of tests", (
 
 Deno.test("the rule reports a file's name", () => {
   assertEquals(lint("src/util/told.ts", "export {};"), ["The file's name `told`"]);
+});
+
+Deno.test("the rule finds them in published code: functions, methods, callbacks and signatures", () => {
+  const source = `function aOf() {}
+    const bOf = () => 1, eOf = 2;
+    class A { cOf() {} #dOf() {} }
+    interface B { fOf(): void }`;
+  const found = (file: string) =>
+    Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(" is ")[0]);
+  assertEquals(found("src/util/a.ts"), ["aOf", "bOf", "cOf", "dOf", "fOf"].map((name) => `\`${name}\``));
+  assertEquals(found("tests/util/a_test.ts"), []);
 });
