@@ -100,6 +100,27 @@ describe("A batch", () => {
     assertMatch(again.json.error.message, /Cannot cancel/);
   });
 
+  it("has ids of calls that its model accepts, and the client's names of tools, since results are not changed", async () => {
+    const parameters = {
+      tool_names: { characters: "word" },
+      tool_call_ids: { characters: "alphanumeric", min_length: 9, max_length: 9 },
+    };
+    await using stage = await objectStage(["a"], { model: { parameters } });
+    const { proxy, vendors: { a } } = stage;
+    const tools = [{ type: "function", function: { name: "fs.read" } }];
+    const call = { id: "functions.fs.read:0", type: "function", function: { name: "fs.read", arguments: "{}" } };
+    const messages = [
+      { role: "user", content: "Read a" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: call.id, content: "of a" },
+    ];
+    assertEquals((await submitted(proxy, requestLines(1, { tools, messages }))).status, 200);
+    const { body } = JSON.parse([...a!.files.values()].at(-1)!.text);
+    const { id, function: { name } } = body.messages[1].tool_calls[0];
+    assertEquals([body.tools, name, body.messages[2].tool_call_id], [tools, "fs.read", id]);
+    assertMatch(id, /^[a-zA-Z0-9]{9}$/);
+  });
+
   it("that was cut is one: its states, counts and results are those of its parts", async () => {
     await using stage = await objectStage(["a"], { model: { batch: { max_items: 2 } } });
     const { proxy, vendors: { a } } = stage;
