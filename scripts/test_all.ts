@@ -14,21 +14,21 @@ interface Part {
   readonly counts?: boolean;
 }
 
-const gate: readonly Part[] = [
-  { task: ["test"], minutes: 10 },
-  { task: ["test", ...outsideFolders], minutes: 25 },
-  { task: ["test:packages"], minutes: 10 },
-  { task: ["test:node"], minutes: 20 },
+/** Stages, one after the other; the parts of one run side by side. */
+const gate: readonly (readonly Part[])[] = [
+  [{ task: ["test"], minutes: 10 }],
+  [{ task: ["test", ...outsideFolders], minutes: 25 }],
+  [{ task: ["test:node"], minutes: 20 }, { task: ["test:packages"], minutes: 20 }],
 ];
 
-const nightly: readonly Part[] = [
-  { task: ["test", ...nightlyFolders], minutes: 30 },
-  { task: ["test:packages", "--all"], minutes: 20 },
-  { task: ["test:compile"], minutes: 5 },
-  { task: ["test:container"], minutes: 10 },
-  { task: ["test:node", "--all"], minutes: 60 },
-  { task: ["simulate", "--seeds=3000"], minutes: 15, counts: false },
-  { task: ["crash"], minutes: 15, counts: false },
+const nightly: readonly (readonly Part[])[] = [
+  [{ task: ["test", ...nightlyFolders], minutes: 30 }],
+  [{ task: ["test:packages", "--all"], minutes: 20 }],
+  [{ task: ["test:compile"], minutes: 5 }],
+  [{ task: ["test:container"], minutes: 10 }],
+  [{ task: ["test:node", "--all"], minutes: 60 }],
+  [{ task: ["simulate", "--seeds=3000"], minutes: 15, counts: false }],
+  [{ task: ["crash"], minutes: 15, counts: false }],
 ];
 
 /** Numbers of passed and failed tests. */
@@ -49,8 +49,14 @@ export function parseCounts(output: string, isGood: boolean): Counts {
   return { passed, failed: isSound ? failed : Math.max(failed, 1) };
 }
 
-/** Runs a part, and prints its output. */
-async function run({ task, minutes, counts: hasCounts = true }: Part): Promise<Counts> {
+/** Writes text to standard output, whole. */
+function print(text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
+}
+
+/** Runs a part. Prints its output as it comes, or when it ends if others run beside it. */
+async function run({ task, minutes, counts: hasCounts = true }: Part, isAlone: boolean): Promise<Counts> {
   const from = performance.now();
   const signal = AbortSignal.timeout(minutes * 60_000);
   const options: Deno.CommandOptions = { stdin: "null", stdout: "piped", stderr: "inherit", signal };
@@ -58,10 +64,10 @@ async function run({ task, minutes, counts: hasCounts = true }: Part): Promise<C
   let output = "";
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
     output += text;
-    const bytes = new TextEncoder().encode(text);
-    for (let rest = bytes; rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
+    if (isAlone) print(text);
   }
   const { success } = await child.status;
+  if (!isAlone) print(output);
   const counts = hasCounts ? parseCounts(output, success) : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
   const seconds = Math.round((performance.now() - from) / 1000);
   if (signal.aborted) console.log(`stopped after ${minutes} minutes`);
@@ -72,10 +78,12 @@ async function run({ task, minutes, counts: hasCounts = true }: Part): Promise<C
 async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const total = { passed: 0, failed: 0 };
-  for (const part of args.includes("--nightly") ? nightly : gate) {
-    const { passed, failed } = await run(part);
-    total.passed += passed;
-    total.failed += failed;
+  for (const parts of args.includes("--nightly") ? nightly : gate) {
+    if (parts.length > 1) console.log(`Side by side: ${parts.map(({ task }) => task.join(" ")).join(", ")}`);
+    for (const { passed, failed } of await Promise.all(parts.map((part) => run(part, parts.length === 1)))) {
+      total.passed += passed;
+      total.failed += failed;
+    }
   }
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;

@@ -45,7 +45,7 @@ Deno.test("deal() gives neighbours to different workers, and none to a worker wi
   assertEquals(deal(["a"], 4), [["a"]]);
 });
 
-Deno.test("countsOf() reads the last sum, and takes a part that fails or says nothing for a failure", () => {
+Deno.test("parseCounts() reads the last sum, and takes a part that fails or says nothing for a failure", () => {
   assertEquals(parseCounts("Node: 3 passed\n3 passed, 0 failed\n12 passed, 0 failed, 1 skipped\n", true), {
     passed: 12,
     failed: 0,
