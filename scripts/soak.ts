@@ -4,7 +4,7 @@
  * the sources on Deno.
  * @module
  */
-import { problemsOf, soak, type SoakSample } from "../tests/support/_soak.ts";
+import { findProblems, soak, type SoakSample } from "../tests/support/_soak.ts";
 import { stop } from "./npm/esbuild.ts";
 import { buildPackage } from "./npm/package.ts";
 
@@ -38,7 +38,7 @@ const result = await soak({
   ...(onDeno ? {} : { commandOf: createCommand }),
 });
 await Deno.remove(folder, { recursive: true });
-const problems = problemsOf(result);
+const problems = findProblems(result);
 console.log(JSON.stringify(result, null, 2));
 for (const problem of problems) console.log(problem);
 console.log(problems.length === 0 ? "ok" : "FAILED");

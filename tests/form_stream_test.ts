@@ -9,16 +9,16 @@ async function* cut(text: string, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.slice(at, at + size));
 }
 
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   let text = "";
   for await (const chunk of bytes) text += new TextDecoder().decode(chunk, { stream: true });
   return text;
 }
 
-async function partsOf(text: string, size: number): Promise<unknown[]> {
+async function readParts(text: string, size: number): Promise<unknown[]> {
   const parts: unknown[] = [];
   for await (const { name, filename, type, bytes } of readFormStream(cut(text, size), "b1")) {
-    parts.push([name, filename, type, await textOf(bytes)]);
+    parts.push([name, filename, type, await readText(bytes)]);
   }
   return parts;
 }
@@ -35,8 +35,8 @@ Deno.test("A form that comes in pieces of any size is read like one that is whol
     ["file", "a.jsonl", "text/x", '{"a":1}\r\n--b\r\n\r\n--b\r\n{}'],
     ["empty", undefined, "application/octet-stream", ""],
   ];
-  for (let size = 1; size <= form.length; size++) assertEquals(await partsOf(form, size), expected, `${size}`);
-  assertEquals(await partsOf(form.slice("preamble\r\n".length), 7), expected);
+  for (let size = 1; size <= form.length; size++) assertEquals(await readParts(form, size), expected, `${size}`);
+  assertEquals(await readParts(form.slice("preamble\r\n".length), 7), expected);
 });
 
 Deno.test("A part that is not read is skipped", async () => {
@@ -53,7 +53,7 @@ Deno.test("What is no form is refused, and its source ended", async () => {
     `--b1\r\nx: ${"y".repeat(20_000)}`,
     "",
   ];
-  for (const text of broken) await assertRejects(() => partsOf(text, 11), FormError);
+  for (const text of broken) await assertRejects(() => readParts(text, 11), FormError);
 });
 
 Deno.test("A form that is written as it comes can be read", async () => {

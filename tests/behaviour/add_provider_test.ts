@@ -47,7 +47,7 @@ function open(cast: Cast, config: Readonly<Record<string, unknown>> = {}): Promi
 const members = ({ proxy }: Pick<Stage, "proxy">, pool = "chat") =>
   proxy.mesh.poolStatus()[pool]!.models.map(({ name, status }) => `${name} ${status}`);
 
-async function problemsOf(call: Promise<unknown>): Promise<readonly string[]> {
+async function listProblems(call: Promise<unknown>): Promise<readonly string[]> {
   const { problems } = await assertRejects(() => call, ConfigError);
   return problems.map(({ path }) => path);
 }
@@ -133,12 +133,12 @@ describe("addProvider()", () => {
     const { mesh } = scene.proxy;
     const wrong = { id: "late", api_key: 4, base_ulr: "x", models: { late: { oops: 1 } } };
     assertEquals(
-      (await problemsOf(mesh.addProvider(wrong))).toSorted(),
+      (await listProblems(mesh.addProvider(wrong))).toSorted(),
       ["models.late.oops", "providers.late", "providers.late.api_key", "providers.late.base_ulr"],
     );
     const taken = { id: "a", models: { a: {}, b: { provider: "c" } } };
-    assertEquals(await problemsOf(mesh.addProvider(taken)), ["providers.a", "models.a", "models.b.provider"]);
-    assertEquals(await problemsOf(mesh.addProvider({} as NewProvider)), ["id"]);
+    assertEquals(await listProblems(mesh.addProvider(taken)), ["providers.a", "models.a", "models.b.provider"]);
+    assertEquals(await listProblems(mesh.addProvider({} as NewProvider)), ["id"]);
     const secret = { id: "groq.api.v1", api_key: "${secrets:NOWHERE_TO_BE_FOUND}" };
     await assertRejects(() => mesh.addProvider(secret), SecretNotFoundError);
     assertEquals([members(scene), mesh.activeProviders()], [["a active"], ["a"]]);
@@ -152,7 +152,7 @@ describe("addProvider()", () => {
       scene.proxy.mesh.addProvider(late(upstream, { id, models: { [id]: { capabilities } } }));
     await Promise.all([add("one"), add("two")]);
     assertEquals(members(scene), ["a active", "one active", "two active"]);
-    assertEquals(await problemsOf(add("one")), ["providers.one", "models.one"]);
+    assertEquals(await listProblems(add("one")), ["providers.one", "models.one"]);
   });
 
   it("of one that is switched off adds no member, and its id is taken", async () => {
@@ -160,7 +160,7 @@ describe("addProvider()", () => {
     await using upstream = await startUpstream(ok());
     await scene.proxy.mesh.addProvider(late(upstream, { enabled: false }));
     assertEquals(members(scene), ["a active"]);
-    assertEquals(await problemsOf(scene.proxy.mesh.addProvider(late(upstream))), ["providers.late", "models.late"]);
+    assertEquals(await listProblems(scene.proxy.mesh.addProvider(late(upstream))), ["providers.late", "models.late"]);
   });
 
   it("keeps the providers that were detected", async () => {

@@ -12,7 +12,7 @@ import type { Json, Reply } from "../support/_dialects.ts";
 import { type ReadAnswer, readAnswer } from "../support/_dialect_calls.ts";
 import { geminiCli, geminiHelper } from "../support/_gemini_cli.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { eventsOf } from "../support/_responses.ts";
+import { parseEvents } from "../support/_responses.ts";
 import { strictly } from "../support/_strict_models.ts";
 import { type Play, playTools, type Turn } from "../support/_tool_loop.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -59,7 +59,7 @@ const checks: Readonly<Record<AgentFixture["dialect"], (body: string) => void>> 
     assertMatch(names, new RegExp(`^message_start( ping)?( ${block})+ message_delta message_stop$`));
   },
   responses(body) {
-    const events = eventsOf(body);
+    const events = parseEvents(body);
     assertEquals([events[0]!.type, events.at(-1)!.type], ["response.created", "response.completed"]);
     const ofItem = (index: number) => events.filter((event) => event.output_index === index).map(({ type }) => type);
     const { output, usage } = events.at(-1)!.response as { output: Json[]; usage: Json };

@@ -25,12 +25,12 @@ const image = { type: "image_url", image_url: { url }, index: 0 };
 
 /** The same answer of each kind of provider. */
 const replies: Readonly<Partial<Record<Dialect, (stream: boolean) => Behaviour>>> = {
-  gemini: (stream) => stream ? eventsOf([content]) : json(content),
+  gemini: (stream) => stream ? createEvents([content]) : json(content),
   openai: (stream) => {
     const head = { id: "c1", created: 1, model: "acme/painter" };
     const message = { role: "assistant", content: "", images: [image] };
     return stream
-      ? eventsOf([
+      ? createEvents([
         { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta: message, finish_reason: null }] },
         { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage },
         "[DONE]",
@@ -42,7 +42,7 @@ const replies: Readonly<Partial<Record<Dialect, (stream: boolean) => Behaviour>>
   },
 };
 
-function eventsOf(list: readonly unknown[]): Behaviour {
+function createEvents(list: readonly unknown[]): Behaviour {
   return status(200, {
     text: list.map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`).join(""),
     headers: { "content-type": "text/event-stream" },

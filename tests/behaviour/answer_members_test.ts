@@ -40,7 +40,7 @@ function openAiAnswer(name: string, value: unknown, stream: boolean): Behaviour 
     const choices = [{ index: 0, message: { refusal: null, ...message }, finish_reason: "stop", logprobs: null }];
     return json({ ...head, ...beside, object: "chat.completion", choices, usage });
   }
-  return eventsOf([
+  return createEvents([
     { ...head, ...beside, object: "chat.completion.chunk", choices: [{ index: 0, delta: message }] },
     { ...head, ...beside, choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage },
   ]);
@@ -54,7 +54,7 @@ function geminiAnswer(part: unknown, groundingMetadata: unknown, stream: boolean
     candidates: [{ ...candidate, groundingMetadata, citationMetadata: groundingMetadata }],
     usageMetadata,
   };
-  return stream ? eventsOf([answer]) : json(answer);
+  return stream ? createEvents([answer]) : json(answer);
 }
 
 /** Answers of Claude, whose text has citations. */
@@ -63,7 +63,7 @@ function claudeAnswer(citations: unknown, stream: boolean): Behaviour {
   const message = { id: "m1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn", usage };
   if (!stream) return json({ ...message, content: [{ type: "text", text: "Hi [1]", citations }] });
   const deltas = Array.isArray(citations) ? citations : [citations];
-  return eventsOf([
+  return createEvents([
     { type: "message_start", message: { ...message, content: [] } },
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "", citations } },
     { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi [1]" } },
@@ -76,7 +76,7 @@ function claudeAnswer(citations: unknown, stream: boolean): Behaviour {
   ]);
 }
 
-function eventsOf(list: readonly unknown[]): Behaviour {
+function createEvents(list: readonly unknown[]): Behaviour {
   return status(200, {
     text: list.map((data) => `data: ${JSON.stringify(data)}\n\n`).join(""),
     headers: { "content-type": "text/event-stream" },

@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { MeshError, ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { behind, eveningClock, soon, stage } from "../support/_failover.ts";
-import { clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
+import { clientOver, getText, messages, type TestClient } from "../support/_library.ts";
 import { tally, tuned, type Tuning } from "../support/_tuned.ts";
 import { type Behaviour, Gate, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 import { raise } from "../support/raise.ts";
@@ -48,7 +48,7 @@ async function scene(cast: Readonly<Record<string, Script>>, tuning: Tuning): Pr
 
 async function outcome({ client }: TestClient, body: object): Promise<string> {
   try {
-    return textOf(await client.chat.completions.create({ messages, ...body })) ?? "";
+    return getText(await client.chat.completions.create({ messages, ...body })) ?? "";
   } catch (error) {
     if (MeshError.isInstance(error)) return error.code;
     throw error;

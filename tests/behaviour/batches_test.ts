@@ -18,11 +18,11 @@ async function submitted(proxy: TestProxy, lines?: string, token?: string) {
   return await ask(proxy, "batches", { json: { input_file_id, endpoint, completion_window: "24h" }, token });
 }
 
-function recordsOf({ records }: TestProxy): RoutingRecord[] {
+function listRecords({ records }: TestProxy): RoutingRecord[] {
   return records.filter((record): record is RoutingRecord => record.type === "routing");
 }
 
-function eventsOf({ records }: TestProxy): MeshEvent[] {
+function readEvents({ records }: TestProxy): MeshEvent[] {
   return records.filter((record): record is MeshEvent => record.type === "event" && record.event === "batch");
 }
 
@@ -49,7 +49,7 @@ describe("A batch", () => {
       move(stage, status);
       assertEquals((await ask(proxy, `batches/${id}`)).json.status, status);
     }
-    assertEquals(recordsOf(proxy), []);
+    assertEquals(listRecords(proxy), []);
     move(stage, "completed");
     const done = (await ask(proxy, `batches/${id}`)).json;
     assertEquals([done.status, done.input_file_id, done.request_counts.completed], ["completed", input_file_id, 4]);
@@ -67,7 +67,7 @@ describe("A batch", () => {
     move(stage, "completed");
     await ask(proxy, `batches/${id}`);
     await ask(proxy, `batches/${id}`);
-    const [record, ...others] = recordsOf(proxy);
+    const [record, ...others] = listRecords(proxy);
     assertEquals(others, []);
     const { pool, model, provider, delivery, status, tokens_in, tokens_out, cost_usd, attempts } = record!;
     assertEquals([pool, model, provider, delivery, status, attempts], ["chat", "a", "a", "batch", 200, 1]);
@@ -83,7 +83,7 @@ describe("A batch", () => {
       move(stage, status);
       const { json } = await ask(proxy, `batches/${id}`);
       assertEquals([json.status, json.output_file_id === null], [status, status === "failed"]);
-      assertEquals(recordsOf(proxy).map(({ tokens_out }) => tokens_out), [status === "failed" ? 0 : 10]);
+      assertEquals(listRecords(proxy).map(({ tokens_out }) => tokens_out), [status === "failed" ? 0 : 10]);
       if (status === "failed") assertEquals(json.errors.data[0].code, "token_limit_exceeded");
     });
   }
@@ -141,7 +141,7 @@ describe("A batch", () => {
     assertEquals([done.status, done.request_counts], ["completed", { total: 5, completed: 5, failed: 0 }]);
     const results = (await ask(proxy, `files/${done.output_file_id}/content`)).json as string;
     assertEquals(results.trim().split("\n").length, 5);
-    assertEquals(recordsOf(proxy).map(({ attempts, tokens_in }) => [attempts, tokens_in]), [[3, 50]]);
+    assertEquals(listRecords(proxy).map(({ attempts, tokens_in }) => [attempts, tokens_in]), [[3, 50]]);
   });
 
   it("that was cut shows early results where the model has partial ones", async () => {
@@ -218,7 +218,7 @@ describe("The money of a batch", () => {
       const refused = await submitted(proxy, requestLines(1, { max_tokens: 40 }), token);
       assertEquals([refused.status, refused.json.error.message], [400, "too many"]);
     }
-    assertEquals(recordsOf(proxy).map(({ status, delivery, client }) => [status, delivery, client])[0], [
+    assertEquals(listRecords(proxy).map(({ status, delivery, client }) => [status, delivery, client])[0], [
       400,
       "batch",
       "one",
@@ -233,7 +233,7 @@ describe("The money of a batch", () => {
     assertEquals([lost.status, lost.headers.get("x-should-retry")], [502, "false"]);
     assertMatch(lost.json.error.message, /may have been carried out, so it was not retried/);
     assertEquals(a!.requests.filter((one) => one === "POST /v1/batches").length, 1);
-    assertEquals(recordsOf(proxy).map(({ possibly_billed }) => possibly_billed), [true]);
+    assertEquals(listRecords(proxy).map(({ possibly_billed }) => possibly_billed), [true]);
     const { budgets: [budget] } = await (await fetch(`${proxy.url}/mesh/status`)).json();
     assertEquals([budget.reserved_usd, budget.spent_usd > 0.002], [0, true]);
   });
@@ -262,13 +262,13 @@ describe("The end of a batch", () => {
     await proxy.clock.advance(60_000);
     await until(() => a!.requests.filter((one) => one.startsWith("GET /v1/batches/")).length === 1);
     move(stage, "completed");
-    await until(() => proxy.clock.advance(60_000).then(() => eventsOf(proxy).length === 1)); // the first look may last
-    const [{ pool, model, to, metadata }] = eventsOf(proxy) as [MeshEvent];
+    await until(() => proxy.clock.advance(60_000).then(() => readEvents(proxy).length === 1)); // the first look may last
+    const [{ pool, model, to, metadata }] = readEvents(proxy) as [MeshEvent];
     assertEquals([pool, model, to, metadata.id], ["chat", "a", "completed", id]);
-    assertEquals(recordsOf(proxy).length, 1);
+    assertEquals(listRecords(proxy).length, 1);
     await proxy.clock.advance(180_000);
     await settle();
-    assertEquals([eventsOf(proxy).length, recordsOf(proxy).length], [1, 1]);
+    assertEquals([readEvents(proxy).length, listRecords(proxy).length], [1, 1]);
   });
 
   it("is not asked for in the background where the model does not say so", async () => {
@@ -290,10 +290,10 @@ describe("The end of a batch", () => {
     const second = await stage.another({}, { storage });
     move(stage, "completed");
     await second.clock.advance(60_000);
-    await until(() => eventsOf(second).length === 1);
+    await until(() => readEvents(second).length === 1);
     assertEquals((await ask(second, "batches")).json.data.map((one: { id: string }) => one.id), [id]);
     assertEquals((await ask(second, `batches/${id}`)).json.status, "completed");
-    assertEquals(recordsOf(second).length, 1);
+    assertEquals(listRecords(second).length, 1);
   });
 });
 

@@ -21,7 +21,7 @@ const dollars = (price: number) => ({
 });
 
 /** Budget events in short: whose, which window, step, spent. */
-function alertsOf(records: readonly { readonly type: string }[]): string[] {
+function listAlerts(records: readonly { readonly type: string }[]): string[] {
   return records.flatMap((record) => {
     const { type, event, metadata } = record as MeshEvent;
     if (type !== "event" || event !== "budget") return [];
@@ -69,13 +69,13 @@ describe("The event of a budget", () => {
     it(`comes once for each step of each window: ${scope}`, () =>
       withProxy(setup, async (proxy, ask) => {
         await ask(4);
-        assertEquals(alertsOf(proxy.records), []);
+        assertEquals(listAlerts(proxy.records), []);
         await ask(8);
         const day = (step: number, spent: number) => `${scope} day ${step}: ${spent} of 10`;
-        assertEquals(alertsOf(proxy.records), [day(0.5, 5), day(0.8, 8), day(1, 10)]);
+        assertEquals(listAlerts(proxy.records), [day(0.5, 5), day(0.8, 8), day(1, 10)]);
         await proxy.clock.advance(12 * 3_600_000);
         await ask(6);
-        assertEquals(alertsOf(proxy.records).slice(3), [day(0.5, 5)]);
+        assertEquals(listAlerts(proxy.records).slice(3), [day(0.5, 5)]);
       }));
   }
 
@@ -116,18 +116,18 @@ describe("The event of a budget", () => {
   it("comes for each step that one request passes, at the steps of alert_at, in any order", () =>
     withProxy({ price: 9, config: { budget: { ...ten, alert_at: [0.9, 0.25, 0.9, 0.95] } } }, async (proxy, ask) => {
       await ask();
-      assertEquals(alertsOf(proxy.records), ["all  day 0.25: 9 of 10", "all  day 0.9: 9 of 10"]);
+      assertEquals(listAlerts(proxy.records), ["all  day 0.25: 9 of 10", "all  day 0.9: 9 of 10"]);
     }));
 
   it("comes once with requests at once, and not at all with an empty list, a limit of 0 or no limit", async () => {
     await withProxy({ config: { budget: ten } }, async (proxy, ask) => {
       await Promise.all(Array.from({ length: 10 }, () => ask()));
-      assertEquals(alertsOf(proxy.records).length, 3);
+      assertEquals(listAlerts(proxy.records).length, 3);
     });
     for (const budget of [{ ...ten, alert_at: [] }, { daily_limit: 0 }]) {
       await withProxy({ config: { budget } }, async (proxy, ask) => {
         await ask(10);
-        assertEquals(alertsOf(proxy.records), []);
+        assertEquals(listAlerts(proxy.records), []);
       });
     }
   });
@@ -139,8 +139,8 @@ describe("The event of a budget", () => {
     await withProxy(setup, async (proxy, ask) => {
       await ask(5);
       await until(() => hook.requests.length === 1);
-      assertEquals(alertsOf(hook.requests.map(({ body }) => JSON.parse(body))), ["all  day 0.5: 5 of 10"]);
-      assertEquals(alertsOf(proxy.records).length, 1);
+      assertEquals(listAlerts(hook.requests.map(({ body }) => JSON.parse(body))), ["all  day 0.5: 5 of 10"]);
+      assertEquals(listAlerts(proxy.records).length, 1);
     });
   });
 
@@ -155,7 +155,7 @@ describe("The event of a budget", () => {
       const clock = fakeClock({ now: noon, skipSleeps: true });
       await using client = create({ config, clock, on: (record) => void records.push(record) });
       for (let time = 0; time < times; time++) await client.chat.completions.create({ messages });
-      alerts.push(alertsOf(records));
+      alerts.push(listAlerts(records));
     }
     assertEquals(alerts, [["all  day 0.5: 5 of 10"], [], ["all  day 0.8: 8 of 10"]]);
   });
@@ -177,7 +177,7 @@ describe("The event of a budget", () => {
         const { value } = await Promise.race([reader.read(), proxy.clock.advance(16_000).then(() => reader.read())]);
         await reader.cancel();
         const lines = new TextDecoder().decode(value).split("\n").filter((line) => line.startsWith("data: "));
-        return alertsOf(lines.map((line) => JSON.parse(line.slice(6)))).map((alert) => alert.split(" day")[0]);
+        return listAlerts(lines.map((line) => JSON.parse(line.slice(6)))).map((alert) => alert.split(" day")[0]);
       };
       assertEquals((await seen(tokens[0]!.token)).toSorted(), ["all ", "client app", "pool chat"]);
       assertEquals(await seen(tokens[1]!.token), ["client app"]);

@@ -36,7 +36,7 @@ const places: Record<string, { tuning: object; reason: string; event: string }> 
 };
 
 /** What a refused client reads, in short. */
-function refusalOf({ status: code, error, headers }: Seen): unknown[] {
+function summarizeRefusal({ status: code, error, headers }: Seen): unknown[] {
   return [code, error?.type, error?.code, headers.get("retry-after"), headers.get("x-should-retry")];
 }
 
@@ -51,7 +51,7 @@ for (const [place, { tuning, reason, event }] of Object.entries(places)) {
       assertEquals(scene.states(), { a: `${reason} for ${toMidnight}s` });
       assertEquals(scene.events, [event]);
       await scene.clock.advance(60_000);
-      assertEquals(refusalOf(await scene.ask()), refusal(toMidnight - 60));
+      assertEquals(summarizeRefusal(await scene.ask()), refusal(toMidnight - 60));
       assertEquals(scene.calls, { a: 3 });
     });
 
@@ -76,7 +76,7 @@ for (const [place, { tuning, reason, event }] of Object.entries(places)) {
         tuned({
           models: { a: dollar },
           ...tuning,
-          pool: { ...noRetry, deactivation: { retry_limit: 99 }, ...poolOf(tuning) },
+          pool: { ...noRetry, deactivation: { retry_limit: 99 }, ...createTuning(tuning) },
         }),
       );
       for (let error = 0; error < errors.length; error++) {
@@ -92,13 +92,13 @@ for (const [place, { tuning, reason, event }] of Object.entries(places)) {
       assertEquals((await scene.askStream()).last, "done");
       assertEquals((await scene.askStream()).last, "error");
       assertEquals((await scene.askStream()).last, "done");
-      assertEquals(refusalOf(await scene.ask()), refusal(toMidnight));
+      assertEquals(summarizeRefusal(await scene.ask()), refusal(toMidnight));
       assertEquals(scene.calls, { a: 3 });
     });
   });
 }
 
-function poolOf(tuning: object): object {
+function createTuning(tuning: object): object {
   return (tuning as { pool?: object }).pool ?? {};
 }
 
@@ -142,7 +142,7 @@ describe("a spent budget", () => {
       const answers: Seen[] = [];
       for (const model of models) answers.push(await scene.ask({ model }));
       assertEquals(codes(answers), [200, 200, 200, 429, 429, 429]);
-      assertEquals(refusalOf(answers[4]!), refusal(toMidnight));
+      assertEquals(summarizeRefusal(answers[4]!), refusal(toMidnight));
     }
   });
 
@@ -152,7 +152,7 @@ describe("a spent budget", () => {
     assertEquals(codes(await scene.askTimes(3)), [200, 200, 429]);
     await scene.clock.advance(toMidnight * 1000);
     assertEquals((await scene.ask()).status, 200);
-    assertEquals(refusalOf(await scene.ask()), refusal(toFebruary - toMidnight));
+    assertEquals(summarizeRefusal(await scene.ask()), refusal(toFebruary - toMidnight));
     await scene.clock.advance((toFebruary - toMidnight) * 1000);
     assertEquals(codes(await scene.askTimes(3)), [200, 200, 429]);
   });
@@ -160,7 +160,7 @@ describe("a spent budget", () => {
   it("is reported by its soonest opening, of several", async () => {
     const providers = { a: { budget: { monthly_limit: 1 } }, b: { budget: { daily_limit: 1 } } };
     await using scene = await stage({ a, b }, tuned({ models: { a: dollar, b: dollar }, providers }));
-    assertEquals(refusalOf((await scene.askTimes(3)).at(-1)!), refusal(toMidnight));
+    assertEquals(summarizeRefusal((await scene.askTimes(3)).at(-1)!), refusal(toMidnight));
   });
 
   it("is not reported when a model is in standby for another reason too", async () => {
@@ -184,6 +184,6 @@ describe("a spent budget", () => {
     await using scene = await stage({ a }, tuned({ models: { a: dollar }, pool }));
     await scene.askTimes(3);
     await scene.clock.advance(3_600_000);
-    assertEquals(refusalOf(await scene.ask()), refusal(toMidnight - 3_600));
+    assertEquals(summarizeRefusal(await scene.ask()), refusal(toMidnight - 3_600));
   });
 });

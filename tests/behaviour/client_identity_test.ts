@@ -72,13 +72,13 @@ async function readAll(proxy: ClientsProxy, token: string, paths: readonly strin
   return await Promise.all(paths.map(async (path) => (await ask(proxy, path, { token })).status));
 }
 
-async function countsOf(proxy: ClientsProxy, token: string): Promise<number[]> {
+async function readCounts(proxy: ClientsProxy, token: string): Promise<number[]> {
   const lists = ["files", "batches", "fine_tuning/jobs"].map((path) => ask(proxy, path, { token }));
   return (await Promise.all(lists)).map(({ json }) => json.data.length);
 }
 
 /** What a client sees of itself: its totals, its budgets, its metrics, and its records since the start. */
-async function viewOf(proxy: ClientsProxy, token: string) {
+async function readView(proxy: ClientsProxy, token: string) {
   const headers = { authorization: `Bearer ${token}` };
   const status = await (await fetch(`${proxy.url}/mesh/status`, { headers })).json();
   const metrics = await (await fetch(`${proxy.url}/metrics`, { headers })).text();
@@ -101,7 +101,7 @@ describe("A client with the name of a revoked one", () => {
     const [one, other] = [await stage.start(), await stage.start()];
     const before = await made(one);
     const paths = await createObjects(one, before.token!);
-    assertEquals(await countsOf(one, before.token!), [2, 1, 1]);
+    assertEquals(await readCounts(one, before.token!), [2, 1, 1]);
     await one.ask(`DELETE /${before.id}`);
     const { id, token } = await made(one);
     assertNotEquals(id, before.id);
@@ -109,7 +109,7 @@ describe("A client with the name of a revoked one", () => {
     await other.stop();
     for (const proxy of [one, await stage.start()]) {
       assertEquals(await readAll(proxy, token!, [...paths, `${paths[0]}/content`]), [404, 404, 404, 404]);
-      assertEquals(await countsOf(proxy, token!), [0, 0, 0]);
+      assertEquals(await readCounts(proxy, token!), [0, 0, 0]);
       for (const path of [`${paths[1]}/cancel`, `${paths[2]}/cancel`]) {
         assertEquals((await ask(proxy, path, { token: token!, method: "POST" })).status, 404, path);
       }
@@ -125,12 +125,12 @@ describe("A client with the name of a revoked one", () => {
     const before = await made(proxy, limits);
     const spent = [await proxy.chat(before.token!), await proxy.chat(before.token!), await proxy.chat(before.token!)];
     assertEquals(spent, [200, 200, 429]);
-    assertEquals((await viewOf(proxy, before.token!)).spent, [2]);
+    assertEquals((await readView(proxy, before.token!)).spent, [2]);
     await proxy.ask(`DELETE /${before.id}`);
     const { id, token } = await made(proxy, limits);
-    assertEquals(await viewOf(proxy, token!), { requests: [], spent: [0], samples: 0, records: 0 });
+    assertEquals(await readView(proxy, token!), { requests: [], spent: [0], samples: 0, records: 0 });
     assertEquals([await proxy.chat(token!), await proxy.chat(token!), await proxy.chat(token!)], [200, 200, 429]);
-    const { requests, spent: own, records } = await viewOf(proxy, token!);
+    const { requests, spent: own, records } = await readView(proxy, token!);
     assertEquals([requests, own, records], [[3], [2], 2]);
     const requestsOf = async (id: string) => {
       const { body } = await proxy.ask<{ data: { requests: number; cost_usd: number }[] }>(`GET /${id}/usage`);

@@ -2,10 +2,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, memoryStorage, mockClient, ModelMesh } from "../../mod.ts";
-import { clientOver, environment, keyOf, messages, textOf } from "../support/_library.ts";
+import { clientOver, environment, getText, messages, toVendorKey } from "../support/_library.ts";
 import { ok, startUpstream } from "../support/upstream.ts";
 
-function membersOf(value: object): string[] {
+function listMembers(value: object): string[] {
   const names = new Set<string>();
   for (let at = value; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     for (const name of Object.getOwnPropertyNames(at)) names.add(name);
@@ -18,7 +18,7 @@ describe("client.mesh", () => {
     const mesh = new ModelMesh();
     const client = create("chat-completion", { env: { OPENAI_API_KEY: "sk-0123456789" } });
     const inner = ["initialize", "start"]; // `start` is for shells
-    assertEquals(membersOf(client.mesh), membersOf(mesh).filter((name) => !inner.includes(name)));
+    assertEquals(listMembers(client.mesh), listMembers(mesh).filter((name) => !inner.includes(name)));
     assertEquals(client.mesh, client.mesh);
     await mesh.close();
     await client.close();
@@ -31,7 +31,7 @@ describe("client.mesh", () => {
     const late = { connector: "openai.compatible.v1", base_url: upstream.url };
     await mesh.addProvider({ id: "late", ...late, models: { m: { capabilities: ["chat-completion"] } } });
     const answer = await made.client.chat.completions.create({ messages, model: "m" });
-    assertEquals([textOf(answer), upstream.requests.length], ["hello", 1]);
+    assertEquals([getText(answer), upstream.requests.length], ["hello", 1]);
     const storage = memoryStorage();
     await mesh.saveConfig(storage);
     const again = await ModelMesh.fromStorage(storage);
@@ -47,7 +47,7 @@ describe("client.mesh of a client without a configuration", () => {
     const storage = memoryStorage();
     await client.mesh.saveConfig(storage);
     const text = new TextDecoder().decode(await storage.load("config"));
-    assert(!text.includes(keyOf("openai")), text);
+    assert(!text.includes(toVendorKey("openai")), text);
     const again = await ModelMesh.fromStorage(storage, { env });
     assertEquals(again.poolStatus(), client.mesh.poolStatus());
     await again.close();

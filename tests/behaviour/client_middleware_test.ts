@@ -10,7 +10,7 @@ import {
   routingOf,
   UnsupportedRequestError,
 } from "../../mod.ts";
-import { assertClosesAtOnce, clientOver, messages, type TestClient, textOf } from "../support/_library.ts";
+import { assertClosesAtOnce, clientOver, getText, messages, type TestClient } from "../support/_library.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import { answer, Gate, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
@@ -46,11 +46,11 @@ describe("Middleware", () => {
     await using one = over(upstream.url, {
       beforeRequest: (request, { requestId }) => void seen.push(["before", request.messages, requestId]),
       afterResponse: (response, { requestId }) =>
-        void seen.push(["after", textOf(response as ChatCompletion), requestId]),
+        void seen.push(["after", getText(response as ChatCompletion), requestId]),
       onError: () => void seen.push("error"),
     });
     const settings = { headers: { "x-request-id": "r-1" } };
-    assertEquals(textOf(await one.client.chat.completions.create({ messages }, settings)), "Hello world");
+    assertEquals(getText(await one.client.chat.completions.create({ messages }, settings)), "Hello world");
     assertEquals(seen, [["before", messages, "r-1"], ["after", "Hello world", "r-1"]]);
   });
 

@@ -6,13 +6,13 @@ import { emptyAnswer, Gate, ok, startUpstream, status, stream, type StreamOption
 
 const strict = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
 
-async function chunksOf(answer: ChatStream): Promise<ChatCompletionChunk[]> {
+async function toChunks(answer: ChatStream): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
   for await (const chunk of answer) chunks.push(chunk);
   return chunks;
 }
 
-function textOf(chunks: readonly ChatCompletionChunk[]): string {
+function joinDeltas(chunks: readonly ChatCompletionChunk[]): string {
   return chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
 }
 
@@ -25,12 +25,12 @@ describe("A streamed answer", () => {
   it("is an async iterable of the provider's chunks, usage only when asked for", async () => {
     await using upstream = await startUpstream(stream({ pieces: ["Hello", " ", "world"] }));
     await using one = strictClient({ alpha: upstream.url });
-    const plain = await chunksOf(await one.client.chat.completions.create({ messages, stream: true }));
-    assertEquals(textOf(plain), "Hello world");
+    const plain = await toChunks(await one.client.chat.completions.create({ messages, stream: true }));
+    assertEquals(joinDeltas(plain), "Hello world");
     assertEquals(plain.at(-1)?.choices[0]?.finish_reason, "stop");
     assertEquals(plain.filter(({ usage }) => usage), []);
     const asked = { messages, stream: true, stream_options: { include_usage: true } } as const;
-    const counted = await chunksOf(await one.client.chat.completions.create(asked));
+    const counted = await toChunks(await one.client.chat.completions.create(asked));
     assertEquals(counted.at(-1)?.usage?.total_tokens, 15);
     assertEquals(counted.at(-1)?.choices, []);
   });
@@ -38,8 +38,8 @@ describe("A streamed answer", () => {
   it("comes of a whole answer as well", async () => {
     await using upstream = await startUpstream(ok({ text: "All at once" }));
     await using one = strictClient({ alpha: upstream.url });
-    const chunks = await chunksOf(await one.client.chat.completions.create({ messages, stream: true }));
-    assertEquals([textOf(chunks), chunks.at(-1)?.choices[0]?.finish_reason], ["All at once", "stop"]);
+    const chunks = await toChunks(await one.client.chat.completions.create({ messages, stream: true }));
+    assertEquals([joinDeltas(chunks), chunks.at(-1)?.choices[0]?.finish_reason], ["All at once", "stop"]);
   });
 
   it("begins with its first content, so that failures before it are not seen", async () => {
@@ -48,7 +48,7 @@ describe("A streamed answer", () => {
     await using good = await startUpstream(stream());
     await using one = strictClient({ alpha: silent.url, beta: broken.url, gamma: good.url });
     const answer = await one.client.chat.completions.create({ messages, stream: true });
-    assertEquals(textOf(await chunksOf(answer)), "Hello world");
+    assertEquals(joinDeltas(await toChunks(answer)), "Hello world");
     const steps = routingOf(answer)?.fallback_chain.map(({ model, outcome }) => [model, outcome]);
     assertEquals(steps, [["alpha", "empty"], ["beta", "network"], ["gamma", "ok"]]);
   });
@@ -57,10 +57,10 @@ describe("A streamed answer", () => {
     await using upstream = await startUpstream(stream());
     await using one = strictClient({ alpha: upstream.url });
     const answer = await one.client.chat.completions.create({ messages, stream: true });
-    await chunksOf(answer);
+    await toChunks(answer);
     const error = assertThrows(() => answer[Symbol.asyncIterator](), MeshError, "twice");
     assertEquals(error.code, "stream_consumed");
-    await assertRejects(() => chunksOf(answer), MeshError, "twice");
+    await assertRejects(() => toChunks(answer), MeshError, "twice");
   });
 
   const leavings: readonly (readonly [how: string, leave: (answer: ChatStream) => Promise<unknown>])[] = [
@@ -141,7 +141,7 @@ describe("A streamed answer", () => {
     gate.open(2);
     const answer = await one.client.chat.completions.create({ messages, stream: true });
     const chunks = answer[Symbol.asyncIterator]();
-    assertEquals(textOf([(await chunks.next()).value!, (await chunks.next()).value!]), "Hello");
+    assertEquals(joinDeltas([(await chunks.next()).value!, (await chunks.next()).value!]), "Hello");
     const last = assertRejects(() => chunks.next(), StreamInterruptedError, "60000 ms");
     await clock.advance(60_000);
     assertEquals((await last).partialText, "Hello");
@@ -157,7 +157,7 @@ describe("A streamed answer", () => {
     const answer = await one.client.chat.completions.create({ messages, stream: true });
     await clock.advance(599_999);
     gate.openAll();
-    assertEquals(textOf(await chunksOf(answer)), "Hello world");
+    assertEquals(joinDeltas(await toChunks(answer)), "Hello world");
   });
 
   it("is given up when the client has not read on for ten minutes, without an outcome", async () => {
@@ -169,7 +169,7 @@ describe("A streamed answer", () => {
     const answer = await one.client.chat.completions.create({ messages, stream: true });
     await clock.advance(600_000);
     await assertClosesAtOnce(upstream.requests[0]);
-    await assertRejects(() => chunksOf(answer), DOMException, "was not read");
+    await assertRejects(() => toChunks(answer), DOMException, "was not read");
     assertEquals([one.client.describe().pools[0]?.models[0]?.status, clock.pending], ["active", 0]);
   });
 

@@ -16,7 +16,7 @@ import {
   ProviderError,
   UnsupportedRequestError,
 } from "../../mod.ts";
-import { assertClosesAtOnce, clientOver, fakeClock, messages, type TestClient, textOf } from "../support/_library.ts";
+import { assertClosesAtOnce, clientOver, fakeClock, getText, messages, type TestClient } from "../support/_library.ts";
 import { answer, Gate, hang, json, refusingUrl, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** A request in which nothing can be changed. */
@@ -63,7 +63,7 @@ describe("client.chat.completions.create()", () => {
         models: { alpha: { provider: "alpha", parameters: { rename: { max_tokens: "max_completion_tokens" } } } },
       },
     });
-    assertEquals(textOf(await one.client.chat.completions.create(frozenRequest())), "Hello world");
+    assertEquals(getText(await one.client.chat.completions.create(frozenRequest())), "Hello world");
     assertEquals(upstream.requests[0]?.json(), { model: "alpha", messages, max_completion_tokens: 5 });
   });
 

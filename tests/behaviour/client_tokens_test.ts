@@ -61,14 +61,14 @@ async function startSite(facts: object, behaviour: Script = answer(), config: ob
 }
 
 /** A whole answer's status and error code. */
-async function codeOf(response: Response): Promise<[status: number, code?: string]> {
+async function readCode(response: Response): Promise<[status: number, code?: string]> {
   const { error } = await response.json();
   return error === undefined ? [response.status] : [response.status, error.code];
 }
 
-async function codesOf(responses: Iterable<Response | Promise<Response>>): Promise<unknown[]> {
+async function readCodes(responses: Iterable<Response | Promise<Response>>): Promise<unknown[]> {
   const codes: unknown[] = [];
-  for (const response of responses) codes.push(...await codeOf(await response));
+  for (const response of responses) codes.push(...await readCode(await response));
   return codes;
 }
 
@@ -77,10 +77,10 @@ describe("A client with pools of its own", () => {
 
   it("is served from them by name and alias, and 404 by everything else there is", async () => {
     await using site = await startSite(pools);
-    for (const model of ["chat", "mine"]) assertEquals(await codeOf(await site.ask("app", { model })), [200]);
+    for (const model of ["chat", "mine"]) assertEquals(await readCode(await site.ask("app", { model })), [200]);
     for (const model of ["other", "theirs", "chat-completion", "othr"]) {
-      assertEquals(await codeOf(await site.ask("app", { model })), [404, "model_not_found"], model);
-      assertEquals((await codeOf(await site.ask("batch", { model })))[0], model === "othr" ? 404 : 200, model);
+      assertEquals(await readCode(await site.ask("app", { model })), [404, "model_not_found"], model);
+      assertEquals((await readCode(await site.ask("batch", { model })))[0], model === "othr" ? 404 : 200, model);
     }
   });
 
@@ -90,7 +90,7 @@ describe("A client with pools of its own", () => {
       (await (await site.get(as, "/v1/models")).json()).data.map(({ id }: { id: string }) => id);
     assertEquals(await list("app"), ["chat", "mine", "a"]);
     assertEquals(await list("anyone"), ["chat", "other", "mine", "theirs", "a"]);
-    assertEquals(await codeOf(await site.get("app", "/v1/models/other")), [404, "model_not_found"]);
+    assertEquals(await readCode(await site.get("app", "/v1/models/other")), [404, "model_not_found"]);
     const { error } = await (await site.ask("app", { model: "othr" })).json();
     assertEquals(error.message, 'There is no such model or pool for the client "app": it has "chat"');
     assertEquals(Object.keys((await (await site.get("app", "/health")).json()).pools), ["chat"]);
@@ -107,7 +107,7 @@ describe("A client with pools of its own", () => {
     const served = async (model: string, body: object = {}) => {
       const response = await site.ask("app", { model, ...body });
       const { headers } = response;
-      return [...await codeOf(response), headers.get("x-mesh-pool"), headers.get("x-mesh-model")];
+      return [...await readCode(response), headers.get("x-mesh-pool"), headers.get("x-mesh-model")];
     };
     assertEquals(await served("a"), [200, "a", "a"]);
     assertEquals(await served("mine"), [200, "first", "first"]);
@@ -120,7 +120,7 @@ describe("A client with pools of its own", () => {
     assertEquals((await served("same-id", { mesh: { only: ["hidden"] } }))[1], "invalid_value");
     assertEquals((await served("same-id", { mesh: { only: ["second"] } }))[2], "second");
     for (const [model, status] of [["a", 200], ["second", 200], ["hidden", 404], ["other", 404]] as const) {
-      assertEquals((await codeOf(await site.get("app", `/v1/models/${model}`)))[0], status, model);
+      assertEquals((await readCode(await site.get("app", `/v1/models/${model}`)))[0], status, model);
     }
   });
 
@@ -138,8 +138,11 @@ describe("A client with pools of its own", () => {
 
   it("goes on with those of its `models` that it has", async () => {
     await using site = await startSite(pools);
-    assertEquals(await codeOf(await site.ask("app", { model: "other", models: ["chat"] })), [200]);
-    assertEquals(await codeOf(await site.ask("app", { model: "other", models: ["theirs"] })), [404, "model_not_found"]);
+    assertEquals(await readCode(await site.ask("app", { model: "other", models: ["chat"] })), [200]);
+    assertEquals(await readCode(await site.ask("app", { model: "other", models: ["theirs"] })), [
+      404,
+      "model_not_found",
+    ]);
   });
 
   it("gets the same answer for what is outside of them as for what is invented", async () => {
@@ -191,14 +194,14 @@ describe("A client with pools of its own", () => {
       assertEquals(errors[0]!.slice(0, 3), [400, "invalid_value", "x-mesh-route"], list);
     }
     const other = await site.ask("app", { model: "other" }, { route: "only=hidden" });
-    assertEquals(await codeOf(other), [404, "model_not_found"]);
+    assertEquals(await readCode(other), [404, "model_not_found"]);
     assertEquals(site.upstream.requests.length, 1);
   });
 
   it("may have one that is made on demand", async () => {
     await using site = await startSite({ pools: ["generation.text-generation.chat-completion"] });
-    assertEquals(await codeOf(await site.ask("app", { model: "chat-completion" })), [200]);
-    assertEquals(await codeOf(await site.ask("app", { model: "chat" })), [404, "model_not_found"]);
+    assertEquals(await readCode(await site.ask("app", { model: "chat-completion" })), [200]);
+    assertEquals(await readCode(await site.ask("app", { model: "chat" })), [404, "model_not_found"]);
   });
 });
 
@@ -207,7 +210,7 @@ describe("A client's budget", () => {
 
   it("is spent exactly when the sum reaches it, until UTC midnight, and counts for no other client", async () => {
     await using site = await startSite(budget);
-    assertEquals(await codesOf([1, 2, 3].map(() => site.ask("app"))), [200, 200, 200]);
+    assertEquals(await readCodes([1, 2, 3].map(() => site.ask("app"))), [200, 200, 200]);
     const refused = await site.ask("app");
     const { error } = await refused.json();
     assertEquals([refused.status, error.type, error.code], [429, "insufficient_quota", "budget_exceeded"]);
@@ -215,9 +218,9 @@ describe("A client's budget", () => {
     assertEquals(refused.headers.get("retry-after"), String(6 * 3_600));
     assertEquals(refused.headers.get("x-should-retry"), "false");
     assertEquals(site.proxy.mesh.poolStatus().chat?.active, 1, "the model is in standby for no client");
-    assertEquals(await codesOf([site.ask("batch"), site.ask("anyone")]), [200, 200]);
+    assertEquals(await readCodes([site.ask("batch"), site.ask("anyone")]), [200, 200]);
     await site.proxy.clock.advance(6 * 3_600_000);
-    assertEquals(await codeOf(await site.ask("app")), [200]);
+    assertEquals(await readCode(await site.ask("app")), [200]);
     assertEquals(site.upstream.requests.length, 6);
   });
 
@@ -228,18 +231,18 @@ describe("A client's budget", () => {
       aliases: {},
     });
     site.proxy.mesh.deactivate("paused");
-    assertEquals(await codeOf(await site.ask("app")), [200]);
+    assertEquals(await readCode(await site.ask("app")), [200]);
     const refused = await site.ask("app");
-    assertEquals([...await codeOf(refused), refused.headers.get("retry-after")], [429, "budget_exceeded", "21600"]);
-    assertEquals(await codeOf(await site.ask("batch")), [200]);
+    assertEquals([...await readCode(refused), refused.headers.get("retry-after")], [429, "budget_exceeded", "21600"]);
+    assertEquals(await readCode(await site.ask("batch")), [200]);
   });
 
   it("holds over all pools, whole and streamed answers", async () => {
     await using site = await startSite(budget, [ok(), stream(), ok()]);
-    await codeOf(await site.ask("app"));
+    await readCode(await site.ask("app"));
     assertStringIncludes(await (await site.ask("app", { model: "other", stream: true })).text(), "[DONE]");
-    await codeOf(await site.ask("app", { model: "other" }));
-    assertEquals(await codeOf(await site.ask("app")), [429, "budget_exceeded"]);
+    await readCode(await site.ask("app", { model: "other" }));
+    assertEquals(await readCode(await site.ask("app")), [429, "budget_exceeded"]);
   });
 
   it("is reserved at dispatch: concurrent requests do not pass it", async () => {
@@ -261,9 +264,9 @@ describe("A client's budget", () => {
       pools: { chat: pool },
       aliases: {},
     });
-    for (let count = 0; count < 3; count++) assert((await codeOf(await site.ask("app")))[0] >= 400);
+    for (let count = 0; count < 3; count++) assert((await readCode(await site.ask("app")))[0] >= 400);
     await site.proxy.clock.advance(600_000);
-    assertEquals(await codesOf([1, 2, 3, 4].map(() => site.ask("app"))), [200, 200, 200, 429, "budget_exceeded"]);
+    assertEquals(await readCodes([1, 2, 3, 4].map(() => site.ask("app"))), [200, 200, 200, 429, "budget_exceeded"]);
   });
 
   it("that has not enough left for a request says so", async () => {
@@ -277,18 +280,18 @@ describe("A client's budget", () => {
 describe("A client's requests a minute", () => {
   it("are refused over the limit with the time to wait, and only the client's", async () => {
     await using site = await startSite({ rpm: 2 });
-    await codeOf(await site.ask("app"));
+    await readCode(await site.ask("app"));
     await site.proxy.clock.advance(20_000);
-    await codeOf(await site.ask("app"));
+    await readCode(await site.ask("app"));
     const refused = await site.ask("app");
     const { error } = await refused.json();
     assertEquals([refused.status, error.type, error.code], [429, "rate_limit_error", "rate_limit_exceeded"]);
     assertEquals(error.message, 'The client "app" may send 2 requests a minute (rpm)');
     const wait = Number(refused.headers.get("retry-after"));
     assert(wait >= 40 && wait <= 42, String(wait));
-    assertEquals(await codesOf([site.ask("batch"), site.get("app", "/v1/models")]), [200, 200]);
+    assertEquals(await readCodes([site.ask("batch"), site.get("app", "/v1/models")]), [200, 200]);
     await site.proxy.clock.advance(wait * 1000);
-    assertEquals(await codeOf(await site.ask("app")), [200], "after its retry-after");
-    assertEquals(await codeOf(await site.ask("app")), [429, "rate_limit_exceeded"]);
+    assertEquals(await readCode(await site.ask("app")), [200], "after its retry-after");
+    assertEquals(await readCode(await site.ask("app")), [429, "rate_limit_exceeded"]);
   });
 });

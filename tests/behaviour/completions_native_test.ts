@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { answer, type Behaviour, headOf, json, ok, raw, type Script, status } from "../support/upstream.ts";
+import { answer, type Behaviour, formatHead, json, ok, raw, type Script, status } from "../support/upstream.ts";
 
 /** Providers whose name begins with `n` have the API themselves. */
 const provider = (name: string) => name.startsWith("n") ? { config: { completions: true } } : {};
@@ -29,7 +29,7 @@ const eventsOf = (...texts: string[]) =>
 const usageEvent = `data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`;
 const done = "data: [DONE]\n\n";
 
-const streamed = (text: string) => raw(headOf(200, { "content-type": "text/event-stream" }) + text);
+const streamed = (text: string) => raw(formatHead(200, { "content-type": "text/event-stream" }) + text);
 
 describe("/v1/completions to a provider that has it", () => {
   it("sends what the client wrote, and nothing of ours; returns what came, byte for byte", async () => {

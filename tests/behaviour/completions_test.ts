@@ -20,7 +20,7 @@ const shouting: Behaviour = {
 };
 
 // deno-lint-ignore no-explicit-any
-function eventsOf(text: string): any[] {
+function parseEvents(text: string): any[] {
   const events = text.trimEnd().split("\n\n").map((event) => event.slice("data: ".length));
   assertEquals(events.at(-1), "[DONE]");
   return events.slice(0, -1).map((event) => JSON.parse(event));
@@ -61,7 +61,7 @@ describe("POST /v1/completions", () => {
     await using scene = await stage({ a: stream({ pieces: [" a", " time"] }) });
     const { headers, text } = await scene.post("completions", { ...hello, stream: true, echo: true });
     assertEquals(headers.get("content-type"), "text/event-stream");
-    const events = eventsOf(text);
+    const events = parseEvents(text);
     assertEquals(events.map(({ object, usage }) => [object, usage]), Array(4).fill(["text_completion", undefined]));
     assertEquals(events.map(({ choices: [{ text, finish_reason }] }) => [text, finish_reason]), [
       ...[["Once upon", null], [" a", null], [" time", null], ["", "stop"]],
@@ -71,7 +71,7 @@ describe("POST /v1/completions", () => {
       stream: true,
       stream_options: { include_usage: true },
     });
-    const all = eventsOf(counted.text);
+    const all = parseEvents(counted.text);
     assertEquals([all[0].usage, all.at(-1).choices, all.at(-1).usage.total_tokens], [null, [], 15]);
   });
 
@@ -80,7 +80,7 @@ describe("POST /v1/completions", () => {
     const { text } = await scene.post("completions", {
       ...{ prompt: ["one", "two"], stream: true, stream_options: { include_usage: true } },
     });
-    const events = eventsOf(text);
+    const events = parseEvents(text);
     const texts = ["", ""];
     for (const { choices } of events) for (const { index, text } of choices) texts[index] += text;
     assertEquals([texts, events.at(-1).usage.total_tokens], [[" ONE", " TWO"], 30]);

@@ -11,7 +11,7 @@ import {
 } from "../../mod.ts";
 import { serve } from "../../proxy.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
+import { clientOver, environment, getText, makeFolder, messages, toVendorKey } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
 
@@ -94,7 +94,7 @@ describe("create() with a configuration", () => {
     await client.ready();
     await folder[Symbol.asyncDispose]();
     await client.ready();
-    assertEquals(textOf(await client.chat.completions.create({ messages })), "Hello world");
+    assertEquals(getText(await client.chat.completions.create({ messages })), "Hello world");
     await client.close();
   });
 
@@ -192,7 +192,7 @@ describe("create() with a configuration", () => {
       await client.close();
     }
     const keys = upstream.requests.map(({ headers }) => headers.authorization);
-    assertEquals(keys, [`Bearer ${keyOf("groq")}`, "Bearer other-key"]);
+    assertEquals(keys, [`Bearer ${toVendorKey("groq")}`, "Bearer other-key"]);
   });
 });
 
@@ -280,7 +280,7 @@ describe("MeshConfig", () => {
     await using upstream = await startUpstream(answer());
     const config = MeshConfig.parse(document(upstream.url));
     const client = create({ config: config.document, env });
-    assertEquals(textOf(await client.chat.completions.create({ messages })), "Hello world");
+    assertEquals(getText(await client.chat.completions.create({ messages })), "Hello world");
     await client.close();
     const mesh = new ModelMesh({ env });
     await mesh.initialize(config.document);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type CreateOptions, type MeshClient, MeshError, NoProvidersError } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { environment, keyOf, messages, textOf } from "../support/_library.ts";
+import { environment, getText, messages, toVendorKey } from "../support/_library.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
 /** Hosted providers in the order they take in a pool: variable and id. */
@@ -85,12 +85,12 @@ describe("create() without a configuration", () => {
     await using upstream = await startUpstream(answer());
     const env = environment({ openai: upstream.url });
     for (const made of [create("chat-completion", { env }), await create("chat-completion", { env })]) {
-      assertEquals(textOf(await made.chat.completions.create({ messages })), "Hello world");
+      assertEquals(getText(await made.chat.completions.create({ messages })), "Hello world");
       await made.close();
     }
     const [request] = upstream.requests;
     assertEquals(request?.path, "/v1/chat/completions");
-    assertEquals(request?.headers.authorization, `Bearer ${keyOf("openai")}`);
+    assertEquals(request?.headers.authorization, `Bearer ${toVendorKey("openai")}`);
   });
 
   it("asks the vendor's own address unless a variable names another, over the fetch it is given", async () => {
@@ -138,7 +138,7 @@ describe("create() without a configuration", () => {
       const client = create(capability, { env: environment({ groq: upstream.url }) });
       const { pools } = client.describe();
       assertEquals(pools.map((one) => [one.name, one.capability]), [[pool, path]]);
-      assertEquals(textOf(await client.chat.completions.create({ messages })), "Hello world");
+      assertEquals(getText(await client.chat.completions.create({ messages })), "Hello world");
       await client.close();
     });
   }
@@ -234,7 +234,7 @@ describe("create() with providers, models, strategy and keys", () => {
       const client = create("chat-completion", { env, strategy, models });
       assertEquals(client.describe().pools[0]?.strategy, id);
       const served: unknown[] = [];
-      for (let turn = 0; turn < 4; turn++) served.push(textOf(await client.chat.completions.create({ messages })));
+      for (let turn = 0; turn < 4; turn++) served.push(getText(await client.chat.completions.create({ messages })));
       assertEquals(served.join(" "), expected);
       await client.close();
     });

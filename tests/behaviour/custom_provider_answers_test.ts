@@ -12,13 +12,13 @@ import {
   routingOf,
 } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { answerOf, customProvider } from "../support/_custom_provider.ts";
-import { fakeClock, messages, textOf } from "../support/_library.ts";
+import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { fakeClock, getText, messages } from "../support/_library.ts";
 
-const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: answerOf(text) }) });
+const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: createAnswer(text) }) });
 
 /** A client whose pool `chat` has a model `own` of the provider under test, then one of a plain provider. */
-function clientOf(answers: Partial<Provider>, settings: { own?: object; pool?: object; config?: object } = {}) {
+function createClient(answers: Partial<Provider>, settings: { own?: object; pool?: object; config?: object } = {}) {
   const traces: string[] = [];
   const config: CreateOptions["config"] = {
     providers: {
@@ -32,7 +32,7 @@ function clientOf(answers: Partial<Provider>, settings: { own?: object; pool?: o
   const clock = fakeClock();
   const client = create({ config, clock });
   client.mesh.addSink({ emit: () => {}, trace: ({ message }) => void traces.push(message), flush: async () => {} });
-  const ask = async (request: object = {}) => textOf(await client.chat.completions.create({ messages, ...request }));
+  const ask = async (request: object = {}) => getText(await client.chat.completions.create({ messages, ...request }));
   return { client, clock, ask, traces, [Symbol.asyncDispose]: () => client.close() };
 }
 
@@ -41,7 +41,7 @@ describe("getCapabilities", () => {
     const asked: string[] = [];
     const getCapabilities = (model: string) => (asked.push(model), ["translation", "nowhere"]);
     const pools = { texts: { capability: "translation" }, chat: { capability: "chat-completion" } };
-    await using one = clientOf({ getCapabilities }, { config: { pools } });
+    await using one = createClient({ getCapabilities }, { config: { pools } });
     await one.client.ready();
     assertEquals(asked, ["own-1"]);
     const { texts, chat } = one.client.mesh.poolStatus();
@@ -50,13 +50,13 @@ describe("getCapabilities", () => {
   });
 
   it("keeps a model out of a request that it names no capability for", async () => {
-    await using one = clientOf({ getCapabilities: () => ["text-embeddings"] });
+    await using one = createClient({ getCapabilities: () => ["text-embeddings"] });
     assertEquals(await one.ask(), "plain");
   });
 
   it("yields to the configuration", async () => {
     const own = { capabilities: ["chat-completion"] };
-    await using one = clientOf({ getCapabilities: () => ["text-embeddings"] }, { own });
+    await using one = createClient({ getCapabilities: () => ["text-embeddings"] }, { own });
     assertEquals(await one.ask(), "own");
   });
 });
@@ -65,7 +65,7 @@ describe("supports", () => {
   it("keeps a model out of requests in a form it does not deliver", async () => {
     const asked: string[][] = [];
     const supports: Provider["supports"] = (...question) => (asked.push(question), question[2] !== "stream");
-    await using one = clientOf({ supports });
+    await using one = createClient({ supports });
     assertEquals(await one.ask(), "own");
     const stream = await one.client.chat.completions.create({ messages, stream: true });
     for await (const _ of stream);
@@ -80,7 +80,7 @@ describe("supports", () => {
 
   it("is not asked about what the configuration alone gives a model", async () => {
     const own = { capabilities: ["chat-completion"] };
-    await using one = clientOf({ getCapabilities: () => ["translation"], supports: () => false }, { own });
+    await using one = createClient({ getCapabilities: () => ["translation"], supports: () => false }, { own });
     assertEquals(await one.ask(), "own");
   });
 });
@@ -95,7 +95,7 @@ describe("getModelInfo", () => {
       lacks: ["audio-translation", null],
       embedding_space: 3,
     };
-    await using one = clientOf({ getModelInfo: () => Promise.resolve(info as never) }, {
+    await using one = createClient({ getModelInfo: () => Promise.resolve(info as never) }, {
       own: { capabilities: ["text-to-speech"] },
       config: { pools: { speech: { models: ["own"] } } },
     });
@@ -111,7 +111,7 @@ describe("getModelInfo", () => {
 
   it("says what a model can do and how much it takes", async () => {
     const info = { id: "own-1", features: { tool_calling: false }, constraints: { context_window: 100 } };
-    await using one = clientOf({ getModelInfo: (model) => Promise.resolve(model === "own-1" ? info : undefined) });
+    await using one = createClient({ getModelInfo: (model) => Promise.resolve(model === "own-1" ? info : undefined) });
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
     assertEquals([await one.ask(), await one.ask({ tools })], ["own", "plain"]);
     assertEquals(await one.ask({ messages: [{ role: "user", content: "word ".repeat(1_000) }] }), "plain");
@@ -120,7 +120,7 @@ describe("getModelInfo", () => {
   it("yields to the configuration, field by field", async () => {
     const info = { id: "own-1", features: { tool_calling: false, vision: false } };
     const own = { features: { tool_calling: true } };
-    await using one = clientOf({ getModelInfo: () => Promise.resolve(info) }, { own });
+    await using one = createClient({ getModelInfo: () => Promise.resolve(info) }, { own });
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
     assertEquals([await one.ask({ tools }), await one.ask({ messages: [{ role: "user", content: [image] }] })], [
@@ -132,7 +132,7 @@ describe("getModelInfo", () => {
   it("may reword requests", async () => {
     const seen: unknown[] = [];
     const good = customProvider(says("own"));
-    await using one = clientOf({
+    await using one = createClient({
       getModelInfo: () => Promise.resolve({ id: "own-1", parameters: { drop: ["temperature"] } }),
       complete: (request, options) => (seen.push(request.body.temperature), good.complete(request, options)),
     });
@@ -140,7 +140,7 @@ describe("getModelInfo", () => {
   });
 
   it("that never answers holds a start up for 5 s, and is reported", async () => {
-    await using one = clientOf({ getModelInfo: () => new Promise(() => {}) });
+    await using one = createClient({ getModelInfo: () => new Promise(() => {}) });
     const answer = one.ask();
     await one.clock.advance(5_000);
     assertEquals([await answer, one.traces], ["own", [
@@ -159,7 +159,7 @@ describe("getPricing", () => {
     for (
       const [pricing, expected] of [[cheap, "own"], [[{ input: 3, output: 3 }], "plain"], [undefined, "plain"]] as const
     ) {
-      await using one = clientOf({ getPricing: () => pricing, reportUsage }, {
+      await using one = createClient({ getPricing: () => pricing, reportUsage }, {
         pool: { strategy: "cost-first" },
         config: { models: { own: { provider: "own", model: "own-1" }, plain } },
       });
@@ -172,7 +172,7 @@ describe("getPricing", () => {
     const spent: unknown[] = [];
     const own = { pricing: { output: 4 } };
     const answers: Partial<Provider> = { getPricing: () => cheap, reportUsage: ({ costUsd }) => spent.push(costUsd) };
-    await using one = clientOf(answers, { own });
+    await using one = createClient(answers, { own });
     assertEquals([await one.ask(), spent], ["own", [11e-6]]);
   });
 });
@@ -183,7 +183,7 @@ describe("getPricing under a budget", () => {
 
   it("is the price that the configuration need not say", async () => {
     const plain = { instance: customProvider(says("plain")) };
-    await using one = clientOf({}, {
+    await using one = createClient({}, {
       config: { providers: { own, plain }, models: priced, budget: { daily_limit: 1e-4 } },
     });
     assertEquals(await one.ask({ max_tokens: 50 }), "own");
@@ -193,13 +193,13 @@ describe("getPricing under a budget", () => {
   it("is missing where no source gives it", () => {
     const plain = { instance: customProvider(says("plain")) };
     const config = { providers: { own: plain, plain }, models: priced, budget: { daily_limit: 1 } };
-    assertThrows(() => clientOf({}, { config }), ConfigError, 'models.own.pricing: missing: "budget" needs');
+    assertThrows(() => createClient({}, { config }), ConfigError, 'models.own.pricing: missing: "budget" needs');
   });
 });
 
 describe("getRateLimits", () => {
   it("holds like a declared limit", async () => {
-    await using one = clientOf({ getRateLimits: () => ({ rpm: 2 }) });
+    await using one = createClient({ getRateLimits: () => ({ rpm: 2 }) });
     assertEquals([await one.ask(), await one.ask(), await one.ask()], ["own", "own", "plain"]);
     assertEquals(await Promise.all([one.ask(), one.ask()]), ["plain", "plain"]);
     await assertRejects(() => one.ask({ model: "own" }), RateLimitError);
@@ -207,7 +207,7 @@ describe("getRateLimits", () => {
 
   it("is asked again after each response, and applies when it says something new", async () => {
     const known: { limits?: { rpm: number } } = {};
-    await using one = clientOf({ getRateLimits: () => known.limits });
+    await using one = createClient({ getRateLimits: () => known.limits });
     assertEquals([await one.ask(), await one.ask()], ["own", "own"]);
     known.limits = { rpm: 3 };
     assertEquals([await one.ask(), await one.ask()], ["own", "plain"]);
@@ -217,7 +217,7 @@ describe("getRateLimits", () => {
 
   it("yields to the configuration, field by field", async () => {
     const own = { limits: { rpm: 1 } };
-    await using one = clientOf({ getRateLimits: () => ({ rpm: 2, concurrent: 1 }) }, { own });
+    await using one = createClient({ getRateLimits: () => ({ rpm: 2, concurrent: 1 }) }, { own });
     assertEquals([await one.ask(), await one.ask()], ["own", "plain"]);
   });
 });
@@ -232,7 +232,7 @@ describe("A provider's answers", () => {
     for (const answer of [...wrong, fails]) {
       const say = typeof answer === "function" ? answer : () => answer as never;
       const answers = { getCapabilities: say, supports: fails, getPricing: say, getRateLimits: say };
-      await using one = clientOf({ ...answers, getModelInfo: async () => await say() });
+      await using one = createClient({ ...answers, getModelInfo: async () => await say() });
       assertEquals(await one.ask(), "own");
       assertEquals(one.traces.length, typeof answer === "function" ? 4 : 0);
     }
@@ -242,7 +242,7 @@ describe("A provider's answers", () => {
     const { complete, stream, classifyError, isRetryable, reportUsage } = customProvider(says("own"));
     const instance = { complete, stream, classifyError, isRetryable, reportUsage } as Provider;
     const plain = { instance: customProvider(says("plain")) };
-    await using one = clientOf({}, { config: { providers: { own: { instance }, plain } } });
+    await using one = createClient({}, { config: { providers: { own: { instance }, plain } } });
     assertEquals([await one.ask(), one.traces], ["own", []]);
   });
 

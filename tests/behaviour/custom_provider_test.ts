@@ -16,18 +16,18 @@ import {
   UpstreamError,
   type UsageReport,
 } from "../../mod.ts";
-import { answerOf, chunkOf, customProvider } from "../support/_custom_provider.ts";
-import { type FakeClock, fakeClock, messages, textOf } from "../support/_library.ts";
+import { createAnswer, createChunk, customProvider } from "../support/_custom_provider.ts";
+import { type FakeClock, fakeClock, getText, messages } from "../support/_library.ts";
 
 /** A client whose pool has a provider of the test's own first, and a good one after it. */
-function clientOf(overrides: Partial<Provider>, clock: FakeClock = fakeClock(), retries = 0) {
+function createClient(overrides: Partial<Provider>, clock: FakeClock = fakeClock(), retries = 0) {
   const settings = { deactivation: { retry_limit: 1 }, retry: { max_attempts: retries } };
   const pool = { models: ["first", "second"], strategy: "priority", ...settings };
   const client = create({
     config: {
       providers: {
         own: { instance: customProvider(overrides), api_key: "key-of-own-0123456789" },
-        good: { instance: customProvider({ complete: () => Promise.resolve({ body: answerOf("Second") }) }) },
+        good: { instance: customProvider({ complete: () => Promise.resolve({ body: createAnswer("Second") }) }) },
       },
       models: {
         first: { provider: "own", model: "first-1", pricing: { input: 1_000_000, output: 1_000_000 } },
@@ -56,12 +56,12 @@ describe("A provider of the program's own", () => {
     const note = ({ model, stream, body }: CompletionRequest, { credential, signal }: CallOptions) =>
       reported.push([model.id, stream, body.seed, credential, signal.aborted]);
     const good = customProvider();
-    await using one = clientOf({
+    await using one = createClient({
       complete: (request, options) => (note(request, options), good.complete(request, options)),
       stream: (request, options) => (note(request, options), good.stream(request, options)),
       reportUsage: (report) => usage.push(report),
     });
-    assertEquals(textOf(await one.client.chat.completions.create({ messages, seed: 7 })), "Custom");
+    assertEquals(getText(await one.client.chat.completions.create({ messages, seed: 7 })), "Custom");
     assertEquals(await read(await one.client.chat.completions.create({ ...stream, seed: 8 })), "Custom");
     assertEquals(reported, [
       ["first-1", false, 7, "key-of-own-0123456789", false],
@@ -72,19 +72,19 @@ describe("A provider of the program's own", () => {
 
   it("classes its own failures: what it calls retryable is tried again, what it calls the request's is passed on", async () => {
     let calls = 0;
-    await using flaky = clientOf(
+    await using flaky = createClient(
       {
         complete: () =>
-          calls++ === 0 ? Promise.reject(new Error("once")) : Promise.resolve({ body: answerOf("Again") }),
+          calls++ === 0 ? Promise.reject(new Error("once")) : Promise.resolve({ body: createAnswer("Again") }),
         isRetryable: () => true,
       },
       fakeClock({ skipSleeps: true }),
       1,
     );
-    assertEquals(textOf(await flaky.client.chat.completions.create({ messages })), "Again");
+    assertEquals(getText(await flaky.client.chat.completions.create({ messages })), "Again");
     const error = { message: "Too long", type: "", param: null, code: "context_length_exceeded" };
     const fault = new UpstreamError("no", { kind: "request", fault: { status: 400, error } });
-    await using strict = clientOf({ complete: () => Promise.reject(fault), classifyError: () => "request" });
+    await using strict = createClient({ complete: () => Promise.reject(fault), classifyError: () => "request" });
     const call = () => strict.client.chat.completions.create({ model: "alone", messages });
     const { status, code, message } = await assertRejects(call, ProviderError);
     assertEquals([status, code, message], [400, "context_length_exceeded", "Too long"]);
@@ -126,12 +126,12 @@ describe("A provider of the program's own", () => {
   ];
   for (const [what, overrides] of junk) {
     it(`that ${what} is left for the next one, and its text is not shown`, async () => {
-      await using one = clientOf(overrides);
+      await using one = createClient(overrides);
       const answer = await one.client.chat.completions.create({ messages });
-      assertEquals(textOf(answer), "Second");
+      assertEquals(getText(answer), "Second");
       assertEquals(routingOf(answer)?.replaced_provider, "own");
       assertEquals(one.client.mesh.poolStatus().chat?.models[0]?.status, "standby");
-      await using other = clientOf(overrides);
+      await using other = createClient(overrides);
       assertEquals(await read(await other.client.chat.completions.create(stream)), "Custom");
       const failed = await assertRejects(() => other.client.chat.completions.create({ model: "alone", messages }));
       assert(!String(failed).includes("0123456789abcdefghij"));
@@ -139,19 +139,19 @@ describe("A provider of the program's own", () => {
   }
 
   it("whose bookkeeping fails costs no request", async () => {
-    await using one = clientOf({
+    await using one = createClient({
       reportUsage: () => {
         throw new Error("full");
       },
     });
     const answer = await one.client.chat.completions.create({ messages });
-    assertEquals([textOf(answer), routingOf(answer)?.attempts], ["Custom", 0]);
+    assertEquals([getText(answer), routingOf(answer)?.attempts], ["Custom", 0]);
   });
 
   for (const streamed of [false, true]) {
     it(`that never settles is left at the time limits all the same (${streamed ? "streamed" : "whole"})`, async () => {
       const silent = { [Symbol.asyncIterator]: () => ({ next: never }) };
-      await using one = clientOf({ complete: never, stream: () => silent });
+      await using one = createClient({ complete: never, stream: () => silent });
       const request = { messages, stream: streamed };
       const late = assertRejects(() => one.client.chat.completions.create(request, { timeout: 1000 }), DeadlineError);
       await one.clock.advance(1000);
@@ -171,15 +171,15 @@ describe("A provider of the program's own", () => {
   it("whose stream stops giving is cut off at the silence limit, and cancel() does not wait for it", async () => {
     const stalls = () => {
       let given = 0;
-      return { next: () => given++ === 0 ? Promise.resolve({ done: false, value: chunkOf("Half") }) : never() };
+      return { next: () => given++ === 0 ? Promise.resolve({ done: false, value: createChunk("Half") }) : never() };
     };
-    await using one = clientOf({ stream: () => ({ [Symbol.asyncIterator]: stalls }) });
+    await using one = createClient({ stream: () => ({ [Symbol.asyncIterator]: stalls }) });
     const chunks = (await one.client.chat.completions.create(stream))[Symbol.asyncIterator]();
     await chunks.next();
     const broken = assertRejects(() => chunks.next(), StreamInterruptedError);
     await one.clock.advance(60_000);
     assertEquals((await broken).partialText, "Half");
-    await using other = clientOf({ stream: () => ({ [Symbol.asyncIterator]: stalls }) });
+    await using other = createClient({ stream: () => ({ [Symbol.asyncIterator]: stalls }) });
     const answer = await other.client.chat.completions.create(stream);
     const reader = answer[Symbol.asyncIterator]();
     await reader.next();
@@ -190,7 +190,7 @@ describe("A provider of the program's own", () => {
 
   it("that fails after its time is over disturbs no request", async () => {
     let reject: (error: Error) => void = () => {};
-    await using one = clientOf({ complete: () => new Promise((_, fail) => reject = fail) });
+    await using one = createClient({ complete: () => new Promise((_, fail) => reject = fail) });
     const late = assertRejects(() => one.client.chat.completions.create({ messages }, { timeout: 10 }), DeadlineError);
     await one.clock.advance(10);
     await late;

@@ -10,7 +10,7 @@ import {
   type SelectionContext,
   type SelectionStrategy,
 } from "../../mod.ts";
-import { clientOver, messages, textOf } from "../support/_library.ts";
+import { clientOver, getText, messages } from "../support/_library.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
 /** A strategy that records what it is asked, and selects what the test says. */
@@ -25,7 +25,7 @@ function scripted(choose: SelectionStrategy["select"], seen: [string[], Selectio
 }
 
 async function ask(client: MeshClient, request = {}, settings: CallSettings = {}): Promise<string | null | undefined> {
-  return textOf(await client.chat.completions.create({ ...request, messages }, settings));
+  return getText(await client.chat.completions.create({ ...request, messages }, settings));
 }
 
 describe("A strategy of the program's own", () => {
@@ -60,7 +60,7 @@ describe("A strategy of the program's own", () => {
     await using one = clientOver({
       upstreams: { alpha: bad.url, beta: good.url },
       pool: {
-        strategy: scripted((candidates) => (views.push(candidates.map(lookOf)), candidates[0])),
+        strategy: scripted((candidates) => (views.push(candidates.map(describeView)), candidates[0])),
         deactivation: { retry_limit: 2 },
       },
     });
@@ -169,7 +169,9 @@ describe("A strategy of the program's own", () => {
 });
 
 /** What a view shows, without what it leaves out. */
-function lookOf({ name, provider, weight, status, isHalfOpen, inFlight, consecutiveFailures, lastStatus }: ModelView) {
+function describeView(
+  { name, provider, weight, status, isHalfOpen, inFlight, consecutiveFailures, lastStatus }: ModelView,
+) {
   const failure = lastStatus === undefined ? {} : { lastStatus };
   return { name, provider, weight, status, isHalfOpen, inFlight, consecutiveFailures, ...failure };
 }

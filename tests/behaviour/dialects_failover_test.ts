@@ -5,7 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { anthropicError, type Dialect, dialects, googleError, type Json, speaking } from "../support/_dialects.ts";
-import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { startDialectProxy, toApiKey } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type Behaviour, html200, reset, startUpstream, status, truncatedJson } from "../support/upstream.ts";
@@ -101,7 +101,7 @@ async function answerer(proxy: TestProxy): Promise<string | null> {
   return response.headers.get("x-mesh-model");
 }
 
-function standbyOf(proxy: TestProxy): unknown {
+function readStandby(proxy: TestProxy): unknown {
   const { status, reason, retryAt } = proxy.mesh.poolStatus().chat!.models[0]!;
   const waitMs = retryAt === undefined ? undefined : Date.parse(retryAt) - proxy.clock.now();
   return [status, reason, waitMs];
@@ -135,7 +135,7 @@ describe("A vendor's own word for a wait", () => {
     it(`is honored: ${name}`, () =>
       withSecond(dialect, [script, speaking[dialect].answer()], async (proxy, calls) => {
         assertEquals(await answerer(proxy), "second");
-        assertEquals(standbyOf(proxy), ["standby", "rate_limited", waitMs]);
+        assertEquals(readStandby(proxy), ["standby", "rate_limited", waitMs]);
         await proxy.clock.advance(waitMs - 1);
         assertEquals([await answerer(proxy), calls()], ["second", 1]);
         await proxy.clock.advance(1);
@@ -158,7 +158,7 @@ describe("An overload without a hint", () => {
   it("that passes is not noticed by the client", () =>
     withSecond("anthropic", [busy, speaking.anthropic.answer()], async (proxy, calls) => {
       assertEquals([await answerer(proxy), calls()], ["first", 2]);
-      assertEquals(standbyOf(proxy), ["active", undefined, undefined]);
+      assertEquals(readStandby(proxy), ["active", undefined, undefined]);
     }));
 });
 
@@ -180,7 +180,7 @@ const faults: [name: string, dialect: Dialect, script: Behaviour, alone: [number
   [
     "Anthropic's 401",
     "anthropic",
-    anthropicError(401, "authentication_error", `invalid x-api-key ${keyOf("first")}`),
+    anthropicError(401, "authentication_error", `invalid x-api-key ${toApiKey("first")}`),
     [502, "upstream_auth_error"],
   ],
   [

@@ -4,7 +4,7 @@
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Dialect, dialects, type Json, type Reply, speaking } from "../support/_dialects.ts";
-import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { startDialectProxy, toApiKey } from "../support/_dialect_proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type ReceivedRequest, startUpstream } from "../support/upstream.ts";
 
@@ -93,7 +93,7 @@ const words: Readonly<Record<Dialect, { path: string; streamPath: string; header
   openai: {
     path: "/v1/chat/completions",
     streamPath: "/v1/chat/completions",
-    headers: { authorization: `Bearer ${keyOf("only")}` },
+    headers: { authorization: `Bearer ${toApiKey("only")}` },
     body: {
       model: "small",
       messages: [{ role: "system", content: "Be brief.\n\nAnswer in German." }, ...conversation.slice(2)],
@@ -102,7 +102,7 @@ const words: Readonly<Record<Dialect, { path: string; streamPath: string; header
   anthropic: {
     path: "/v1/messages",
     streamPath: "/v1/messages",
-    headers: { "x-api-key": keyOf("only"), "anthropic-version": "2023-06-01" },
+    headers: { "x-api-key": toApiKey("only"), "anthropic-version": "2023-06-01" },
     body: {
       model: "claude-haiku-4-5",
       system: [{ type: "text", text: "Be brief." }, { type: "text", text: "Answer in German." }],
@@ -123,7 +123,7 @@ const words: Readonly<Record<Dialect, { path: string; streamPath: string; header
   gemini: {
     path: "/v1/models/gemini-2.5-flash:generateContent",
     streamPath: "/v1/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
-    headers: { "x-goog-api-key": keyOf("only") },
+    headers: { "x-goog-api-key": toApiKey("only") },
     body: {
       systemInstruction: { parts: [{ text: "Be brief." }, { text: "Answer in German." }] },
       contents: [

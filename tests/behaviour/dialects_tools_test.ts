@@ -4,7 +4,7 @@
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Dialect, dialects, type Json, type Reply, speaking } from "../support/_dialects.ts";
-import { type DialectProvider, sdkOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { createSdk, type DialectProvider, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type ReceivedRequest, startUpstream } from "../support/upstream.ts";
 
@@ -58,7 +58,7 @@ async function ask(dialect: Dialect, reply: Reply, body: Json): Promise<{ sent: 
 }
 
 /** What a model of the dialect says when it calls tools. */
-async function callsOf(dialect: Dialect): Promise<Assistant> {
+async function createCalls(dialect: Dialect): Promise<Assistant> {
   const reply = { calls, ...(dialect === "anthropic" ? { thoughts: "I look both up." } : {}) };
   return (await ask(dialect, reply, { messages: [question] })).message;
 }
@@ -123,13 +123,13 @@ describe("Tools are offered in the vendor's words", () => {
 
 describe("A second turn brings the calls and their results", () => {
   it("to a provider of the openai dialect as they came", async () => {
-    const assistant = await callsOf("openai");
+    const assistant = await createCalls("openai");
     const sent = await secondTurn("openai", assistant);
     assertEquals(sent.json().messages, [question, assistant, ...results]);
   });
 
   it("to Claude with its signed thoughts ahead of them", async () => {
-    const sent = await secondTurn("anthropic", await callsOf("anthropic"));
+    const sent = await secondTurn("anthropic", await createCalls("anthropic"));
     assertEquals(sent.json().messages.slice(1), [
       {
         role: "assistant",
@@ -150,7 +150,7 @@ describe("A second turn brings the calls and their results", () => {
   });
 
   it("to Gemini with the signature on the first of them", async () => {
-    const sent = await secondTurn("gemini", await callsOf("gemini"));
+    const sent = await secondTurn("gemini", await createCalls("gemini"));
     assertEquals(sent.json().contents.slice(1), [
       {
         role: "model",
@@ -176,7 +176,7 @@ describe("A second turn brings the calls and their results", () => {
 describe("State that a vendor minted", () => {
   it("comes with the calls, whole and streamed", async () => {
     for (const dialect of ["anthropic", "gemini"] as const) {
-      const { tool_calls: [first, second] } = await callsOf(dialect);
+      const { tool_calls: [first, second] } = await createCalls(dialect);
       assert(JSON.stringify(first!.extra_content).includes(signature));
       assertEquals(second!.extra_content, undefined);
       await using upstream = await startUpstream(speaking[dialect].answer({ calls }));
@@ -189,7 +189,7 @@ describe("State that a vendor minted", () => {
   for (const from of ["anthropic", "gemini"] as const) {
     for (const to of dialects) {
       it(`from ${from} ${from === to ? "goes back to it" : `does not go to ${to}`}`, async () => {
-        const assistant = await callsOf(from);
+        const assistant = await createCalls(from);
         const { body } = await secondTurn(to, assistant);
         assertEquals([body.includes(signature), body.includes("extra_content")], [from === to, false]);
         assert(body.includes("get_weather") && body.includes("call_t"), body);
@@ -199,15 +199,15 @@ describe("State that a vendor minted", () => {
 
   it("is stood in for where Gemini demands one and none was issued", async () => {
     for (const from of ["openai", "anthropic"] as const) {
-      const sent = await secondTurn("gemini", await callsOf(from));
+      const sent = await secondTurn("gemini", await createCalls(from));
       const [first, second] = sent.json().contents[1].parts;
       assertEquals([first.thoughtSignature, second.thoughtSignature], [standIn, undefined]);
     }
   });
 
   it("of two vendors at once is taken apart: each gets its own", async () => {
-    const assistant = await callsOf("gemini");
-    const { tool_calls: [claudes] } = await callsOf("anthropic");
+    const assistant = await createCalls("gemini");
+    const { tool_calls: [claudes] } = await createCalls("anthropic");
     const both = { ...assistant.tool_calls[0]!.extra_content, ...claudes!.extra_content };
     const message = { ...assistant, tool_calls: [{ ...assistant.tool_calls[0]!, extra_content: both }] };
     const messages = [question, message, results[0]];
@@ -226,7 +226,7 @@ describe("State that a vendor minted", () => {
       other: { dialect: "openai", url: other.url },
     };
     await using proxy = await startDialectProxy(providers);
-    const client = sdkOf(proxy);
+    const client = createSdk(proxy);
     const body = { model: "chat", messages: [question] as never, tools: tools as never };
     const { choices: [{ message }] } = await client.chat.completions.create(body) as never as {
       choices: [{ message: Assistant }];

@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { create, type MeshClient, type RoutingRecord } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { stateOf } from "../support/_dialect_proxy.ts";
+import { readModelState } from "../support/_dialect_proxy.ts";
 import { behind } from "../support/_failover.ts";
 import { dechunk, halfClose } from "../support/_half_closing.ts";
 import { arrival, assertCloses, visit, type Way } from "../support/_leaving.ts";
@@ -64,15 +64,15 @@ function midway(): Behaviour {
 
 /** Nothing is counted, nothing is held, and the next request is served. */
 async function assertUnharmed({ mesh, records, url }: TestProxy, upstream: Upstream, outcome: string): Promise<void> {
-  await becomes(() => stateOf(mesh, "one").inFlight, 0);
-  assertEquals(stateOf(mesh, "one"), unharmed);
+  await becomes(() => readModelState(mesh, "one").inFlight, 0);
+  assertEquals(readModelState(mesh, "one"), unharmed);
   const routing = records.filter((record): record is RoutingRecord => record.type === "routing");
   assertEquals(routing.map(({ fallback_chain }) => fallback_chain.map((step) => step.outcome)), [[outcome]]);
   assertEquals(records.length, 1);
   upstream.follow(answer());
   const next = visit(url, "fetch", { stream: true });
   await next.reads("[DONE]");
-  assertEquals(stateOf(mesh, "one").inFlight, 0);
+  assertEquals(readModelState(mesh, "one").inFlight, 0);
 }
 
 /** A proxy that takes one request at a time: a client that leaves without freeing its slot is noticed. */
@@ -131,8 +131,8 @@ describe("A client that leaves the proxy", () => {
       const request = await arrival(upstream, round + 1);
       if (sees !== undefined) await visitor.reads(sees);
       await assertCloses(request, () => visitor.leave());
-      await becomes(() => stateOf(proxy.mesh, "one").inFlight, 0);
-      assertEquals(stateOf(proxy.mesh, "one"), unharmed);
+      await becomes(() => readModelState(proxy.mesh, "one").inFlight, 0);
+      assertEquals(readModelState(proxy.mesh, "one"), unharmed);
     }
     await becomes(() => upstream.open, 0);
     assertEquals(upstream.calls, 50);
@@ -197,7 +197,7 @@ describe("A client that closes its sending side", () => {
 });
 
 /** A client of the library over one provider. */
-function clientOf(
+function createClient(
   upstream: Upstream,
   { pool, clock = fakeClock() }: Pick<TestProxyOptions, "pool"> & { clock?: FakeClock } = {},
 ): MeshClient {
@@ -208,7 +208,7 @@ const ask = { messages: [{ role: "user" as const, content: "Hi" }] };
 const reason = new Error("The user has closed the window");
 
 async function assertServes(client: MeshClient, upstream: Upstream): Promise<void> {
-  assertEquals(stateOf(client.mesh, "one"), unharmed);
+  assertEquals(readModelState(client.mesh, "one"), unharmed);
   upstream.follow(answer());
   assertEquals((await client.chat.completions.create(ask)).choices[0]!.message.content, "Hello world");
 }
@@ -217,7 +217,7 @@ describe("A program that gives up a call of the library", () => {
   for (const { name, isStream, script } of moments.filter(({ sees }) => sees === undefined)) {
     it(`by its AbortSignal ${name}`, async () => {
       await using upstream = await startUpstream(script());
-      await using client = clientOf(upstream);
+      await using client = createClient(upstream);
       const controller = new AbortController();
       const call = client.chat.completions.create({ ...ask, stream: isStream }, { signal: controller.signal });
       const failed = assertRejects(() => call, Error, reason.message);
@@ -230,7 +230,7 @@ describe("A program that gives up a call of the library", () => {
   it("by its AbortSignal while the next try is waited for", async () => {
     const clock = fakeClock();
     await using upstream = await startUpstream(status(500));
-    await using client = clientOf(upstream, { clock });
+    await using client = createClient(upstream, { clock });
     const controller = new AbortController();
     const call = client.chat.completions.create(ask, { signal: controller.signal });
     await arrival(upstream);
@@ -243,7 +243,7 @@ describe("A program that gives up a call of the library", () => {
 
   it("before it began sends nothing", async () => {
     await using upstream = await startUpstream(answer());
-    await using client = clientOf(upstream);
+    await using client = createClient(upstream);
     const call = () => client.chat.completions.create(ask, { signal: AbortSignal.abort(reason) });
     assertEquals(await assertRejects(call), reason);
     assertEquals(upstream.calls, 0);
@@ -252,7 +252,7 @@ describe("A program that gives up a call of the library", () => {
 
   it("by leaving the loop over a stream", async () => {
     await using upstream = await startUpstream(midway());
-    await using client = clientOf(upstream);
+    await using client = createClient(upstream);
     const chunks = await client.chat.completions.create({ ...ask, stream: true });
     const request = await arrival(upstream);
     const loop = async () => {
@@ -264,8 +264,8 @@ describe("A program that gives up a call of the library", () => {
 
   it("has it count as no success either: failures before it still do", async () => {
     await using upstream = await startUpstream([status(500), midway(), hang(), answer()]);
-    await using client = clientOf(upstream, { pool: { retry: { max_attempts: 0 } } });
-    const failures = () => stateOf(client.mesh, "one").failures;
+    await using client = createClient(upstream, { pool: { retry: { max_attempts: 0 } } });
+    const failures = () => readModelState(client.mesh, "one").failures;
     await assertRejects(() => client.chat.completions.create(ask));
     assertEquals(failures(), 1);
     const chunks = await client.chat.completions.create({ ...ask, stream: true });
@@ -282,7 +282,7 @@ describe("A program that gives up a call of the library", () => {
 
   it("by cancelling a stream that is not read", async () => {
     await using upstream = await startUpstream(midway());
-    await using client = clientOf(upstream);
+    await using client = createClient(upstream);
     const chunks = await client.chat.completions.create({ ...ask, stream: true });
     await assertCloses(upstream.requests[0]!, () => chunks.cancel());
     await assertServes(client, upstream);
@@ -291,7 +291,7 @@ describe("A program that gives up a call of the library", () => {
   for (const isRead of [true, false]) {
     it(`by its AbortSignal in the middle of a stream that is ${isRead ? "being read" : "not being read"}`, async () => {
       await using upstream = await startUpstream(midway());
-      await using client = clientOf(upstream);
+      await using client = createClient(upstream);
       const controller = new AbortController();
       const { signal } = controller;
       const chunks = await client.chat.completions.create({ ...ask, stream: true }, { signal });

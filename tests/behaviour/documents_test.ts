@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { findBoundary, readForm } from "../../src/util/multipart.ts";
-import { environment, keyOf } from "../support/_library.ts";
+import { environment, toVendorKey } from "../support/_library.ts";
 import { type OperationOptions, operationStage, type Posted } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { html200, json, type ReceivedRequest, type Script, startUpstream, status } from "../support/upstream.ts";
@@ -18,7 +18,7 @@ const noRetry = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 2 } }
 const perRequest = (usd: number) => ({ pricing: { per_request: usd } });
 
 /** A form of text fields, and files by field. */
-function formOf(fields: Readonly<Record<string, string | Blob>>): RequestInit {
+function createForm(fields: Readonly<Record<string, string | Blob>>): RequestInit {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === "string") form.append(name, value);
@@ -45,7 +45,7 @@ describe("POST /v1/documents/parse", () => {
   it("sends a file to every provider in turn, and records them", async () => {
     const models = { a: perRequest(0.1), b: perRequest(0.02) };
     await using scene = await stage({ a: status(503), b: fine }, { models, pool: noRetry });
-    const response = await scene.post("documents/parse", {}, formOf({ model: "pool", file: file() }));
+    const response = await scene.post("documents/parse", {}, createForm({ model: "pool", file: file() }));
     assertEquals([response.status, response.json.pages], [200, pages]);
     for (const [name, { requests }] of Object.entries(scene.upstreams)) {
       const { fields, files } = formIn(requests[0]!);
@@ -76,7 +76,7 @@ describe("POST /v1/documents/parse", () => {
   it("skips models that take no file of that size, and explains it", async () => {
     const models = { a: { constraints: { max_file_size: "3B" } } };
     await using scene = await stage({ a: fine, b: fine }, { models });
-    const { headers } = await scene.post("documents/parse", {}, formOf({ model: "pool", file: file() }));
+    const { headers } = await scene.post("documents/parse", {}, createForm({ model: "pool", file: file() }));
     assertEquals(headers.get("x-mesh-model"), "b");
     assertEquals((await scene.post("documents/parse", { url })).headers.get("x-mesh-model"), "a");
     const { order } = await scene.client.explain({ url }, { operation: "documents" });
@@ -134,12 +134,12 @@ describe("A bad request for a document", () => {
   }
 
   const forms: Readonly<Record<string, readonly [RequestInit, string, string | null]>> = {
-    "no file": [formOf({ model: "pool" }), "missing_required_parameter", "file"],
-    "a text for a file": [formOf({ model: "pool", file: "text" }), "missing_required_parameter", "file"],
-    "an empty file": [formOf({ model: "pool", file: file(new Uint8Array()) }), "invalid_value", "file"],
-    "a file in another field": [formOf({ model: "pool", document: file() }), "invalid_value", "document"],
-    "a file and an address": [formOf({ model: "pool", file: file(), url }), "invalid_value", "url"],
-    "no model": [formOf({ file: file() }), "missing_required_parameter", "model"],
+    "no file": [createForm({ model: "pool" }), "missing_required_parameter", "file"],
+    "a text for a file": [createForm({ model: "pool", file: "text" }), "missing_required_parameter", "file"],
+    "an empty file": [createForm({ model: "pool", file: file(new Uint8Array()) }), "invalid_value", "file"],
+    "a file in another field": [createForm({ model: "pool", document: file() }), "invalid_value", "document"],
+    "a file and an address": [createForm({ model: "pool", file: file(), url }), "invalid_value", "url"],
+    "no model": [createForm({ file: file() }), "missing_required_parameter", "model"],
     "a wrong boundary": [
       { headers: { "content-type": "multipart/form-data; boundary=x" }, body: "--y\r\n" },
       "invalid_value",
@@ -156,7 +156,11 @@ describe("A bad request for a document", () => {
 
   it("is refused when it is over the limit", async () => {
     await using scene = await stage({ a: fine }, { config: { proxy: { upload_limit: "1KB" } } });
-    const { status: answered } = await scene.post("documents/parse", {}, formOf({ file: file(new Uint8Array(2_000)) }));
+    const { status: answered } = await scene.post(
+      "documents/parse",
+      {},
+      createForm({ file: file(new Uint8Array(2_000)) }),
+    );
     assertEquals([answered, scene.calls.a], [413, 0]);
   });
 });
@@ -186,7 +190,7 @@ describe("client.documents", () => {
       { type: "image_url", image_url: "https://papers.example/scan.JPG?size=2" },
     ]);
     const { path, headers } = upstream.requests[0]!;
-    assertEquals([path, headers.authorization], ["/v1/ocr", `Bearer ${keyOf("mistral")}`]);
+    assertEquals([path, headers.authorization], ["/v1/ocr", `Bearer ${toVendorKey("mistral")}`]);
   });
 
   it("goes to Firecrawl with an address alone", async () => {

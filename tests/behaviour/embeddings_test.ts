@@ -2,8 +2,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { environment, fakeClock, keyOf } from "../support/_library.ts";
-import { sdkOf } from "../support/_dialect_proxy.ts";
+import { environment, fakeClock, toVendorKey } from "../support/_library.ts";
+import { createSdk } from "../support/_dialect_proxy.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -216,7 +216,7 @@ describe("client.embeddings", () => {
     assertEquals(answer.data.map(({ embedding }) => embedding), [vector, vector]);
     assertEquals(routingOf(answer)!.pool, "text-embeddings");
     const { headers, json } = upstream.requests[0]!;
-    assertEquals(headers.authorization, `Bearer ${keyOf("openai")}`);
+    assertEquals(headers.authorization, `Bearer ${toVendorKey("openai")}`);
     assertEquals(json().model, "text-embedding-3-small");
     await client.close();
   });
@@ -279,7 +279,7 @@ describe("Embeddings by Gemini's own API", () => {
       assertEquals(answer.data.map(({ embedding }) => embedding), [[0.6, 0.8], [0, 1]]);
       const { path, headers, json } = upstream.requests[0]!;
       assertEquals(path, "/v1/models/gemini-embedding-001:batchEmbedContents");
-      assertEquals(headers["x-goog-api-key"], keyOf("gemini"));
+      assertEquals(headers["x-goog-api-key"], toVendorKey("gemini"));
       const part = (text: string) => ({
         model: "models/gemini-embedding-001",
         content: { parts: [{ text }] },
@@ -306,14 +306,14 @@ describe("Embeddings by Gemini's own API", () => {
 describe("The openai package", () => {
   it("gets numbers by its default, which asks for base64", async () => {
     await using scene = await stage({ a: embeddings() });
-    const { data } = await sdkOf(scene.proxy).embeddings.create({ model: "pool", input: "red" });
+    const { data } = await createSdk(scene.proxy).embeddings.create({ model: "pool", input: "red" });
     assertEquals(data[0]!.embedding, rounded);
     assertEquals(scene.upstreams.a!.requests[0]!.json().encoding_format, "base64");
   });
 
   it("gets numbers when it asks for them, of a provider that only writes base64", async () => {
     await using scene = await stage({ a: inBase64 });
-    const { data } = await sdkOf(scene.proxy).embeddings.create({
+    const { data } = await createSdk(scene.proxy).embeddings.create({
       model: "pool",
       input: "red",
       encoding_format: "float",

@@ -30,7 +30,7 @@ for (const client of dialectClients) {
       it(`${name}: the other one answers`, async () => {
         await using scene = await stage({ a: behaviour, b: fromB }, { pool });
         const response = await ask(scene, client, false);
-        assertEquals([response.status, client.textOf(await response.json())], [200, "from b"]);
+        assertEquals([response.status, client.joinOutput(await response.json())], [200, "from b"]);
         assertEquals([scene.calls, scene.states()], [{ a: calls, b: 1 }, { a: state, b: "active" }]);
         assertEquals(response.headers.get("x-mesh-fallbacks"), "1");
       });
@@ -53,14 +53,18 @@ for (const client of dialectClients) {
       it(`an empty answer goes to the other one (${isStream ? "streamed" : "whole"})`, async () => {
         await using scene = await stage({ a: emptyAnswer(), b: fromB }, { pool });
         const response = await ask(scene, client, isStream);
-        const text = isStream ? client.readStream(await response.text()).text : client.textOf(await response.json());
+        const text = isStream
+          ? client.readStream(await response.text()).text
+          : client.joinOutput(await response.json());
         assertEquals([text, scene.calls, scene.states()], ["from b", { a: 1, b: 1 }, { a: "active", b: "active" }]);
       });
 
       it(`an empty answer of the only one comes (${isStream ? "streamed" : "whole"})`, async () => {
         await using scene = await stage({ a: emptyAnswer() }, { pool });
         const response = await ask(scene, client, isStream);
-        const text = isStream ? client.readStream(await response.text()).text : client.textOf(await response.json());
+        const text = isStream
+          ? client.readStream(await response.text()).text
+          : client.joinOutput(await response.json());
         assertEquals([response.status, text, scene.states()], [200, "", { a: "active" }]);
       });
     }
@@ -68,7 +72,7 @@ for (const client of dialectClients) {
     for (const code of [400, 413, 422]) {
       it(`${code}: the other one answers; ${code} from both is the client's`, async () => {
         await using scene = await stage({ a: status(code), b: [fromB, status(code)] }, { pool });
-        assertEquals(client.textOf(await (await ask(scene, client, false)).json()), "from b");
+        assertEquals(client.joinOutput(await (await ask(scene, client, false)).json()), "from b");
         const response = await ask(scene, client, true);
         assertEquals([response.status, Object.keys(client.errorOf(await response.json())).includes("message")], [
           code,

@@ -6,7 +6,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { after, breathe, isOpen, readStream, soon, type Stage, stage } from "../support/_failover.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { type Behaviour, Gate, headOf, ok, raw, status, stream, type StreamOptions } from "../support/upstream.ts";
+import { type Behaviour, formatHead, Gate, ok, raw, status, stream, type StreamOptions } from "../support/upstream.ts";
 
 const oneOutcome = { pool: { deactivation: { retry_limit: 1 } } };
 const pieces = ["Zoë", " says 🙂", " naïvely"];
@@ -20,9 +20,13 @@ const events = [{ role: "assistant" }, ...pieces.map((content) => ({ content }))
   return JSON.stringify({ ...head, choices });
 });
 const lines = events.map((event) => `data: ${event}\n\n`);
-const sse = (text: string) => raw(headOf(200, { "content-type": "text/event-stream" }) + text);
+const sse = (text: string) => raw(formatHead(200, { "content-type": "text/event-stream" }) + text);
 
-async function textOf(scene: Stage, behaviour: Behaviour, body: Record<string, unknown> = {}): Promise<string> {
+async function fetchStreamText(
+  scene: Stage,
+  behaviour: Behaviour,
+  body: Record<string, unknown> = {},
+): Promise<string> {
   scene.upstreams.a!.follow(behaviour);
   return await (await scene.proxy.chat({ stream: true, ...body })).text();
 }
@@ -41,10 +45,14 @@ describe("a stream", () => {
 
   it("reads the same whatever its line ends and wherever it is split", async () => {
     await using scene = await stage({ a: stream(plain) }, oneOutcome);
-    const expected = await textOf(scene, stream(plain));
+    const expected = await fetchStreamText(scene, stream(plain));
     for (const lineEnd of ["\n", "\r\n", "\r"] as const) {
       for (const split of [1, 2, 3, 7]) {
-        assertEquals(await textOf(scene, stream({ ...plain, lineEnd, split })), expected, `${lineEnd} by ${split}`);
+        assertEquals(
+          await fetchStreamText(scene, stream({ ...plain, lineEnd, split })),
+          expected,
+          `${lineEnd} by ${split}`,
+        );
       }
     }
   });
@@ -69,7 +77,7 @@ describe("a stream", () => {
     it(`with ${name} is complete: the client reads the plain events and one [DONE]`, async () => {
       await using scene = await stage({ a: sse(text), b: ok() }, oneOutcome);
       const given = lines.filter((line) => text.includes(line.slice("data: ".length, -2))).join("");
-      const read = (await textOf(scene, sse(text))).replaceAll(": heartbeat\n\n", ""); // comments are passed on
+      const read = (await fetchStreamText(scene, sse(text))).replaceAll(": heartbeat\n\n", ""); // comments are passed on
       assertEquals(read, `${given}data: [DONE]\n\n`);
       assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, { a: "active", b: "active" }]);
     });
@@ -80,22 +88,22 @@ describe("a stream", () => {
     const bytes = new TextEncoder().encode(text);
     const byByte: Behaviour = {
       async play(exchange) {
-        await exchange.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
+        await exchange.write(formatHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
         for (const byte of bytes) await exchange.write(new Uint8Array([0x31, 13, 10, byte, 13, 10]));
         await exchange.write("0\r\n\r\n");
       },
     };
     await using scene = await stage({ a: ok() }, oneOutcome);
     for (const behaviour of [sse(text), byByte]) {
-      const seen = readStream(await textOf(scene, behaviour));
+      const seen = readStream(await fetchStreamText(scene, behaviour));
       assertEquals([seen.text, seen.last], [pieces.join(""), "done"]);
     }
   });
 
   it("that stays open after [DONE] ends for the client, and its call is given up", async () => {
     await using scene = await stage({ a: ok() }, oneOutcome);
-    const open = raw(headOf(200, { "content-type": "text/event-stream" }) + whole + "data: [DONE]\n\n", "hang");
-    assertEquals(readStream(await soon(textOf(scene, open))).last, "done");
+    const open = raw(formatHead(200, { "content-type": "text/event-stream" }) + whole + "data: [DONE]\n\n", "hang");
+    assertEquals(readStream(await soon(fetchStreamText(scene, open))).last, "done");
     await soon((await scene.received("a")).closed);
     assertEquals(scene.states(), { a: "active" });
   });
@@ -127,7 +135,7 @@ describe("the usage of a stream", () => {
     const reported = events[4]!.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`);
     const text = `${lines.slice(0, 4).join("")}data: ${reported}\n\ndata: [DONE]\n\n`;
     await using scene = await stage({ a: sse(text) });
-    const seen = readStream(await textOf(scene, sse(text), asked));
+    const seen = readStream(await fetchStreamText(scene, sse(text), asked));
     assertEquals([seen.chunks.at(-1)!.choices.length, seen.chunks.at(-1)!.usage], [0, usage]);
     assertEquals(seen.chunks.filter(({ choices }) => choices.length === 0).length, 1);
   });
@@ -159,7 +167,7 @@ describe("a stream of which nothing is said for long", () => {
   const role = lines[0]!.replace("assistant", "assistant".padEnd(200));
 
   it("is passed on once 64 KiB are buffered", async () => {
-    const open = raw(headOf(200, { "content-type": "text/event-stream" }) + role.repeat(250), "hang");
+    const open = raw(formatHead(200, { "content-type": "text/event-stream" }) + role.repeat(250), "hang");
     await using scene = await stage({ a: open, b: ok() }, oneOutcome);
     const response = await soon(scene.proxy.chat({ stream: true }));
     assertEquals([response.status, response.headers.get("x-mesh-model")], [200, "a"]);
@@ -184,7 +192,7 @@ describe("comments of a stream are signs of life", () => {
   /** The head at once; then a comment, and at last what is left, each at the gate. */
   const pinging = (gate: Gate, first: string, rest: string): Behaviour => ({
     async play(exchange) {
-      await exchange.write(headOf(200, { "content-type": "text/event-stream" }) + first);
+      await exchange.write(formatHead(200, { "content-type": "text/event-stream" }) + first);
       for (let count = 0; count < 3; count++) {
         await gate.pass();
         await exchange.write(": ping\n\n");

@@ -2,9 +2,9 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../mod.ts";
-import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { startDialectProxy, toApiKey } from "../support/_dialect_proxy.ts";
 import { speaking } from "../support/_dialects.ts";
-import { ask as send, type Asked, eventsOf, hello } from "../support/_gemini_dialect.ts";
+import { ask as send, type Asked, hello, parseEvents } from "../support/_gemini_dialect.ts";
 import type { TestProxy } from "../support/proxy.ts";
 import { json, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
 
@@ -21,7 +21,7 @@ function over(
   return startDialectProxy({ google: { dialect, url, ...more, settings: { ...more.settings } } }, noRetry);
 }
 
-function routingOf({ records }: TestProxy): RoutingRecord {
+function findRouting({ records }: TestProxy): RoutingRecord {
   return records.filter((record): record is RoutingRecord => record.type === "routing").at(-1)!;
 }
 
@@ -49,8 +49,8 @@ describe("Gemini's dialect to a model of that dialect", () => {
     assertEquals(response.headers.get("x-mesh-dropped-params"), null);
     const { path, headers, json: sent } = upstream.requests[0]!;
     assertEquals([path, sent()], [`/v1/models/${speaking.gemini.model}:generateContent`, own]);
-    assertEquals([headers["x-goog-api-key"], headers.authorization], [keyOf("google"), undefined]);
-    const { tokens_in, tokens_out, cost_usd } = routingOf(proxy);
+    assertEquals([headers["x-goog-api-key"], headers.authorization], [toApiKey("google"), undefined]);
+    const { tokens_in, tokens_out, cost_usd } = findRouting(proxy);
     assertEquals([tokens_in, tokens_out], [7, 3]);
     assertEquals(response.headers.get("x-mesh-cost-usd"), String(cost_usd));
   });
@@ -59,14 +59,14 @@ describe("Gemini's dialect to a model of that dialect", () => {
     await using upstream = await startUpstream(speaking.gemini.answer({ thoughts: "Hm", pieces: ["Hello", " you"] }));
     await using proxy = await over(upstream);
     const { text } = await ask(proxy, "streamGenerateContent?alt=sse");
-    const events = eventsOf(text);
+    const events = parseEvents(text);
     assertEquals(events.map(({ candidates: [{ content }] }) => content.parts), [
       ...[[{ text: "Hm", thought: true }], [{ text: "Hello" }], [{ text: " you" }], []],
     ]);
     assertEquals([events.at(-1).candidates[0].finishReason, events.at(-1).responseId], ["STOP", "resp-scripted"]);
     assertEquals(upstream.requests[0]!.path, `/v1/models/${speaking.gemini.model}:streamGenerateContent?alt=sse`);
     assertEquals((await ask(proxy, "streamGenerateContent")).json, events);
-    const { tokens_in, tokens_out } = routingOf(proxy);
+    const { tokens_in, tokens_out } = findRouting(proxy);
     assertEquals([tokens_in, tokens_out], [10, 5]);
   });
 
@@ -110,7 +110,7 @@ describe("Gemini's dialect to a model of that dialect", () => {
     for (const script of scripts) {
       await using upstream = await startUpstream(script);
       await using proxy = await over(upstream);
-      const events = eventsOf((await ask(proxy, "streamGenerateContent?alt=sse")).text);
+      const events = parseEvents((await ask(proxy, "streamGenerateContent?alt=sse")).text);
       assertEquals([events.length, events.at(-1).error.code], [3, 502]);
     }
   });

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
-import { ask, eventsOf, geminiStage as stage, hello } from "../support/_gemini_dialect.ts";
+import { ask, geminiStage as stage, hello, parseEvents } from "../support/_gemini_dialect.ts";
 import { json, ok, status, stream } from "../support/upstream.ts";
 
 const noRetry = { retry: { max_attempts: 0 } };
@@ -82,7 +82,7 @@ describe("POST /v1beta/models/{model}:streamGenerateContent", () => {
     await using scene = await stage({ a: broken, b: stream({ pieces: ["Good", " day"] }) }, { pool: noRetry });
     const { headers, text } = await ask(scene, "streamGenerateContent?alt=sse");
     assertEquals(headers.get("content-type"), "text/event-stream");
-    const events = eventsOf(text).map(({ responseId: _, modelVersion: __, ...event }) => event);
+    const events = parseEvents(text).map(({ responseId: _, modelVersion: __, ...event }) => event);
     const content = (text: string) => ({ content: { parts: [{ text }], role: "model" } });
     assertEquals(events, [
       { candidates: [{ ...content("Good"), index: 0 }] },
@@ -108,7 +108,7 @@ describe("POST /v1beta/models/{model}:streamGenerateContent", () => {
   it("ends a stream that breaks midway with the error, and without a finishReason", async () => {
     await using scene = await stage({ a: stream({ pieces: ["Good", " day"], cut: { after: 1, how: "reset" } }) });
     const { text } = await ask(scene, "streamGenerateContent?alt=sse");
-    const { error } = eventsOf(text).at(-1);
+    const { error } = parseEvents(text).at(-1);
     assertEquals([error.code, error.status, text.includes("finishReason")], [502, "UNAVAILABLE", false]);
     const { json: all } = await ask(scene, "streamGenerateContent");
     assertEquals(all.at(-1).error.status, "UNAVAILABLE");

@@ -20,7 +20,7 @@ const nowhere = "http://127.0.0.1:9/v1";
 const plain = testConfig({ upstreams: { a: nowhere } });
 
 /** Lets time pass until the work has ended; what it has failed with. */
-async function endOf(work: Promise<unknown>, clock: FakeClock): Promise<unknown> {
+async function advanceUntil(work: Promise<unknown>, clock: FakeClock): Promise<unknown> {
   let end: { readonly error: unknown } | undefined;
   work.then(() => end = { error: undefined }, (error) => end = { error });
   await until(async () => {
@@ -31,8 +31,8 @@ async function endOf(work: Promise<unknown>, clock: FakeClock): Promise<unknown>
 }
 
 /** What it has failed with, which has to be an error of ours. */
-async function failureOf(work: Promise<unknown>, clock: FakeClock): Promise<string> {
-  const error = await endOf(work, clock);
+async function advanceUntilFailure(work: Promise<unknown>, clock: FakeClock): Promise<string> {
+  const error = await advanceUntil(work, clock);
   assert(ConnectorError.isInstance(error), `it failed with ${error}`);
   return error.message;
 }
@@ -68,7 +68,7 @@ describe("A secret store that hangs", () => {
     const { mesh, clock } = withOwn(store);
     const start = mesh.initialize(document({ store: "own.store.v1" }));
     assertEquals(
-      await failureOf(start, clock),
+      await advanceUntilFailure(start, clock),
       'The secret store "own.store.v1" cannot look up the secret "KEY_OF_A": it did not respond within 30 s',
     );
     store.get = () => Promise.resolve("key-of-a-0123456789");
@@ -80,7 +80,7 @@ describe("A secret store that hangs", () => {
     const { mesh, clock } = withOwn({ get: never });
     const secrets = { store: "own.store.v1" };
     const start = mesh.initialize({ ...plain, secrets, storage: { persistence: { encryption: true } } });
-    assertMatch(await failureOf(start, clock), /"own.store.v1" cannot look up the secret "MESH_STORAGE_KEY"/);
+    assertMatch(await advanceUntilFailure(start, clock), /"own.store.v1" cannot look up the secret "MESH_STORAGE_KEY"/);
     await mesh.close();
   });
 
@@ -97,7 +97,7 @@ describe("A secret store that hangs", () => {
     it(`is left and named, even if the connection cannot be ended: ${store}`, async () => {
       const { mesh, clock } = stage({ env, fetch: never });
       const start = mesh.initialize(document({ store, ...attributes }));
-      assertMatch(await failureOf(start, clock), new RegExp(store.replaceAll(".", "\\.")));
+      assertMatch(await advanceUntilFailure(start, clock), new RegExp(store.replaceAll(".", "\\.")));
       await mesh.close();
     });
   }
@@ -137,7 +137,7 @@ describe("A storage that hangs", () => {
     it(`fails the start that cannot read it, which names it: ${policy}`, async () => {
       const { mesh, clock } = withStorage(hanging("load"));
       assertEquals(
-        await failureOf(mesh.initialize(document(policy)), clock),
+        await advanceUntilFailure(mesh.initialize(document(policy)), clock),
         'The storage "own.storage.v1" cannot load "state": it did not respond within 20 s',
       );
       await mesh.close();
@@ -148,7 +148,7 @@ describe("A storage that hangs", () => {
       it(`stops no start by its ${operation}, and is named: ${policy}`, async () => {
         const storage = hanging(operation);
         const { mesh, clock, traces } = withStorage(storage);
-        assertEquals(await endOf(mesh.initialize(document(policy)), clock), undefined);
+        assertEquals(await advanceUntil(mesh.initialize(document(policy)), clock), undefined);
         assertMatch(traces.join("\n"), /The storage "own.storage.v1" cannot (un)?(lock|save)/);
         storage.hangs.clear();
         await clock.advance(90_000);
@@ -163,7 +163,7 @@ describe("A storage that hangs", () => {
         const { mesh, clock } = withStorage(storage);
         await mesh.initialize(document(policy));
         storage.hangs.add(operation);
-        assertMatch(await failureOf(mesh.close(), clock), /^The storage "own\.storage\.v1" (cannot|did not)/);
+        assertMatch(await advanceUntilFailure(mesh.close(), clock), /^The storage "own\.storage\.v1" (cannot|did not)/);
         assertEquals(clock.pending, 0);
       });
     }
@@ -174,7 +174,7 @@ describe("A storage that hangs", () => {
       await mesh.initialize(document(policy));
       storage.hangs.add("close");
       assertEquals(
-        await failureOf(mesh.close(), clock),
+        await advanceUntilFailure(mesh.close(), clock),
         'The storage "own.storage.v1" cannot close: it did not respond within 5 s',
       );
     });
@@ -183,21 +183,27 @@ describe("A storage that hangs", () => {
   it("of a program is left at the start and at the end, too", async () => {
     const storage = hanging("load");
     const { mesh, clock } = stage({ storage: stateIn(storage) });
-    assertMatch(await failureOf(mesh.initialize(plain), clock), /^The storage of stateIn\(\) cannot load "state"/);
+    assertMatch(
+      await advanceUntilFailure(mesh.initialize(plain), clock),
+      /^The storage of stateIn\(\) cannot load "state"/,
+    );
     storage.hangs.clear();
     await mesh.initialize(plain);
     storage.hangs.add("save");
     mesh.deactivate("a");
-    assertMatch(await failureOf(mesh.close(), clock), /^The storage of stateIn\(\)/);
+    assertMatch(await advanceUntilFailure(mesh.close(), clock), /^The storage of stateIn\(\)/);
   });
 
   it("that holds the configuration fails all that read or save it", async () => {
     const { mesh, clock } = stage();
     await mesh.initialize(plain);
-    assertMatch(await failureOf(mesh.saveConfig(hanging("save")), clock), /save the configuration: .* within 25 s/);
+    assertMatch(
+      await advanceUntilFailure(mesh.saveConfig(hanging("save")), clock),
+      /save the configuration: .* within 25 s/,
+    );
     await mesh.close();
     const made = ModelMesh.fromStorage(hanging("load"), { clock, env: {} });
-    assertMatch(await failureOf(made, clock), /read the configuration: .* within 25 s/);
+    assertMatch(await advanceUntilFailure(made, clock), /read the configuration: .* within 25 s/);
   });
 
   const remotes: Readonly<Record<string, Record<string, string>>> = {
@@ -209,7 +215,7 @@ describe("A storage that hangs", () => {
       const { mesh, clock } = stage({ fetch: never });
       const named = new RegExp(connector.replaceAll(".", "\\."));
       const start = mesh.initialize({ ...plain, storage: { connector, ...attributes } });
-      assertMatch(await failureOf(start, clock), named);
+      assertMatch(await advanceUntilFailure(start, clock), named);
       await mesh.close();
       const storage = await openStorage({ connector, ...attributes }, { clock, env: {}, fetch: never });
       const calls = [
@@ -218,7 +224,7 @@ describe("A storage that hangs", () => {
         () => storage.save("a", new TextEncoder().encode("{}")),
         () => storage.isLocked("a"),
       ];
-      for (const call of calls) assertMatch(await failureOf(call(), clock), named);
+      for (const call of calls) assertMatch(await advanceUntilFailure(call(), clock), named);
     });
   }
 
@@ -226,8 +232,8 @@ describe("A storage that hangs", () => {
     const shared = { add: never, reserve: never, publish: never, subscribe: never };
     const storage = Object.assign(memoryStorage(), { shared });
     const { mesh, clock, traces } = stage({ storage: stateIn(storage) });
-    assertEquals(await endOf(mesh.initialize(plain), clock), undefined);
+    assertEquals(await advanceUntil(mesh.initialize(plain), clock), undefined);
     assertMatch(traces.join("\n"), /The shared storage is unavailable/);
-    assertEquals(await endOf(mesh.close(), clock), undefined);
+    assertEquals(await advanceUntil(mesh.close(), clock), undefined);
   });
 });

@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { happens, until } from "../support/patience.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { type Behaviour, Gate, headOf, startUpstream, status, stream } from "../support/upstream.ts";
+import { type Behaviour, formatHead, Gate, startUpstream, status, stream } from "../support/upstream.ts";
 
 interface Dialect {
   readonly path: string;
@@ -73,7 +73,7 @@ async function open(upstreams: Record<string, Behaviour>, options: Omit<TestProx
 }
 
 /** Reads a body piece by piece. */
-function readerOf(response: Response) {
+function createReader(response: Response) {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   return {
     next: async () => (await reader.read()).value ?? "",
@@ -125,7 +125,7 @@ async function openLate(
   await happens("the provider is asked", reached);
   await clock.advance(10_000);
   const response = await happens("the stream begins", asked);
-  const body = readerOf(response);
+  const body = createReader(response);
   assertEquals(await body.next(), dialect.heartbeat);
   return { response, body };
 }
@@ -208,7 +208,7 @@ describe("A stream without content after ten seconds", () => {
       await happens("the provider is asked", gate.reached(1));
       await scene.clock.advance(10_000);
       if (heartbeat !== "0s") {
-        const body = readerOf(await happens("the stream begins", asked));
+        const body = createReader(await happens("the stream begins", asked));
         await body.next();
         const next = body.next();
         await scene.clock.advance(steps);
@@ -232,7 +232,7 @@ describe("A stream that falls silent", () => {
       const gate = new Gate();
       await using scene = await open({ a: stream({ pieces: ["Hello", " World"], gate }) });
       gate.open(2);
-      const body = readerOf(await scene.post(dialect));
+      const body = createReader(await scene.post(dialect));
       let text = "";
       while (!text.includes("Hello")) text += await body.next();
       await happens("the provider waits", gate.reached(3));
@@ -251,7 +251,7 @@ describe("A stream that falls silent", () => {
         const gate = new Gate();
         const talking: Behaviour = {
           async play(exchange) {
-            await exchange.write(headOf(200, { "content-type": "text/event-stream" }) + first);
+            await exchange.write(formatHead(200, { "content-type": "text/event-stream" }) + first);
             await gate.pass();
             await exchange.write(ping);
             await gate.pass();
@@ -260,7 +260,7 @@ describe("A stream that falls silent", () => {
           },
         };
         await using scene = await open({ a: talking }, { provider: { connector: provider } });
-        const body = readerOf(await scene.post(dialect));
+        const body = createReader(await scene.post(dialect));
         let text = "";
         while (!text.includes("Hello")) text += await body.next();
         gate.open();

@@ -3,8 +3,8 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { findBoundary, readForm } from "../../src/util/multipart.ts";
-import { sdkOf } from "../support/_dialect_proxy.ts";
-import { drawn, formOf, images, imageUsage } from "../support/_images.ts";
+import { createSdk } from "../support/_dialect_proxy.ts";
+import { createForm, drawn, images, imageUsage } from "../support/_images.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -31,7 +31,7 @@ describe("POST /v1/images/edits", () => {
     await using scene = await stage({ a: images({ b64_json: drawn }, { usage: imageUsage }) }, {
       capability: "inpainting",
     });
-    const form = formOf({ n: "2", mask: png("mask.png", 4), size: "1024x1024" });
+    const form = createForm({ n: "2", mask: png("mask.png", 4), size: "1024x1024" });
     const response = await scene.post("images/edits", {}, asForm(form));
     assertEquals(response.status, 200);
     assertMatchesSchema("ImagesResponse", response.json);
@@ -49,7 +49,7 @@ describe("POST /v1/images/edits", () => {
       pool: { retry: { max_attempts: 0 } },
     });
     const several = { image: undefined, "image[]": [png("1.png", 1), png("2.png", 2)] };
-    assertEquals((await scene.post("images/edits", {}, asForm(formOf(several)))).status, 200);
+    assertEquals((await scene.post("images/edits", {}, asForm(createForm(several)))).status, 200);
     for (const upstream of Object.values(scene.upstreams)) {
       const { files } = received(upstream.requests[0]!);
       assertEquals(files.map(({ field, name, bytes }) => [field, name, ...bytes]), [
@@ -64,9 +64,9 @@ describe("POST /v1/images/edits", () => {
 
   it("is served by models for inpainting, and by none that only make new images", async () => {
     await using inpainting = await stage({ a: images() }, { capability: "inpainting" });
-    assertEquals((await inpainting.post("images/edits", {}, asForm(formOf()))).status, 200);
+    assertEquals((await inpainting.post("images/edits", {}, asForm(createForm()))).status, 200);
     await using other = await stage({ a: images() }, { capability: "text-to-image" });
-    const refused = await other.post("images/edits", {}, asForm(formOf()));
+    const refused = await other.post("images/edits", {}, asForm(createForm()));
     assertEquals([refused.status, refused.json.error.code], [400, "unsupported_by_pool"]);
   });
 
@@ -75,7 +75,7 @@ describe("POST /v1/images/edits", () => {
     await using scene = await stage({ a: images(), b: images() }, { models });
     const modelFor = async (form: FormData) =>
       (await scene.post("images/edits", {}, asForm(form))).headers.get("x-mesh-model");
-    assertEquals([await modelFor(formOf({ mask: png("mask.png", 4) })), await modelFor(formOf())], ["b", "a"]);
+    assertEquals([await modelFor(createForm({ mask: png("mask.png", 4) })), await modelFor(createForm())], ["b", "a"]);
   });
 
   it("leaves out models for which a file is too large, or that take fewer of them", async () => {
@@ -83,16 +83,16 @@ describe("POST /v1/images/edits", () => {
     await using scene = await stage({ a: images(), b: images(), c: images() }, { models });
     const modelFor = async (form: FormData) =>
       (await scene.post("images/edits", {}, asForm(form))).headers.get("x-mesh-model");
-    assertEquals(await modelFor(formOf()), "b");
-    assertEquals(await modelFor(formOf({ image: [png("1", 1), png("2", 2, 3, 4)] })), "c");
-    assertEquals(await modelFor(formOf({ image: png("1", 1) })), "a");
+    assertEquals(await modelFor(createForm()), "b");
+    assertEquals(await modelFor(createForm({ image: [png("1", 1), png("2", 2, 3, 4)] })), "c");
+    assertEquals(await modelFor(createForm({ image: png("1", 1) })), "a");
   });
 
   it("deactivates a model that fails again and again", async () => {
     await using scene = await stage({ a: status(500), b: images() }, {
       pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 2 } },
     });
-    for (let asked = 0; asked < 4; asked++) await scene.post("images/edits", {}, asForm(formOf()));
+    for (let asked = 0; asked < 4; asked++) await scene.post("images/edits", {}, asForm(createForm()));
     assertEquals(scene.calls, { a: 2, b: 4 });
     assertEquals(scene.proxy.mesh.poolStatus().pool!.models[0]!.reason, "retry_limit");
   });
@@ -123,7 +123,7 @@ describe("Edits of images under limits", () => {
 });
 
 describe("A bad request for an edit", () => {
-  const cases: readonly (readonly [fields: Parameters<typeof formOf>[0], code: string, param: string])[] = [
+  const cases: readonly (readonly [fields: Parameters<typeof createForm>[0], code: string, param: string])[] = [
     [{ image: undefined }, "missing_required_parameter", "image"],
     [{ image: undefined, mask: png("mask.png", 1) }, "missing_required_parameter", "image"],
     [{ image: png("empty.png") }, "invalid_value", "image"],
@@ -142,7 +142,7 @@ describe("A bad request for an edit", () => {
   for (const [fields, code, param] of cases) {
     it(`is refused: ${Object.keys(fields!)} ${JSON.stringify(fields)}`, async () => {
       await using scene = await stage({ a: images() });
-      const response = await scene.post("images/edits", {}, asForm(formOf(fields)));
+      const response = await scene.post("images/edits", {}, asForm(createForm(fields)));
       const { error } = response.json;
       assertMatchesSchema("ErrorResponse", { error });
       assertEquals([response.status, error.code, error.param], [400, code, param]);
@@ -166,14 +166,14 @@ describe("A bad request for an edit", () => {
 
   it("is refused: a body over the limit", async () => {
     await using scene = await stage({ a: images() }, { config: { proxy: { upload_limit: "1000B" } } });
-    const form = formOf({ image: png("large.png", ...new Array(1_000).fill(1)) });
+    const form = createForm({ image: png("large.png", ...new Array(1_000).fill(1)) });
     const response = await scene.post("images/edits", {}, asForm(form));
     assertEquals([response.status, response.json.error.code, scene.calls.a], [413, "request_too_large", 0]);
   });
 
   it("is what a provider says it is, when all say so", async () => {
     await using scene = await stage({ a: status(400) });
-    const response = await scene.post("images/edits", {}, asForm(formOf()));
+    const response = await scene.post("images/edits", {}, asForm(createForm()));
     assertEquals(response.status, 400);
     assertStringIncludes(response.json.error.message, "Scripted 400");
   });
@@ -204,7 +204,7 @@ describe("client.images.edit", () => {
 describe("The openai package", () => {
   it("edits one image, and several", async () => {
     await using scene = await stage({ a: images() });
-    const { images: sdk } = sdkOf(scene.proxy);
+    const { images: sdk } = createSdk(scene.proxy);
     const { data } = await sdk.edit({ model: "pool", prompt, image: png("room.png", 1, 2, 3), n: 2 });
     assertEquals(data!.map((one) => one.b64_json), [drawn, drawn]);
     await sdk.edit({ model: "pool", prompt, image: [png("1.png", 1), png("2.png", 2)] });

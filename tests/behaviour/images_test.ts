@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { sdkOf } from "../support/_dialect_proxy.ts";
+import { createSdk } from "../support/_dialect_proxy.ts";
 import { drawn, images, imageUsage } from "../support/_images.ts";
 import { environment } from "../support/_library.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
@@ -242,7 +242,7 @@ describe("client.images.generate", () => {
 describe("The openai package", () => {
   it("gets images", async () => {
     await using scene = await stage({ a: images({ b64_json: drawn }, { usage: imageUsage }) });
-    const { data, usage } = await sdkOf(scene.proxy).images.generate({ model: "pool", prompt, n: 2 });
+    const { data, usage } = await createSdk(scene.proxy).images.generate({ model: "pool", prompt, n: 2 });
     assertEquals([data!.map((one) => one.b64_json), usage!.output_tokens], [[drawn, drawn], 100]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { type MeshEvent, ModelMesh, type RoutingRecord, type SecretStore, type TraceEntry } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
-import { keyOf } from "../support/_canaries.ts";
+import { readApiKey } from "../support/_canaries.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
@@ -96,7 +96,7 @@ describe("A provider that takes over from another", () => {
     site.secrets.set("KEY_B", "key-of-b-2");
     site.a.follow(status(500));
     await site.ask();
-    assertEquals(site.b.requests.map(keyOf), ["key-of-b-2"]);
+    assertEquals(site.b.requests.map(readApiKey), ["key-of-b-2"]);
     assertEquals(site.asked, ["KEY_A", "KEY_B", "KEY_B"]);
   });
 
@@ -107,16 +107,16 @@ describe("A provider that takes over from another", () => {
     site.a.follow(status(500));
     await site.ask();
     await site.ask();
-    assertEquals(site.b.requests.map(keyOf), ["key-of-b-2", "key-of-c-2"]);
+    assertEquals(site.b.requests.map(readApiKey), ["key-of-b-2", "key-of-c-2"]);
   });
 
   it("has its new key redacted like the first", async () => {
     await using site = await startSite();
     site.secrets.set("KEY_B", "key-of-b-after-a-change");
     site.a.follow(status(500));
-    site.b.follow((request) => status(400, { error: { message: `Wrong: ${keyOf(request)}` } }));
+    site.b.follow((request) => status(400, { error: { message: `Wrong: ${readApiKey(request)}` } }));
     const error = await site.ask().catch((error) => error);
-    assertEquals(site.b.requests.map(keyOf), ["key-of-b-after-a-change"]);
+    assertEquals(site.b.requests.map(readApiKey), ["key-of-b-after-a-change"]);
     assert(!JSON.stringify([error, String(error), site.reported]).includes("after-a-change"));
   });
 
@@ -125,7 +125,7 @@ describe("A provider that takes over from another", () => {
     site.secrets.set("KEY_B", "key-of-b-2");
     site.a.follow(status(500));
     await site.ask();
-    assertEquals(site.b.requests.map(keyOf), ["key-of-b-1"]);
+    assertEquals(site.b.requests.map(readApiKey), ["key-of-b-1"]);
     assertEquals(site.asked, ["KEY_A", "KEY_B"]);
   });
 
@@ -153,7 +153,7 @@ describe("A provider that takes over from another", () => {
       change(site);
       site.a.follow(status(500));
       await site.ask();
-      assertEquals(site.b.requests.map(keyOf), ["key-of-b-1"], expected);
+      assertEquals(site.b.requests.map(readApiKey), ["key-of-b-1"], expected);
       const warning = site.reported.find((one): one is TraceEntry =>
         one.type === "trace" && one.component === "secrets"
       );
@@ -178,12 +178,12 @@ describe("A provider that takes over from another", () => {
     assertEquals(site.b.calls, 0);
     await site.clock.advance(2_000);
     await asked;
-    assertEquals(site.b.requests.map(keyOf), ["KEY_B-1"]);
+    assertEquals(site.b.requests.map(readApiKey), ["KEY_B-1"]);
     answer("KEY_B-2");
     await settle();
     number = 2;
     await site.ask();
-    assertEquals(keyOf(site.b.requests.at(-1)!), "KEY_B-2");
+    assertEquals(readApiKey(site.b.requests.at(-1)!), "KEY_B-2");
   });
 });
 
@@ -191,15 +191,15 @@ describe("A provider that is back after a standby", () => {
   it("has the key of the store once what is kept of it is too old", async () => {
     await using site = await startSite({ cache_ttl: "90s" });
     site.secrets.set("KEY_A", "key-of-a-2");
-    site.a.follow((request) => keyOf(request) === "key-of-a-2" ? ok() : status(401));
+    site.a.follow((request) => readApiKey(request) === "key-of-a-2" ? ok() : status(401));
     for (let count = 0; count < 3; count++) await site.ask();
-    assertEquals(new Set(site.a.requests.map(keyOf)), new Set(["key-of-a-1"]));
+    assertEquals(new Set(site.a.requests.map(readApiKey)), new Set(["key-of-a-1"]));
     await site.clock.advance(60_000); // the cooldown: what is kept is 60 s old
     await site.ask();
-    assertEquals(keyOf(site.a.requests.at(-1)!), "key-of-a-1");
+    assertEquals(readApiKey(site.a.requests.at(-1)!), "key-of-a-1");
     await site.clock.advance(120_000); // twice as long after a failed trial
     await site.ask();
-    assertEquals(keyOf(site.a.requests.at(-1)!), "key-of-a-2");
+    assertEquals(readApiKey(site.a.requests.at(-1)!), "key-of-a-2");
     const served = site.a.calls;
     await site.ask();
     assertEquals(site.a.calls, served + 1, "it serves again");
@@ -208,11 +208,11 @@ describe("A provider that is back after a standby", () => {
   it("has it at once where nothing is kept", async () => {
     await using site = await startSite({ cache_enabled: false });
     site.secrets.set("KEY_A", "key-of-a-2");
-    site.a.follow((request) => keyOf(request) === "key-of-a-2" ? ok() : status(401));
+    site.a.follow((request) => readApiKey(request) === "key-of-a-2" ? ok() : status(401));
     for (let count = 0; count < 3; count++) await site.ask();
     await site.clock.advance(60_000);
     await site.ask();
-    assertEquals(keyOf(site.a.requests.at(-1)!), "key-of-a-2");
+    assertEquals(readApiKey(site.a.requests.at(-1)!), "key-of-a-2");
   });
 });
 

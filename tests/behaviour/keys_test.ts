@@ -11,7 +11,7 @@ import {
   listed,
   probeAfter,
   providerA,
-  stateOf,
+  readModelStatus,
 } from "../support/_transitions.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, type ReceivedRequest, startUpstream, status, stream } from "../support/upstream.ts";
@@ -71,7 +71,7 @@ describe("a key answered 401 or 403", () => {
     await using scene = await keyed(byKey({ 1: refuse }));
     const { text, route } = await scene.ask();
     assertEquals([text, route, seen(scene)], ["from a", "a 2/0", "1 2"]);
-    assertEquals([scene.clock.sleeps, scene.events, stateOf(scene)], [[], [], { status: "active" }]);
+    assertEquals([scene.clock.sleeps, scene.events, readModelStatus(scene)], [[], [], { status: "active" }]);
   });
 
   it("in a stream, too", async () => {
@@ -131,7 +131,7 @@ describe("a key answered 401 or 403", () => {
     const pool = { provider_deactivation: "on_auth_failure" };
     await using scene = await keyed(byKey({ 1: refuse }), { pool });
     await scene.askTimes(2);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     scene.upstreams.a!.follow(refuse);
     assertEquals((await scene.ask()).route, "b 2/1");
     assertInStandby(scene, "provider_auth_failure", 60);
@@ -141,7 +141,7 @@ describe("a key answered 401 or 403", () => {
   it("does not set the provider aside where spacing keeps the other key from being asked at once", async () => {
     const pool = { provider_deactivation: "on_auth_failure", rate_limit: { min_delta: "1s" } };
     await using scene = await keyed(byKey({ 1: refuse }), { pool });
-    assertEquals([(await scene.ask()).route, stateOf(scene)], ["b 2/1", { status: "active" }]);
+    assertEquals([(await scene.ask()).route, readModelStatus(scene)], ["b 2/1", { status: "active" }]);
   });
 
   it("with every key refused, and no other model: upstream_auth_error, as with one key", async () => {
@@ -158,7 +158,7 @@ describe("a key answered 401 or 403", () => {
     await scene.ask();
     await probeAfter(scene, 30_000);
     const probe = scene.upstreams.a!.requests.findLast(({ method }) => method === "GET")!;
-    assertEquals([keyIn(probe), stateOf(scene).status], [2, "active"]);
+    assertEquals([keyIn(probe), readModelStatus(scene).status], [2, "active"]);
   });
 });
 
@@ -228,7 +228,7 @@ describe("a key answered 429", () => {
   it("does not break the spacing that a pool asks for: the request goes elsewhere, the model stays", async () => {
     await using scene = await keyed(byKey({ 1: limited(30) }), { pool: { rate_limit: { min_delta: "1s" } } });
     assertEquals((await scene.ask()).route, "b 2/1");
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     await scene.clock.advance(1_000);
     assertEquals([(await scene.ask()).route, seen(scene)], ["a 1/0", "1 2"]);
   });

@@ -6,7 +6,7 @@ import { createHandler } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { testConfig } from "../support/proxy.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
-import { spellingsOf } from "../support/_canaries.ts";
+import { listSpellings } from "../support/_canaries.ts";
 
 const secrets = {
   bare: "bare-token-0123456789",
@@ -53,7 +53,7 @@ describe("A literal secret of the configuration", () => {
         const response = await handler(new Request(`http://127.0.0.1/v1/files/${spelling}/x`));
         assertEquals([response.status, records.length], [401, 1], name);
         const text = JSON.stringify(records);
-        assertEquals(spellingsOf(secret).filter((one) => text.includes(one)), [], text);
+        assertEquals(listSpellings(secret).filter((one) => text.includes(one)), [], text);
       }
     }
     await mesh.close();

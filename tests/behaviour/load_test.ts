@@ -17,8 +17,8 @@ import {
   cutAt,
   emptyBody,
   errorIn200,
+  formatHead,
   Gate,
-  headOf,
   html200,
   ok,
   type ReceivedRequest,
@@ -71,11 +71,11 @@ class Flaky {
       return ways[Math.floor(this.#random() * ways.length)]!;
     }
     this.answered++;
-    return answer({ text: echoOf(content) });
+    return answer({ text: createEcho(content) });
   };
 }
 
-function echoOf(question: string): string {
+function createEcho(question: string): string {
   return `You asked ${question}, wörld 🌍. `.repeat(5).trim();
 }
 
@@ -100,7 +100,7 @@ async function askOne(proxy: TestProxy, number: number): Promise<Outcome> {
   return {
     id: headers.get("x-request-id")!,
     model: headers.get("x-mesh-model")!,
-    ...(reported === echoOf(question) ? {} : { problem: `${response.status} to ${question}: ${reported}` }),
+    ...(reported === createEcho(question) ? {} : { problem: `${response.status} to ${question}: ${reported}` }),
   };
 }
 
@@ -211,7 +211,7 @@ function flood(size: number, reported: { written: number }): Behaviour {
   const event = new TextEncoder().encode(`data: ${JSON.stringify({ ...chunk, choices })}\n\n`);
   return {
     async play(exchange) {
-      await exchange.write(headOf(200, { "content-type": "text/event-stream" }));
+      await exchange.write(formatHead(200, { "content-type": "text/event-stream" }));
       while (reported.written < size && !exchange.request.isClosed) {
         await exchange.write(event);
         reported.written += event.length;

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, MeshError } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { assertClosesAtOnce, environment, fakeClock, messages, textOf } from "../support/_library.ts";
+import { assertClosesAtOnce, environment, fakeClock, getText, messages } from "../support/_library.ts";
 import {
   answer,
   type Behaviour,
@@ -72,7 +72,7 @@ describe("A client over a server on one's own machine", () => {
       await using server = await localServer(list);
       const env = { ...environment({ openai: hosted.url }), LOCALAI_HOST: server.url };
       const client = create("chat-completion", { env });
-      assertEquals(textOf(await client.chat.completions.create({ messages })), "Hello world");
+      assertEquals(getText(await client.chat.completions.create({ messages })), "Hello world");
       assertEquals(new Set(client.mesh.listModels().map(({ provider }) => provider)), new Set(["openai.llm.v1"]));
       assertEquals(client.describe().providers.map(({ id }) => id), ["openai.llm.v1", "localai.local.v1"]);
       await client.close();
@@ -122,7 +122,7 @@ describe("A client over a server on one's own machine", () => {
     await clock.advance(10_000);
     await assertClosesAtOnce(request);
     await ready;
-    assertEquals(textOf(await client.chat.completions.create({ messages })), "Hello world");
+    assertEquals(getText(await client.chat.completions.create({ messages })), "Hello world");
     await client.close();
   });
 

@@ -10,7 +10,7 @@ const tokens = [
   { token: "t-team", name: "team", pools: ["chat"], budget: { daily_limit: 5 } },
 ];
 
-function headersOf(token: string, more = {}): Record<string, string> {
+function createHeaders(token: string, more = {}): Record<string, string> {
   return { authorization: `Bearer ${token}`, "content-type": "application/json", ...more };
 }
 
@@ -43,7 +43,7 @@ async function withProxy(test: (proxy: TestProxy) => Promise<void>): Promise<voi
 }
 
 /** Events of a stream, up to a number of them; then it is left. */
-async function eventsOf(proxy: TestProxy, count: number, headers: Record<string, string>) {
+async function readEvents(proxy: TestProxy, count: number, headers: Record<string, string>) {
   const controller = new AbortController();
   const response = await fetch(`${proxy.url}/mesh/events`, { headers, signal: controller.signal });
   assertEquals(response.headers.get("content-type"), "text/event-stream");
@@ -61,8 +61,8 @@ async function eventsOf(proxy: TestProxy, count: number, headers: Record<string,
 describe("/mesh/status", () => {
   it("has pools, providers, budgets and clients for an administrator", async () => {
     await withProxy(async (proxy) => {
-      await (await proxy.chat({}, { headers: headersOf("t-team") })).text();
-      const state = await (await fetch(`${proxy.url}/mesh/status`, { headers: headersOf("t-admin") })).json();
+      await (await proxy.chat({}, { headers: createHeaders("t-team") })).text();
+      const state = await (await fetch(`${proxy.url}/mesh/status`, { headers: createHeaders("t-admin") })).json();
       assertMatch(state.version, /^\d/);
       assertEquals([state.uptime_seconds, state.in_flight], [0, 0]);
       assertEquals(Object.keys(state.pools), ["chat", "other"]);
@@ -83,8 +83,8 @@ describe("/mesh/status", () => {
 
   it("has a limited client's own alone, and needs the token", async () => {
     await withProxy(async (proxy) => {
-      await (await proxy.chat({}, { headers: headersOf("t-admin") })).text();
-      const own = await (await fetch(`${proxy.url}/mesh/status`, { headers: headersOf("t-team") })).json();
+      await (await proxy.chat({}, { headers: createHeaders("t-admin") })).text();
+      const own = await (await fetch(`${proxy.url}/mesh/status`, { headers: createHeaders("t-team") })).json();
       assertEquals(Object.keys(own.pools), ["chat"]);
       assertEquals(own.clients, undefined);
       assertEquals(own.budgets.map(({ scope, id }: Record<string, unknown>) => [scope, id]), [["client", "team"]]);
@@ -99,20 +99,20 @@ describe("/mesh/status", () => {
 describe("/mesh/events", () => {
   it("has every record with an id, and those after Last-Event-ID first", async () => {
     await withProxy(async (proxy) => {
-      await (await proxy.chat({}, { headers: headersOf("t-team") })).text();
-      const all = await eventsOf(proxy, 6, headersOf("t-admin", { "last-event-id": "0" }));
+      await (await proxy.chat({}, { headers: createHeaders("t-team") })).text();
+      const all = await readEvents(proxy, 6, createHeaders("t-admin", { "last-event-id": "0" }));
       const kinds = all.map(({ record }) => record.event ?? record.type);
       assertEquals(kinds, ["trace", "deactivation", "outage", "trace", "rotation", "routing"]);
-      const rest = await eventsOf(proxy, 1, headersOf("t-admin", { "last-event-id": String(all[4]!.id) }));
+      const rest = await readEvents(proxy, 1, createHeaders("t-admin", { "last-event-id": String(all[4]!.id) }));
       assertEquals(rest, all.slice(5));
     });
   });
 
   it("shows a limited client its own requests and its pools' states", async () => {
     await withProxy(async (proxy) => {
-      await (await proxy.chat({}, { headers: headersOf("t-admin") })).text();
-      await (await proxy.chat({}, { headers: headersOf("t-team") })).text();
-      const own = await eventsOf(proxy, 3, headersOf("t-team", { "last-event-id": "0" }));
+      await (await proxy.chat({}, { headers: createHeaders("t-admin") })).text();
+      await (await proxy.chat({}, { headers: createHeaders("t-team") })).text();
+      const own = await readEvents(proxy, 3, createHeaders("t-team", { "last-event-id": "0" }));
       assertEquals(own.map(({ record }) => record.event ?? record.client), ["deactivation", "rotation", "team"]);
     });
   });

@@ -3,7 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../mod.ts";
 import { anthropicError, speaking } from "../support/_dialects.ts";
-import { keyOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { startDialectProxy, toApiKey } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";
 import { json, ok, startUpstream, stream, type Upstream, whole } from "../support/upstream.ts";
 
@@ -24,7 +24,7 @@ function over({ url }: Upstream, settings = {}): Promise<TestProxy> {
   return startDialectProxy({ claude: { dialect, url, settings } }, noRetry);
 }
 
-function routingOf({ records }: TestProxy): RoutingRecord {
+function findRouting({ records }: TestProxy): RoutingRecord {
   return records.filter((record): record is RoutingRecord => record.type === "routing").at(-1)!;
 }
 
@@ -49,9 +49,9 @@ describe("/v1/messages to a model of that dialect", () => {
     assertEquals(response.headers.get("x-mesh-dropped-params"), null);
     const { path, headers, json: sent } = upstream.requests[0]!;
     assertEquals([path, sent()], ["/v1/messages", { ...own, model: speaking.anthropic.model }]);
-    assertEquals([headers["anthropic-beta"], headers["x-api-key"]], ["context-1m", keyOf("claude")]);
+    assertEquals([headers["anthropic-beta"], headers["x-api-key"]], ["context-1m", toApiKey("claude")]);
     assertEquals(headers.authorization, undefined);
-    const { tokens_in, tokens_out, cost_usd } = routingOf(proxy);
+    const { tokens_in, tokens_out, cost_usd } = findRouting(proxy);
     assertEquals([tokens_in, tokens_out], [10, 3]);
     assertEquals(response.headers.get("x-mesh-cost-usd"), String(cost_usd));
   });
@@ -67,7 +67,7 @@ describe("/v1/messages to a model of that dialect", () => {
     const text = await response.text();
     assertEquals(text, await direct.text());
     assertStringIncludes(text, "signature_delta");
-    assertEquals(routingOf(proxy).estimated, undefined);
+    assertEquals(findRouting(proxy).estimated, undefined);
   });
 
   it("fails over from it, and to it", async () => {

@@ -33,7 +33,7 @@ const each = (title: string, test: (dialect: Dialect) => Promise<void>) =>
   dialects.forEach((dialect) => it(`${title} (${dialect})`, () => test(dialect)));
 
 /** The inputs of a message's calls, by name. */
-function inputsOf(content: readonly Anthropic.ContentBlock[]): [string, unknown][] {
+function listInputs(content: readonly Anthropic.ContentBlock[]): [string, unknown][] {
   return content.flatMap((block) => block.type === "tool_use" ? [[block.name, block.input] as [string, unknown]] : []);
 }
 
@@ -70,7 +70,7 @@ describe("@anthropic-ai/sdk", () => {
           ? await client.messages.stream({ ...ask, tools }).finalMessage()
           : await client.messages.create({ ...ask, tools });
         assertEquals(first.stop_reason, "tool_use");
-        assertEquals(inputsOf(first.content), calls.map(({ name, input }) => [name, input]));
+        assertEquals(listInputs(first.content), calls.map(({ name, input }) => [name, input]));
         const results = first.content.flatMap((block) =>
           block.type === "tool_use"
             ? [{ type: "tool_result" as const, tool_use_id: block.id, content: `of ${block.name}` }]

@@ -11,7 +11,7 @@ const noRetry = { retry: { max_attempts: 0 } };
 const hello = { max_tokens: 64, messages: [{ role: "user", content: "Hello" }] };
 
 /** The events of a stream. */
-function eventsOf(text: string): { readonly name: string; readonly data: Record<string, unknown> }[] {
+function parseEvents(text: string): { readonly name: string; readonly data: Record<string, unknown> }[] {
   return text.trimEnd().split("\n\n").map((event) => {
     const [name, data] = event.split("\n");
     return { name: name!.slice("event: ".length), data: JSON.parse(data!.slice("data: ".length)) };
@@ -73,7 +73,7 @@ describe("POST /v1/messages", () => {
     await using scene = await stage({ a: broken, b: stream({ pieces: ["Good", " day"] }) }, { pool: noRetry });
     const { headers, text } = await scene.post("messages", { ...hello, stream: true });
     assertEquals(headers.get("content-type"), "text/event-stream");
-    const events = eventsOf(text);
+    const events = parseEvents(text);
     assertEquals(events.map(({ name }) => name), [
       ...["message_start", "ping", "content_block_start", "content_block_delta", "content_block_delta"],
       ...["content_block_stop", "message_delta", "message_stop"],
@@ -89,7 +89,7 @@ describe("POST /v1/messages", () => {
   it("ends a stream that breaks midway with an error event, and nothing after it", async () => {
     await using scene = await stage({ a: stream({ pieces: ["Good", " day"], cut: { after: 1, how: "reset" } }) });
     const { text } = await scene.post("messages", { ...hello, stream: true });
-    const { name, data } = eventsOf(text).at(-1)!;
+    const { name, data } = parseEvents(text).at(-1)!;
     assertEquals([name, data.type], ["error", "error"]);
     assertEquals((data.error as { type: string }).type, "api_error");
   });

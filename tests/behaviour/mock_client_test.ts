@@ -1,18 +1,18 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { mockClient, type MockResponse, RateLimitError, routingOf } from "../../mod.ts";
-import { answerOf } from "../support/_custom_provider.ts";
-import { messages, textOf } from "../support/_library.ts";
+import { createAnswer } from "../support/_custom_provider.ts";
+import { getText, messages } from "../support/_library.ts";
 
 async function ask(client: ReturnType<typeof mockClient>, content = "Hi"): Promise<string | null | undefined> {
-  return textOf(await client.chat.completions.create({ messages: [{ role: "user", content }] }));
+  return getText(await client.chat.completions.create({ messages: [{ role: "user", content }] }));
 }
 
 describe("mockClient()", () => {
   const echo: MockResponse = ({ messages }) => `You said ${messages.at(-1)?.content}`;
 
   it("answers in order: a text, a completion, what a function makes of the request; the last one repeats", async () => {
-    await using client = mockClient({ responses: ["One", answerOf("Two"), echo] });
+    await using client = mockClient({ responses: ["One", createAnswer("Two"), echo] });
     assertEquals([await ask(client), await ask(client), await ask(client, "a"), await ask(client, "b")], [
       "One",
       "Two",

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, routingOf } from "../../mod.ts";
-import { sdkOf } from "../support/_dialect_proxy.ts";
+import { createSdk } from "../support/_dialect_proxy.ts";
 import { environment } from "../support/_library.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
@@ -107,7 +107,7 @@ describe("POST /v1/moderations", () => {
 describe("Moderation by clients", () => {
   it("is what the openai package asks for without a model", async () => {
     await using scene = await stage({ a: fine });
-    const { results } = await sdkOf(scene.proxy).moderations.create({ input: "one" });
+    const { results } = await createSdk(scene.proxy).moderations.create({ input: "one" });
     assertEquals(results[0]!.flagged, false);
   });
 

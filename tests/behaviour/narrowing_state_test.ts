@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { MeshError } from "../../mod.ts";
 import { type Stage, stage } from "../support/_failover.ts";
-import { clientOver, messages, textOf } from "../support/_library.ts";
+import { clientOver, getText, messages } from "../support/_library.ts";
 import { tuned } from "../support/_tuned.ts";
 import { type Behaviour, ok, startUpstream, status } from "../support/upstream.ts";
 
@@ -111,7 +111,7 @@ describe("the library's option route", () => {
     await using made = clientOver({ upstreams: { a: first.url, b: second.url } });
     await test(async (route, mesh) => {
       const request = { model: "chat", messages, ...(mesh === undefined ? {} : { mesh }) };
-      return textOf(await made.client.chat.completions.create(request, { route })) ?? "";
+      return getText(await made.client.chat.completions.create(request, { route })) ?? "";
     });
     for (const { body } of [...first.requests, ...second.requests]) assert(!body.includes("mesh"), body);
   }
@@ -134,7 +134,7 @@ describe("the library's option route", () => {
     await using made = clientOver({ upstreams, pool: { models: ["a"] } });
     const request = { models: ["b"], messages };
     const answer = await made.client.chat.completions.create(request, { route: { order: ["a"] } });
-    assertEquals([textOf(answer), first.requests.length], ["b", 1]);
+    assertEquals([getText(answer), first.requests.length], ["b", 1]);
   });
 
   it("throws what cannot be, with the field", async () => {

@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { keyOf } from "../support/_dialect_proxy.ts";
+import { toApiKey } from "../support/_dialect_proxy.ts";
 import { type Json, speaking } from "../support/_dialects.ts";
 import {
   geminiRequests,
@@ -80,7 +80,7 @@ async function over(
       providers: perName((name) => ({
         connector: isNative(name) ? connector : "openai.compatible.v1",
         base_url: upstreams[name]!.url,
-        api_key: keyOf(name),
+        api_key: toApiKey(name),
         ...(isNative(name) && config !== undefined ? { config } : {}),
       })),
       models: perName((name) => ({

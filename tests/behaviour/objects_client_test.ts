@@ -5,7 +5,7 @@ import { testConfig } from "../support/proxy.ts";
 import { everything, requestLines } from "../support/_objects.ts";
 import { type ObjectVendor, startObjectVendor } from "../support/vendors/openai_objects.ts";
 
-function clientOf({ url }: ObjectVendor, options: object = {}) {
+function createClient({ url }: ObjectVendor, options: object = {}) {
   const config = testConfig({ upstreams: { a: url }, provider: everything });
   return create({ config, ...options });
 }
@@ -13,7 +13,7 @@ function clientOf({ url }: ObjectVendor, options: object = {}) {
 describe("The library", () => {
   it("uploads, lists, reads and deletes files", async () => {
     await using vendor = await startObjectVendor();
-    await using client = clientOf(vendor);
+    await using client = createClient(vendor);
     const sources = [
       new File(["content"], "a.txt"),
       new TextEncoder().encode("content"),
@@ -38,7 +38,7 @@ describe("The library", () => {
 
   it("makes batches, of a file or of requests", async () => {
     await using vendor = await startObjectVendor();
-    await using client = clientOf(vendor);
+    await using client = createClient(vendor);
     const file = await client.files.create({ file: new File([requestLines(2)], "r.jsonl"), purpose: "batch" });
     const batch = await client.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions" });
     vendor.move([...vendor.batches.keys()][0]!, "completed");
@@ -62,7 +62,7 @@ describe("The library", () => {
 
   it("tunes models", async () => {
     await using vendor = await startObjectVendor();
-    await using client = clientOf(vendor);
+    await using client = createClient(vendor);
     const { id } = await client.uploadFile(new File(['{"messages":[]}\n'], "t.jsonl"), { purpose: "fine-tune" });
     const job = await client.createFineTune({ model: "chat", training_file: id });
     assertEquals((await client.fineTuning.jobs.retrieve(job.id)).status, "validating_files");
@@ -73,9 +73,9 @@ describe("The library", () => {
 
   it("finds what an earlier process has made", async () => {
     await using vendor = await startObjectVendor();
-    await using first = clientOf(vendor);
+    await using first = createClient(vendor);
     const { id } = await first.uploadFile(new File(["x"], "b.txt"), { purpose: "vision" });
-    await using second = clientOf(vendor);
+    await using second = createClient(vendor);
     assertEquals(await (await second.files.content(id)).text(), "x");
   });
 });

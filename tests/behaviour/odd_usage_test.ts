@@ -12,7 +12,7 @@ import {
   type TraceEntry,
 } from "../../mod.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { answerOf, chunkOf, customProvider } from "../support/_custom_provider.ts";
+import { createAnswer, createChunk, customProvider } from "../support/_custom_provider.ts";
 import { dialects, speaking } from "../support/_dialects.ts";
 import { stage } from "../support/_failover.ts";
 import { clientOver } from "../support/_library.ts";
@@ -30,7 +30,7 @@ const pricing = { input: 1, output: 10 };
 const pool = { deactivation: { token_limit: Number.MAX_SAFE_INTEGER }, budget: { daily_limit: 1_000_000 } };
 
 /** Whatever there is to be said of one provider's model, in a mesh of its own. */
-function configOf(instance: Provider): Readonly<Record<string, unknown>> {
+function createConfig(instance: Provider): Readonly<Record<string, unknown>> {
   return {
     providers: { custom: { instance } },
     models: { small: { provider: "custom", capabilities: ["chat-completion"], pricing } },
@@ -41,11 +41,11 @@ function configOf(instance: Provider): Readonly<Record<string, unknown>> {
 /** A provider whose answers, whole and streamed, say a usage. */
 function saying(usage: () => unknown): Provider {
   return customProvider({
-    complete: () => Promise.resolve({ body: { ...answerOf(text), usage: usage() as never } }),
+    complete: () => Promise.resolve({ body: { ...createAnswer(text), usage: usage() as never } }),
     async *stream() {
-      yield await Promise.resolve(chunkOf(text));
-      yield chunkOf(undefined);
-      yield { value: { ...chunkOf(undefined).value, choices: [], usage: usage() as never } };
+      yield await Promise.resolve(createChunk(text));
+      yield createChunk(undefined);
+      yield { value: { ...createChunk(undefined).value, choices: [], usage: usage() as never } };
     },
   });
 }
@@ -58,7 +58,7 @@ class Life {
 
   constructor(provider: Provider, storage: Storage = memoryStorage()) {
     this.#storage = storage;
-    this.#client = create({ config: configOf(provider), storage: stateIn(storage) });
+    this.#client = create({ config: createConfig(provider), storage: stateIn(storage) });
     const trace = (entry: TraceEntry) => void this.traces.push(entry);
     this.#client.mesh.addSink({ emit() {}, trace, flush: () => Promise.resolve() });
   }

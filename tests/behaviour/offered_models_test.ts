@@ -19,7 +19,7 @@ function vendor(list: Behaviour = status(500)) {
 /** Entries of `models`. */
 type Entries = Record<string, { provider: string; model?: string }>;
 
-function clientOf(url: string, entry: object, models: Entries = {}, more: object = {}): MeshClient {
+function createClient(url: string, entry: object, models: Entries = {}, more: object = {}): MeshClient {
   return create({
     config: {
       providers: { "openai.llm.v1": { base_url: url, api_key: "key-0123456789", ...entry } },
@@ -38,14 +38,14 @@ const own = { mine: { provider: "openai.llm.v1", model: "brand-new" } };
 describe("Models configured", () => {
   it("stand beside those of the catalogue, whose provider is not asked", async () => {
     await using upstream = await vendor();
-    await using client = clientOf(upstream.url, {}, own);
+    await using client = createClient(upstream.url, {}, own);
     await client.ready();
     assertEquals([members(client), asked(upstream.requests)], [["mine", ...defaults], 0]);
   });
 
   it("take the place of an offered one with the same upstream id", async () => {
     await using upstream = await vendor();
-    await using client = clientOf(upstream.url, {}, { mine: { provider: "openai.llm.v1", model: idOf(first) } });
+    await using client = createClient(upstream.url, {}, { mine: { provider: "openai.llm.v1", model: idOf(first) } });
     assertEquals(members(client), ["mine", ...others]);
     assert(!client.mesh.listModels().some(({ name }) => name === first));
   });
@@ -53,7 +53,7 @@ describe("Models configured", () => {
   it("are all there is where enumerate_models is false", async () => {
     await using upstream = await vendor();
     for (const entry of [{ discovery: { enumerate_models: false } }, { catalogue: { auto_discover: false } }]) {
-      await using client = clientOf(upstream.url, entry, own);
+      await using client = createClient(upstream.url, entry, own);
       await client.ready();
       assertEquals([client.mesh.listModels().map(({ name }) => name), asked(upstream.requests)], [["mine"], 0]);
       await assertRejects(() => client.chat.completions.create({ model: first!, messages }), ModelNotFoundError);
@@ -70,7 +70,7 @@ describe("A provider that is asked for its models", () => {
   it("offers what it lists: the catalogue's defaults in pools, the others by name", async () => {
     await using upstream = await vendor(json({ data: [{ id: idOf(first) }, { id: "unheard-of" }] }));
     for (const entry of [{ discovery: { enumerate_models: true } }, { catalogue: { auto_discover: true } }]) {
-      await using client = clientOf(upstream.url, entry, own);
+      await using client = createClient(upstream.url, entry, own);
       await client.ready();
       assertEquals(members(client), ["mine", first]);
       assertEquals(client.mesh.listModels().map(({ name }) => name), ["mine", first, "openai.unheard-of"]);
@@ -81,7 +81,7 @@ describe("A provider that is asked for its models", () => {
   for (const [what, list] of [["refuses", status(401)], ["lists none", json({ data: [] })]] as const) {
     it(`offers the catalogue's where it ${what}, and says so`, async () => {
       await using upstream = await vendor(list);
-      await using client = clientOf(upstream.url, { discovery: { enumerate_models: true } }, own);
+      await using client = createClient(upstream.url, { discovery: { enumerate_models: true } }, own);
       const lines: string[] = [];
       client.mesh.addSink({ emit() {}, trace: ({ message }) => void lines.push(message), flush: async () => {} });
       await client.ready();
@@ -95,7 +95,7 @@ describe("A provider that is asked for its models", () => {
 
   it("has 5 s for that", async () => {
     await using upstream = await vendor(hang());
-    await using client = clientOf(upstream.url, { discovery: { enumerate_models: true } });
+    await using client = createClient(upstream.url, { discovery: { enumerate_models: true } });
     const ready = client.ready();
     await upstream.received(1);
     await (getEngine(client.mesh).runtime.clock as ReturnType<typeof fakeClock>).advance(5_000);
@@ -135,7 +135,7 @@ describe("Under a budget, a model that a provider offers without a price", () =>
 
   it("is left out, and the error and explain() say why: what it would cost is unknown, and not 0", async () => {
     await using upstream = await vendor(list);
-    await using client = clientOf(upstream.url, entry, {}, { budget: { daily_limit: 1 } });
+    await using client = createClient(upstream.url, entry, {}, { budget: { daily_limit: 1 } });
     const error = await assertRejects(asks(client, "openai.brand-new"), NoActiveModelError);
     assertEquals([error.code, error.reasons], ["no_active_model", { "openai.brand-new": "no_price" }]);
     const { excluded } = await client.explain({ model: "openai.brand-new", messages });
@@ -145,10 +145,10 @@ describe("Under a budget, a model that a provider offers without a price", () =>
 
   it("serves once its price is configured, or without a budget", async () => {
     await using upstream = await vendor(list);
-    await using free = clientOf(upstream.url, entry);
+    await using free = createClient(upstream.url, entry);
     await asks(free, "openai.brand-new")();
     const priced = { "openai.brand-new": { provider: "openai.llm.v1", pricing: { input: 1, output: 1 } } };
-    await using client = clientOf(upstream.url, entry, priced, { budget: { daily_limit: 1 } });
+    await using client = createClient(upstream.url, entry, priced, { budget: { daily_limit: 1 } });
     await asks(client, "openai.brand-new")();
   });
 });

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/asse
 import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
 import { dialects, speaking } from "../support/_dialects.ts";
-import { sdkOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { createSdk, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type Behaviour, cutAt, hang, ok, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
@@ -14,7 +14,7 @@ const ask = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }
 const onlyOnce = { retry: { max_attempts: 0 } };
 
 /** What a call throws, its body checked against OpenAI's schema. */
-async function errorOf(call: () => PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+async function catchError(call: () => PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const error = await assertRejects(call, OpenAI.APIError);
   assertMatchesSchema("ErrorResponse", { error: error.error });
   return error;
@@ -156,7 +156,7 @@ describe("The openai package throws the class that fits, streaming or not", () =
 
   it("a path that does not exist", async () => {
     await using proxy = await startTestProxy({ upstreams: { one: "http://127.0.0.1:9/v1" } });
-    const error = await errorOf(() => sdkOf(proxy).get("/nope"));
+    const error = await catchError(() => createSdk(proxy).get("/nope"));
     assertInstanceOf(error, OpenAI.NotFoundError);
     assertEquals([error.status, error.code], [404, "unknown_url"]);
   });
@@ -167,7 +167,7 @@ async function checkRow({ script = ok(), proxy: options, request, ...row }: Row,
   await using proxy = await startTestProxy({ ...options, upstreams: { one: upstream.url } });
   await row.before?.(proxy);
   const body = { ...ask, stream: isStream, ...request };
-  const failed = errorOf(() => sdkOf(proxy).chat.completions.create(body));
+  const failed = catchError(() => createSdk(proxy).chat.completions.create(body));
   await row.during?.(proxy, upstream);
   const error = await failed;
   assertInstanceOf(error, row.type);
@@ -189,7 +189,7 @@ for (const dialect of dialects) {
     const interrupted = async (script: Behaviour, what: string): Promise<void> => {
       await using upstream = await startUpstream(script);
       await using proxy = await startDialectProxy({ one: { dialect, url: upstream.url } });
-      const chunks = await sdkOf(proxy).chat.completions.create({ ...ask, stream: true });
+      const chunks = await createSdk(proxy).chat.completions.create({ ...ask, stream: true });
       const error = await assertRejects(() => readAll(chunks), OpenAI.APIError, undefined, what);
       assertEquals([error.code, error.type, error.status], ["stream_interrupted", "server_error", undefined], what);
       assertMatchesSchema("ErrorResponse", { error: error.error });
@@ -216,7 +216,7 @@ describe("A stream that breaks off in the middle of an event", () => {
     await using proxy = await startTestProxy({ upstreams: { one: upstream.url }, pool });
     for (let at = 700; at < 2_200; at += 53) {
       upstream.follow(cutAt(stream({ pieces }), at, at % 2 === 0 ? "close" : "reset"));
-      const chunks = await sdkOf(proxy).chat.completions.create({ ...ask, stream: true });
+      const chunks = await createSdk(proxy).chat.completions.create({ ...ask, stream: true });
       const error = await assertRejects(() => readAll(chunks), OpenAI.APIError, undefined, `at ${at}`);
       assertEquals(error.code, "stream_interrupted");
     }
@@ -240,7 +240,7 @@ describe("The openai package with its two retries", () => {
     for (const script of [status(500), status(401), status(429, { headers: { "retry-after": "90" } })]) {
       await using upstream = await startUpstream(script);
       await using proxy = await startTestProxy({ upstreams: { one: upstream.url }, pool: onlyOnce });
-      await errorOf(() => sdkOf(proxy, { maxRetries: 2 }).chat.completions.create(ask));
+      await catchError(() => createSdk(proxy, { maxRetries: 2 }).chat.completions.create(ask));
       assertEquals(upstream.calls, 1);
       assertEquals(proxy.records.filter(({ type }) => type === "routing").length, 1);
     }
@@ -257,7 +257,7 @@ describe("The openai package with its two retries", () => {
       statuses.push(response.status);
       return response;
     };
-    const answer = await sdkOf(proxy, { maxRetries: 2, fetch: fetcher }).chat.completions.create(ask);
+    const answer = await createSdk(proxy, { maxRetries: 2, fetch: fetcher }).chat.completions.create(ask);
     assertEquals([answer.choices[0]!.message.content, statuses, upstream.calls], ["Hello world", [429, 200], 2]);
     assertEquals(sleeps.ms, [5]); // left alone it would choose 375 to 500 ms
   });

@@ -6,10 +6,19 @@ import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
 import { type Dialect, dialects, type Reply, speaking } from "../support/_dialects.ts";
 import { arrival, assertCloses } from "../support/_leaving.ts";
-import { sdkOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { createSdk, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { answer, type Behaviour, Gate, hang, headOf, ok, startUpstream, type Upstream } from "../support/upstream.ts";
+import {
+  answer,
+  type Behaviour,
+  formatHead,
+  Gate,
+  hang,
+  ok,
+  startUpstream,
+  type Upstream,
+} from "../support/upstream.ts";
 
 type Chunk = OpenAI.ChatCompletionChunk;
 const ask = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }] };
@@ -43,7 +52,7 @@ async function withClient(
   await using upstream = await startUpstream(script);
   const options = listener === undefined ? {} : { listener };
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } }, options);
-  await body(sdkOf(proxy), upstream, proxy);
+  await body(createSdk(proxy), upstream, proxy);
 }
 
 /** All chunks of a stream, each checked. */
@@ -55,15 +64,15 @@ async function collect(stream: AsyncIterable<Chunk>): Promise<Chunk[]> {
 }
 
 /** The id that the package puts beside an answer. */
-function idOf(answer: object): unknown {
+function getId(answer: object): unknown {
   return Reflect.get(answer, "_request_id");
 }
 
-function textOf(chunks: readonly Chunk[]): string {
+function joinChunkTexts(chunks: readonly Chunk[]): string {
   return chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
 }
 
-function functionsOf(calls: readonly OpenAI.ChatCompletionMessageToolCall[] | undefined): unknown[] {
+function listFunctions(calls: readonly OpenAI.ChatCompletionMessageToolCall[] | undefined): unknown[] {
   return (calls ?? []).map((call) =>
     call.type === "function" ? [call.id, call.function.name, JSON.parse(call.function.arguments)] : call
   );
@@ -85,7 +94,7 @@ for (const setup of setups) {
         assertEquals([data.choices[0]!.finish_reason, data.usage?.total_tokens], ["stop", 15]);
         assertMatch(data.model, new RegExp(`^${model}`));
         assertMatch(request_id ?? "", /^[0-9a-f-]{36}$/);
-        assertEquals([response.headers.get("x-request-id"), idOf(data)], [request_id, request_id]);
+        assertEquals([response.headers.get("x-request-id"), getId(data)], [request_id, request_id]);
       }));
 
     it("gets a stream without usage unless it asks", () =>
@@ -93,7 +102,7 @@ for (const setup of setups) {
         for (const stream_options of [undefined, { include_usage: false }]) {
           const stream = await client.chat.completions.create({ ...askStream, stream_options });
           const chunks = await collect(stream);
-          assertEquals(textOf(chunks), text);
+          assertEquals(joinChunkTexts(chunks), text);
           assertEquals(chunks.at(-1)!.choices[0]!.finish_reason, "stop");
           assert(chunks.every(({ usage, choices }) => choices.length === 1 && (usage ?? null) === null));
           assertEquals([...new Set(chunks.map(({ id }) => id))].length, 1);
@@ -104,7 +113,7 @@ for (const setup of setups) {
       run({}, async (client) => {
         const stream = await client.chat.completions.create({ ...askStream, stream_options: { include_usage: true } });
         const chunks = await collect(stream);
-        assertEquals(textOf(chunks), text);
+        assertEquals(joinChunkTexts(chunks), text);
         const withUsage = chunks.filter(({ usage }) => (usage ?? null) !== null);
         assertEquals([withUsage.length, withUsage[0]], [1, chunks.at(-1)]);
         assertEquals([withUsage[0]!.choices, withUsage[0]!.usage?.total_tokens], [[], 15]);
@@ -115,7 +124,7 @@ for (const setup of setups) {
         const whole = await client.chat.completions.create({ ...ask, tools });
         assertMatchesSchema("CreateChatCompletionResponse", whole);
         assertEquals(whole.choices[0]!.finish_reason, "tool_calls");
-        assertEquals(functionsOf(whole.choices[0]!.message.tool_calls), expectedCalls);
+        assertEquals(listFunctions(whole.choices[0]!.message.tool_calls), expectedCalls);
         const chunks = await collect(await client.chat.completions.create({ ...askStream, tools }));
         const pieces = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
         assertEquals([...new Set(pieces.map(({ index }) => index))], [0, 1, 2]);
@@ -134,7 +143,7 @@ for (const setup of setups) {
       });
       await run({ calls }, async (client) => {
         const final = await client.chat.completions.stream({ ...ask, tools }).finalChatCompletion();
-        assertEquals(functionsOf(final.choices[0]!.message.tool_calls), expectedCalls);
+        assertEquals(listFunctions(final.choices[0]!.message.tool_calls), expectedCalls);
         assertEquals(final.choices[0]!.finish_reason, "tool_calls");
       });
     });
@@ -179,7 +188,7 @@ describe("The openai package", () => {
     await using upstream = await startUpstream(ok());
     const provider = { dialect: "openai" as const, url: upstream.url };
     await using proxy = await startDialectProxy({ first: provider, "acme/große-2 100%": provider });
-    const client = sdkOf(proxy);
+    const client = createSdk(proxy);
     const list = await client.models.list();
     assertMatchesSchema("ListModelsResponse", await client.models.list().asResponse().then((it) => it.json()));
     assertEquals(list.data.map(({ id, owned_by }) => [id, owned_by]), [
@@ -198,9 +207,9 @@ describe("The openai package", () => {
   it("sends a request id of its own and gets it back", () =>
     withClient({ dialect: "openai" }, answer(), async (client) => {
       const headers = { "x-request-id": "mine-1" };
-      assertEquals(idOf(await client.chat.completions.create(ask, { headers })), "mine-1");
+      assertEquals(getId(await client.chat.completions.create(ask, { headers })), "mine-1");
       const { request_id, data } = await client.chat.completions.create(askStream, { headers }).withResponse();
-      assertEquals([request_id, textOf(await collect(data))], ["mine-1", "Hello world"]);
+      assertEquals([request_id, joinChunkTexts(await collect(data))], ["mine-1", "Hello world"]);
     }));
 });
 
@@ -216,7 +225,7 @@ function callStream(...deltas: readonly (readonly Piece[])[]): Behaviour {
   ].map((choice) => `data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }] })}\n\n`);
   return {
     async play(exchange) {
-      await exchange.write(headOf(200, { "content-type": "text/event-stream" }));
+      await exchange.write(formatHead(200, { "content-type": "text/event-stream" }));
       await exchange.write(`${events.join("")}data: [DONE]\n\n`);
       exchange.close();
     },
@@ -256,10 +265,10 @@ describe("Tool calls of servers that leave out what clients rely on", () => {
     it(`come together all the same: ${name}`, async () => {
       await using upstream = await startUpstream(callStream(...deltas));
       await using proxy = await startTestProxy({ upstreams: { one: upstream.url } });
-      const client = sdkOf(proxy);
+      const client = createSdk(proxy);
       await collect(await client.chat.completions.create({ ...askStream, tools }));
       const final = await client.chat.completions.stream({ ...ask, tools }).finalChatCompletion();
-      assertEquals(functionsOf(final.choices[0]!.message.tool_calls), [
+      assertEquals(listFunctions(final.choices[0]!.message.tool_calls), [
         ["call_1", "get_a", { a: 1 }],
         ["call_2", "get_b", {}],
       ]);

@@ -8,7 +8,7 @@ import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { answer, json, startUpstream, status } from "../support/upstream.ts";
 
 /** Outages in short: whose, what it is now, why. */
-function outagesOf(records: readonly { readonly type: string }[]): string[] {
+function listOutages(records: readonly { readonly type: string }[]): string[] {
   return records.flatMap((record) => {
     const { type, event, pool, provider, to, reason } = record as MeshEvent;
     if (type !== "event" || event !== "outage") return [];
@@ -42,22 +42,22 @@ describe("The event of an outage", () => {
   it("is a provider's when its last active model is in standby, and when one is back; the pool goes on", () =>
     withProxy({}, async (proxy, ask) => {
       assertEquals(await ask(), 200);
-      assertEquals(outagesOf(proxy.records), ["provider a down: retry_limit"]);
+      assertEquals(listOutages(proxy.records), ["provider a down: retry_limit"]);
       await proxy.clock.advance(60_000);
-      assertEquals(outagesOf(proxy.records), ["provider a down: retry_limit", "provider a up: retry_limit"]);
+      assertEquals(listOutages(proxy.records), ["provider a down: retry_limit", "provider a up: retry_limit"]);
     }));
 
   it("is a provider's only once it has no active model in any pool", () => {
     const pools = { one: { models: ["a"], ...pool }, other: { models: ["a"], ...pool } };
     return withProxy({ pools }, async (proxy, ask) => {
       assertEquals(await ask("one"), 502);
-      assertEquals(outagesOf(proxy.records), ["pool one down: retry_limit"]);
+      assertEquals(listOutages(proxy.records), ["pool one down: retry_limit"]);
       await proxy.clock.advance(10_000);
       assertEquals(await ask("other"), 502);
       const down = ["pool one down: retry_limit", "pool other down: retry_limit", "provider a down: retry_limit"];
-      assertEquals(outagesOf(proxy.records), down);
+      assertEquals(listOutages(proxy.records), down);
       await proxy.clock.advance(50_000);
-      assertEquals(outagesOf(proxy.records).slice(3), ["pool one up: retry_limit", "provider a up: retry_limit"]);
+      assertEquals(listOutages(proxy.records).slice(3), ["pool one up: retry_limit", "provider a up: retry_limit"]);
     });
   });
 
@@ -67,14 +67,14 @@ describe("The event of an outage", () => {
         proxy.mesh.deactivate(id);
         await Promise.resolve();
       }
-      assertEquals(outagesOf(proxy.records), [
+      assertEquals(listOutages(proxy.records), [
         "provider b down: manual",
         "pool chat down: manual",
         "provider a down: manual",
       ]);
       proxy.mesh.activate("a");
       await Promise.resolve();
-      assertEquals(outagesOf(proxy.records).slice(3), ["pool chat up: manual", "provider a up: manual"]);
+      assertEquals(listOutages(proxy.records).slice(3), ["pool chat up: manual", "provider a up: manual"]);
     }));
 
   it("goes to webhooks", async () => {
@@ -83,7 +83,7 @@ describe("The event of an outage", () => {
     await withProxy({ observability: { routing, events: { filter: ["outage"] } } }, async (_proxy, ask) => {
       await ask();
       await until(() => hook.requests.length === 1, "the receiver has it");
-      assertEquals(outagesOf(hook.requests.map(({ body }) => JSON.parse(body))), ["provider a down: retry_limit"]);
+      assertEquals(listOutages(hook.requests.map(({ body }) => JSON.parse(body))), ["provider a down: retry_limit"]);
     });
   });
 
@@ -100,7 +100,7 @@ describe("The event of an outage", () => {
         const { value } = await reader.read();
         await reader.cancel();
         const lines = new TextDecoder().decode(value).split("\n").filter((line) => line.startsWith("data: "));
-        return outagesOf(lines.map((line) => JSON.parse(line.slice(6))));
+        return listOutages(lines.map((line) => JSON.parse(line.slice(6))));
       };
       assertEquals((await seen(admin)).length, 3);
       assertEquals(await seen(client), ["pool chat down: manual"]);

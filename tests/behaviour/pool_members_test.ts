@@ -23,7 +23,7 @@ async function vendor(...ids: string[]) {
 }
 
 /** A mesh with what it logs. */
-async function meshOf(config: Parameters<ModelMesh["initialize"]>[0], connector?: ProviderConnector) {
+async function createMesh(config: Parameters<ModelMesh["initialize"]>[0], connector?: ProviderConnector) {
   const mesh = new ModelMesh({ clock: fakeClock() });
   const lines: string[] = [];
   const trace = ({ message }: { message: string }) => void lines.push(message);
@@ -37,7 +37,7 @@ async function meshOf(config: Parameters<ModelMesh["initialize"]>[0], connector?
 describe("A pool over a vendor whose list is asked for", () => {
   it("has every listed model whose capabilities the catalogue knows, a dated release too, and no other", async () => {
     await using openai = await vendor("gpt-4o", "gpt-4o-2024-08-06", "text-embedding-3-small", "unheard-of");
-    await using one = await meshOf({
+    await using one = await createMesh({
       providers: { "openai.llm.v1": openai.provider },
       pools: { ...pools, vectors: { capability: "text-embeddings" } },
     });
@@ -48,13 +48,13 @@ describe("A pool over a vendor whose list is asked for", () => {
 
   it("has all of the list if the catalogue knows none of it", async () => {
     await using openai = await vendor("tuned-1", "tuned-2");
-    await using one = await meshOf({ providers: { "openai.llm.v1": openai.provider }, pools });
+    await using one = await createMesh({ providers: { "openai.llm.v1": openai.provider }, pools });
     assertEquals(one.members(), ["openai.tuned-1", "openai.tuned-2"]);
   });
 
   it("gets what a sync registers, and of what the catalogue does not know only the name", async () => {
     await using openai = await vendor("gpt-4o");
-    await using one = await meshOf({ providers: { "openai.llm.v1": openai.provider }, pools });
+    await using one = await createMesh({ providers: { "openai.llm.v1": openai.provider }, pools });
     openai.list("gpt-4o", "unheard-of");
     await one.mesh.sync();
     assertEquals(one.members(), ["openai.gpt-4o"]);
@@ -89,14 +89,14 @@ describe("A pool over an instance", () => {
       { id: "flagship", capabilities: [capability] },
       { id: "vectors", capabilities: ["text-embeddings"] },
     ];
-    await using marked = await meshOf({ providers: instanceOf(lists(models)), pools });
+    await using marked = await createMesh({ providers: instanceOf(lists(models)), pools });
     assertEquals(marked.members(), ["own.chat"]);
-    await using plain = await meshOf({ providers: instanceOf(lists(models.slice(1))), pools });
+    await using plain = await createMesh({ providers: instanceOf(lists(models.slice(1))), pools });
     assertEquals(plain.members(), ["own.flagship"]);
   });
 
   it("has the configured models first; one with the same id stands for the listed one", async () => {
-    await using one = await meshOf({
+    await using one = await createMesh({
       providers: instanceOf(lists([{ id: "one" }, { id: "two" }])),
       models: { mine: { provider: "own", model: "two" } },
       pools,
@@ -115,7 +115,7 @@ describe("A pool over an instance", () => {
       instanceOf(lists([null, 7, {}, { id: 3 }, { id: "" }])),
     ];
     for (const providers of cases) {
-      await using one = await meshOf({ providers, models, pools });
+      await using one = await createMesh({ providers, models, pools });
       assertEquals([one.members(), one.lines.filter((line) => line.includes("list"))], [["mine"], []]);
     }
   });
@@ -131,7 +131,7 @@ describe("A pool over an instance", () => {
       create: () => (created++, customProvider()),
     };
     const providers = { "acme.llm.v1": {}, ...instanceOf(lists([{ id: "one" }])) };
-    await using one = await meshOf({ providers, pools }, acme);
+    await using one = await createMesh({ providers, pools }, acme);
     await one.mesh.addProvider({ id: "late", instance: lists([{ id: "two" }]) });
     assertEquals([one.members(), created], [["acme.small", "own.one", "late.two"], 1]);
   });
@@ -139,7 +139,7 @@ describe("A pool over an instance", () => {
   it("has what discoverModels returns, where the instance has it: at the start, and from syncs", async () => {
     let found = ["one"];
     const discoverModels = () => Promise.resolve(found.map((id) => ({ id })));
-    await using one = await meshOf({ providers: instanceOf(lists([{ id: "listed" }], { discoverModels })), pools });
+    await using one = await createMesh({ providers: instanceOf(lists([{ id: "listed" }], { discoverModels })), pools });
     assertEquals(one.members(), ["own.one"]);
     found = ["one", "two"];
     await one.mesh.sync();
@@ -160,12 +160,12 @@ describe("A pool over a connector of the program's own", () => {
   it("has every model that the connector declares, unless it marks defaults", async () => {
     const config = { providers: { "acme.llm.v1": {} }, pools };
     const all = [{ id: "one", capabilities: [capability] }, { id: "two" }];
-    await using plain = await meshOf(config, connectorOf(all));
+    await using plain = await createMesh(config, connectorOf(all));
     assertEquals(plain.members(), ["acme.one", "acme.two"]);
-    await using marked = await meshOf(config, connectorOf([{ ...all[0]!, defaultFor: [capability] }, all[1]!]));
+    await using marked = await createMesh(config, connectorOf([{ ...all[0]!, defaultFor: [capability] }, all[1]!]));
     assertEquals(marked.members(), ["acme.one"]);
     const models = { mine: { provider: "acme.llm.v1", model: "one" } };
-    await using replaced = await meshOf({ ...config, models }, connectorOf(all));
+    await using replaced = await createMesh({ ...config, models }, connectorOf(all));
     assertEquals(replaced.members(), ["mine", "acme.two"]);
   });
 });
@@ -173,7 +173,7 @@ describe("A pool over a connector of the program's own", () => {
 describe("The start warns of", () => {
   it("a pool that has no model once its providers have listed theirs, and an endpoint that none of them serves", async () => {
     await using openai = await vendor("gpt-4o");
-    await using one = await meshOf({
+    await using one = await createMesh({
       providers: { "openai.llm.v1": openai.provider },
       pools: { ...pools, vectors: { capability: "text-embeddings" } },
       proxy: { endpoints: ["chat/completions", "embeddings", "models"] },
@@ -186,7 +186,7 @@ describe("The start warns of", () => {
   });
 
   it("a pool that could not have a model from the beginning, once", async () => {
-    await using one = await meshOf({
+    await using one = await createMesh({
       providers: { "anthropic.claude.v1": { api_key: "key-0123456789" } },
       pools: {
         ...pools,

@@ -12,9 +12,9 @@ import {
   probeAfter,
   probed,
   providerA,
+  readModelStatus,
   recoveryEvent,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { Gate, ok, reset, status } from "../support/upstream.ts";
 
@@ -29,13 +29,13 @@ describe("A list of models that is refused", () => {
     it(`${code}: takes no provider out, and one that was unreachable comes back with it`, async () => {
       await using scene = await scenery({ a: probed(status(code), fromA), b }, { config });
       for (let count = 0; count < 4; count++) await probeAfter(scene, 30_000);
-      assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
+      assertEquals([readModelStatus(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
       scene.upstreams.a!.follow(probed(bad, fromA));
       for (let count = 0; count < 2; count++) await probeAfter(scene, 30_000);
-      assertEquals(stateOf(scene).reason, "health_probe");
+      assertEquals(readModelStatus(scene).reason, "health_probe");
       scene.upstreams.a!.follow(probed(status(code), fromA));
       await probeAfter(scene, 30_000);
-      assertEquals(stateOf(scene), { status: "active" });
+      assertEquals(readModelStatus(scene), { status: "active" });
       assertEquals((await scene.ask()).text, "from a");
     });
   }
@@ -44,7 +44,7 @@ describe("A list of models that is refused", () => {
     it(`is not one that fails with ${code}`, async () => {
       await using scene = await scenery({ a: probed(status(code), fromA), b }, { config });
       for (let count = 0; count < 2; count++) await probeAfter(scene, 30_000);
-      assertEquals(stateOf(scene).reason, "health_probe");
+      assertEquals(readModelStatus(scene).reason, "health_probe");
     });
   }
 
@@ -54,7 +54,7 @@ describe("A list of models that is refused", () => {
     await scene.ask();
     assertInStandby(scene, "retry_limit", 90);
     await probeAfter(scene, 20_000);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     assertEquals(changes(scene.proxy.records).at(-1), recoveryEvent(modelA, "retry_limit"));
   });
 
@@ -78,7 +78,7 @@ describe("A list of models that is refused", () => {
       await using scene = await scenery({ a: probed(status(code), status(401)), b }, { pool, config });
       await scene.ask();
       await probeAfter(scene, 30_000);
-      assertEquals(stateOf(scene).reason, code < 404 ? "provider_auth_failure" : undefined, String(code));
+      assertEquals(readModelStatus(scene).reason, code < 404 ? "provider_auth_failure" : undefined, String(code));
     }
   });
 });
@@ -90,10 +90,10 @@ describe("A request that is served between failed probes", () => {
       await probeAfter(scene, 30_000);
       assertEquals((await scene.ask()).text, "from a");
     }
-    assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
+    assertEquals([readModelStatus(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
     await probeAfter(scene, 30_000);
     await probeAfter(scene, 30_000);
-    assertEquals(stateOf(scene).reason, "health_probe");
+    assertEquals(readModelStatus(scene).reason, "health_probe");
   });
 
   it("does not, if another provider served it", async () => {
@@ -110,7 +110,7 @@ describe("A request that is served between failed probes", () => {
     const asked = scene.ask();
     await gate.reached(1);
     for (let count = 0; count < 2; count++) await probeAfter(scene, 30_000);
-    assertEquals(stateOf(scene).reason, "health_probe");
+    assertEquals(readModelStatus(scene).reason, "health_probe");
     gate.openAll();
     assertEquals((await asked).text, "from a");
     assertEquals(changes(scene.proxy.records).slice(-2), [

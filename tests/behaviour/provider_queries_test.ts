@@ -2,13 +2,13 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type CreateOptions, type ModelInfo, NoActiveModelError, type Provider, routingOf } from "../../mod.ts";
-import { answerOf, customProvider } from "../support/_custom_provider.ts";
-import { fakeClock, messages, textOf } from "../support/_library.ts";
+import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { fakeClock, getText, messages } from "../support/_library.ts";
 
-const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: answerOf(text) }) });
+const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: createAnswer(text) }) });
 
 /** A client whose pool `chat` has a model `own` of the provider under test, then one of a plain provider. */
-function clientOf(own: Partial<Provider>, settings: object, clock = fakeClock()) {
+function createClient(own: Partial<Provider>, settings: object, clock = fakeClock()) {
   const traces: string[] = [];
   const config: CreateOptions["config"] = {
     providers: {
@@ -20,7 +20,7 @@ function clientOf(own: Partial<Provider>, settings: object, clock = fakeClock())
   };
   const client = create({ config, clock });
   client.mesh.addSink({ emit: () => {}, trace: ({ message }) => void traces.push(message), flush: async () => {} });
-  const ask = async (request: object = {}) => textOf(await client.chat.completions.create({ messages, ...request }));
+  const ask = async (request: object = {}) => getText(await client.chat.completions.create({ messages, ...request }));
   return { client, clock, ask, traces, [Symbol.asyncDispose]: () => client.close() };
 }
 
@@ -38,31 +38,31 @@ describe("What a vendor says of its models", () => {
   it("is not asked for unless the configuration says so", async () => {
     let asked = 0;
     const own = { describeModels: () => (asked++, describeModels()), checkQuota: () => (asked++, Promise.resolve({})) };
-    await using one = clientOf(own, {});
+    await using one = createClient(own, {});
     assertEquals([await one.ask(), await one.ask(long), asked], ["own", "own", 0]);
   });
 
   it("is taken over as far as it is asked for: sizes", async () => {
-    await using one = clientOf({ describeModels }, { discovery: { model_details: true } });
+    await using one = createClient({ describeModels }, { discovery: { model_details: true } });
     assertEquals([await one.ask(), await one.ask(long)], ["own", "plain"]);
   });
 
   it("is taken over as far as it is asked for: capabilities", async () => {
-    await using one = clientOf({ describeModels }, { discovery: { capability_query: true } });
+    await using one = createClient({ describeModels }, { discovery: { capability_query: true } });
     assertEquals(await one.ask(), "plain");
   });
 
   it("is taken over as far as it is asked for: prices", async () => {
-    await using one = clientOf({ describeModels }, { pricing: { query: true } });
+    await using one = createClient({ describeModels }, { pricing: { query: true } });
     const first = await one.client.chat.completions.create({ messages });
-    assertEquals([textOf(first), routingOf(first)?.cost_usd], ["own", 5]);
+    assertEquals([getText(first), routingOf(first)?.cost_usd], ["own", 5]);
     assertEquals(await one.ask(long), "own"); // nothing else of it counts
   });
 
   it("is taken over as far as it is asked for: prices are details, too", async () => {
-    await using one = clientOf({ describeModels }, { discovery: { model_details: true } });
+    await using one = createClient({ describeModels }, { discovery: { model_details: true } });
     const first = await one.client.chat.completions.create({ messages, max_tokens: 5 });
-    assertEquals([textOf(first), routingOf(first)?.cost_usd], ["own", 5]);
+    assertEquals([getText(first), routingOf(first)?.cost_usd], ["own", 5]);
   });
 
   it("is the price of a model under a budget; a model that it leaves out has none", async () => {
@@ -71,7 +71,7 @@ describe("What a vendor says of its models", () => {
       const models = { own: { provider: "own", model: "own-1" }, other: { provider: "own" } };
       const pools = { chat: { models: ["other", "own"] }, rest: { models: ["other"] } };
       await using client = create({ config: { providers, models, pools, budget: { daily_limit: 100 } } });
-      assertEquals(textOf(await client.chat.completions.create({ messages, max_tokens: 5 })), "own");
+      assertEquals(getText(await client.chat.completions.create({ messages, max_tokens: 5 })), "own");
       const { reasons } = await assertRejects(
         () => client.chat.completions.create({ model: "rest", messages }),
         NoActiveModelError,
@@ -86,7 +86,7 @@ describe("What a vendor says of its models", () => {
       describeModels,
       getModelInfo: () => Promise.resolve({ id: "own-1", constraints: { context_window: 9_000 } }),
     };
-    await using one = clientOf(own, config);
+    await using one = createClient(own, config);
     assertEquals(await one.ask(long), "plain");
   });
 
@@ -101,14 +101,16 @@ describe("What a vendor says of its models", () => {
       [{ checkQuota: () => Promise.reject(new Error("no")) }, /checkQuota\(\) failed/],
     ];
     for (const [own, warning] of answers) {
-      await using one = clientOf(own, queries);
+      await using one = createClient(own, queries);
       assertEquals([await one.ask(), await one.ask(long)], ["own", "own"]);
       assertMatch(one.traces.join("\n"), warning);
     }
   });
 
   it("is waited for 5 seconds", async () => {
-    await using one = clientOf({ describeModels: () => new Promise(() => {}) }, { discovery: { model_details: true } });
+    await using one = createClient({ describeModels: () => new Promise(() => {}) }, {
+      discovery: { model_details: true },
+    });
     const answer = one.ask();
     await one.clock.advance(5_000);
     assertEquals(await answer, "own");
@@ -120,7 +122,7 @@ describe("What a vendor says of the account", () => {
   const quota = { query_remaining: true };
 
   it("is logged", async () => {
-    await using one = clientOf({ checkQuota: () => Promise.resolve({ used: 0.254, remaining: 12.5 }) }, { quota });
+    await using one = createClient({ checkQuota: () => Promise.resolve({ used: 0.254, remaining: 12.5 }) }, { quota });
     assertEquals(await one.ask(), "own");
     assertMatch(one.traces.join("\n"), /The provider "own": 25 % of its quota is used, 12.5 of its quota is left/);
   });
@@ -129,7 +131,7 @@ describe("What a vendor says of the account", () => {
     for (const spent of [{ remaining: 0 }, { remaining: -3 }, { used: 1 }]) {
       const clock = fakeClock();
       const resetsAt = clock.now() + 60_000;
-      await using one = clientOf({ checkQuota: () => Promise.resolve({ ...spent, resetsAt }) }, { quota }, clock);
+      await using one = createClient({ checkQuota: () => Promise.resolve({ ...spent, resetsAt }) }, { quota }, clock);
       assertEquals(await one.ask(), "plain");
       const [own] = one.client.mesh.poolStatus().chat!.models;
       assertEquals([own?.status, own?.reason], ["standby", "quota_exhausted"]);
@@ -142,7 +144,7 @@ describe("What a vendor says of the account", () => {
     const clock = fakeClock();
     const resetsAt = clock.now() + 3_600_000;
     const checkQuota = () => Promise.resolve({ remaining: 0, resetsAt });
-    await using one = clientOf({ checkQuota }, { quota }, clock);
+    await using one = createClient({ checkQuota }, { quota }, clock);
     assertEquals(await one.ask(), "plain");
     clock.jumpWallTime(3_600_000);
     assertEquals(await one.ask(), "own");

@@ -56,7 +56,7 @@ function preflight(proxy: TestProxy, origin: string, headers: Record<string, str
 }
 
 /** What a browser reads, and the body thrown away. */
-async function corsOf(response: Response): Promise<{ status: number; origin: string | null; vary: string | null }> {
+async function readCors(response: Response): Promise<{ status: number; origin: string | null; vary: string | null }> {
   await response.body?.cancel();
   assertEquals(response.headers.get("access-control-allow-credentials"), null, "never with credentials");
   const origin = response.headers.get("access-control-allow-origin");
@@ -72,7 +72,7 @@ describe("With a token, a web page", () => {
   it("may come from any origin", async () => {
     await withProxy({ tokens: [token] }, async (proxy) => {
       for (const origin of [page, "http://localhost:3000", "https://evil.example:444", "null"]) {
-        assertEquals(await corsOf(await listFrom(proxy, origin)), anyone, origin);
+        assertEquals(await readCors(await listFrom(proxy, origin)), anyone, origin);
       }
     });
   });
@@ -82,7 +82,7 @@ describe("With a token, a web page", () => {
       { tokens: [token], proxy: { cors: { origins: [page, "http://localhost:3000"] } } },
       async (proxy) => {
         for (const origin of [page, "http://localhost:3000"]) {
-          assertEquals(await corsOf(await listFrom(proxy, origin)), echoed(origin), origin);
+          assertEquals(await readCors(await listFrom(proxy, origin)), echoed(origin), origin);
         }
         const foreign = [
           "https://evil.example",
@@ -141,7 +141,9 @@ describe("Without a token, a web page", () => {
 
   it("has to come from the own machine, and spends nothing if it does not", async () => {
     await withProxy({}, async (proxy, upstream) => {
-      for (const origin of loopback) assertEquals(await corsOf(await listFrom(proxy, origin)), echoed(origin), origin);
+      for (const origin of loopback) {
+        assertEquals(await readCors(await listFrom(proxy, origin)), echoed(origin), origin);
+      }
       for (const origin of foreign) {
         const headers = { origin, "content-type": "text/plain" }; // what a page may send without a preflight
         await assertRefused(await proxy.chat({}, { headers }), refusedOrigin, origin);
@@ -155,12 +157,12 @@ describe("Without a token, a web page", () => {
   it("may come from the origins configured, too", async () => {
     await withProxy({ proxy: { cors: { origins: [page] } } }, async (proxy) => {
       for (const origin of [page, "http://localhost:3000"]) {
-        assertEquals(await corsOf(await listFrom(proxy, origin)), echoed(origin), origin);
+        assertEquals(await readCors(await listFrom(proxy, origin)), echoed(origin), origin);
       }
       await assertRefused(await listFrom(proxy, "https://other.example"), refusedOrigin);
     });
     await withProxy({ proxy: { cors: { origins: ["*"] } } }, async (proxy) => {
-      assertEquals((await corsOf(await listFrom(proxy, page))).status, 200);
+      assertEquals((await readCors(await listFrom(proxy, page))).status, 200);
     });
   });
 
@@ -194,17 +196,17 @@ describe("CORS headers", () => {
       ["a probe", 200, () => fetch(`${proxy.url}/live`, { headers })],
     ];
     for (const [what, status, response] of rows) {
-      assertEquals(await corsOf(await response()), { ...anyone, status }, what);
+      assertEquals(await readCors(await response()), { ...anyone, status }, what);
     }
   });
 
   it("are absent where there is no Origin, and where CORS is off", async () => {
     await withProxy({ tokens: [token] }, async (proxy) => {
       const response = await fetch(`${proxy.url}/live`);
-      assertEquals(await corsOf(response), { status: 200, origin: null, vary: null });
+      assertEquals(await readCors(response), { status: 200, origin: null, vary: null });
     });
     await withProxy({ tokens: [token], proxy: { cors: { enabled: false } } }, async (proxy) => {
-      assertEquals(await corsOf(await listFrom(proxy, page)), { status: 200, origin: null, vary: null });
+      assertEquals(await readCors(await listFrom(proxy, page)), { status: 200, origin: null, vary: null });
       const asked = await preflight(proxy, page, { authorization: `Bearer ${token}` });
       await assertRefused(asked, { status: 405, code: "method_not_allowed", headers: { allow: "POST" } });
     });

@@ -65,7 +65,7 @@ for (const listener of listeners) {
       const senders: Sender[] = [];
       for (const beginning of beginnings) senders.push(...await site.begin(1, beginning));
       await site.clock.advance(29_999);
-      assertEquals(await statusOf(site.proxy.chat()), 200);
+      assertEquals(await readStatus(site.proxy.chat()), 200);
       assertEquals(senders.map(({ seen }) => seen), ["", "", ""]);
       await site.clock.advance(1);
       for (const sender of senders) {
@@ -82,7 +82,7 @@ for (const listener of listeners) {
       const senders = await site.begin(4, { declared: largest, part: "{" });
       await assertRefused(await site.proxy.chat(), overloaded);
       senders[0]!.leave("RST");
-      await until(async () => (await statusOf(site.proxy.chat())) === 200, "its room is given back");
+      await until(async () => (await readStatus(site.proxy.chat())) === 200, "its room is given back");
       for (const sender of senders) sender.leave("FIN");
       await site.idle();
     });
@@ -95,9 +95,9 @@ for (const listener of listeners) {
       const ask = (as: string) =>
         site.proxy.chat({}, { headers: { authorization: `Bearer ${as}`, "content-type": "application/json" } });
       await assertRefused(await ask(token), overloaded);
-      assertEquals(await statusOf(ask(other)), 200);
+      assertEquals(await readStatus(ask(other)), 200);
       sender!.leave("FIN");
-      await until(async () => (await statusOf(ask(token))) === 200, "its room is given back");
+      await until(async () => (await readStatus(ask(token))) === 200, "its room is given back");
     });
 
     it("whose clients leave are no error of ours", async () => {
@@ -112,7 +112,7 @@ for (const listener of listeners) {
           await site.idle();
         }
       }
-      assertEquals(await statusOf(site.proxy.chat()), 200);
+      assertEquals(await readStatus(site.proxy.chat()), 200);
       assertEquals(traces, []);
     });
   });
@@ -152,7 +152,7 @@ describe("Bodies of one address", () => {
   });
 });
 
-async function statusOf(pending: Promise<Response>): Promise<number> {
+async function readStatus(pending: Promise<Response>): Promise<number> {
   const response = await pending;
   await response.body?.cancel();
   return response.status;

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertLessOrEqual, assertMatch, assertNotMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type CompletionChunk, DeadlineError, type Middleware } from "../../mod.ts";
-import { chunkOf } from "../support/_custom_provider.ts";
-import { stateOf } from "../support/_dialect_proxy.ts";
+import { createChunk } from "../support/_custom_provider.ts";
+import { readModelState } from "../support/_dialect_proxy.ts";
 import { breathe, soon } from "../support/_failover.ts";
 import { assertClosesAtOnce, clientOver, fakeClock, messages } from "../support/_library.ts";
 import { becomes, standsStill, until } from "../support/patience.ts";
 import { clientOfOwn, rawClient, rawHead, timeUntil } from "../support/_regressions.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, Gate, headOf, ok, raw, startUpstream, stream } from "../support/upstream.ts";
+import { answer, type Behaviour, formatHead, Gate, ok, raw, startUpstream, stream } from "../support/upstream.ts";
 
 type Listener = NonNullable<TestProxyOptions["listener"]>;
 const listeners: readonly Listener[] = ["deno", "node"];
@@ -103,7 +103,7 @@ describe("A stream that middleware keeps from its caller", () => {
       const end = await call.then((answer) => "replaced" in answer, (error: Error) => error.message);
       assert(end === true || end === "the program's own", String(end));
       await assertClosesAtOnce(upstream.requests[0]);
-      assertEquals(stateOf(one.client.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
+      assertEquals(readModelState(one.client.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
     });
   }
 });
@@ -119,9 +119,9 @@ describe("A stream whose signal aborts between two reads", () => {
     const answer = await one.client.chat.completions.create({ messages, stream: true }, { signal });
     const chunks = answer[Symbol.asyncIterator]();
     await chunks.next();
-    assertEquals(stateOf(one.client.mesh, "a").inFlight, 1);
+    assertEquals(readModelState(one.client.mesh, "a").inFlight, 1);
     controller.abort();
-    assertEquals(stateOf(one.client.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
+    assertEquals(readModelState(one.client.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
     await assertClosesAtOnce(upstream.requests[0]);
     await assertRejects(() => chunks.next(), DOMException);
   });
@@ -130,10 +130,10 @@ describe("A stream whose signal aborts between two reads", () => {
 /** A stream that goes on as long as it is read, and how often it wrote. */
 function endless(): { behaviour: Behaviour; written: () => number } {
   let count = 0;
-  const data = `data: ${JSON.stringify(chunkOf("x".repeat(64 * 1024)).value)}\n\n`;
+  const data = `data: ${JSON.stringify(createChunk("x".repeat(64 * 1024)).value)}\n\n`;
   const behaviour: Behaviour = {
     async play(exchange) {
-      await exchange.write(headOf(200, { "content-type": "text/event-stream" }));
+      await exchange.write(formatHead(200, { "content-type": "text/event-stream" }));
       for (; !exchange.request.isClosed; count++) await exchange.write(data);
     },
   };
@@ -156,11 +156,11 @@ describe("A client that stops reading its stream", () => {
       assertEquals([busy.status, (await busy.json()).error.code], [503, "overloaded"]);
       await proxy.clock.advance(10_000);
       await assertClosesAtOnce(upstream.requests[0]);
-      assertEquals(stateOf(proxy.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
+      assertEquals(readModelState(proxy.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
       upstream.follow(ok());
       const next = await soon(proxy.chat());
       assertEquals([next.status, (await next.json()).choices?.length], [200, 1]);
-      await becomes(() => stateOf(proxy.mesh, "a").inFlight, 0);
+      await becomes(() => readModelState(proxy.mesh, "a").inFlight, 0);
     });
   }
 });
@@ -187,7 +187,7 @@ describe("A connector that ignores its signal while a stream warms up", () => {
     const time = fakeClock();
     const { seen, events } = deafStream(async () => {
       await time.sleep(1000);
-      return { done: false, value: chunkOf("") };
+      return { done: false, value: createChunk("") };
     });
     await using client = clientOfOwn({ stream: () => events }, time);
     const call = client.chat.completions.create({ messages, stream: true }, { timeout: 3500 });
@@ -197,7 +197,7 @@ describe("A connector that ignores its signal while a stream warms up", () => {
     await failed;
     await time.advance(10_000);
     assertEquals(seen, { reads: 4, returns: 1 });
-    assertEquals(stateOf(client.mesh, "own").inFlight, 0);
+    assertEquals(readModelState(client.mesh, "own").inFlight, 0);
   });
 
   it("is left and its iterator returned though its next event never comes", async () => {
@@ -217,7 +217,7 @@ describe("A connector that ignores its signal while a stream warms up", () => {
 describe("A 429 whose body never ends", () => {
   it("is left for the next model within two seconds, as rate-limited", async () => {
     const headers = { "content-type": "application/json", "content-length": "1000", "retry-after": "30" };
-    await using bad = await startUpstream(raw(`${headOf(429, headers)}{"error": `, "hang"));
+    await using bad = await startUpstream(raw(`${formatHead(429, headers)}{"error": `, "hang"));
     await using good = await startUpstream(ok());
     const clock = fakeClock();
     const pool = { retry: { max_attempts: 0 } };

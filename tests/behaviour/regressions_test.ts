@@ -19,7 +19,7 @@ import { startProxy } from "../../src/proxy/serve.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { fakeShell } from "../support/_cli.ts";
 import { breathe, stage } from "../support/_failover.ts";
-import { clientOver, environment, fakeClock, messages, textOf } from "../support/_library.ts";
+import { clientOver, environment, fakeClock, getText, messages } from "../support/_library.ts";
 import { clientOfOwn } from "../support/_regressions.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { answer, hang, ok, startUpstream, status } from "../support/upstream.ts";
@@ -44,7 +44,7 @@ describe("A configured model", () => {
       clock: fakeClock({ skipSleeps: true }),
     });
     for (const target of [{}, { model: "openai.gpt-4o" }]) {
-      assertEquals(textOf(await client.chat.completions.create({ messages, ...target })), "Second");
+      assertEquals(getText(await client.chat.completions.create({ messages, ...target })), "Second");
     }
     const keys = second.requests.map(({ headers }) => headers.authorization);
     assertEquals([first.calls, ...keys], [0, ...Array(2).fill("Bearer key-of-second-0123456789")]);
@@ -140,7 +140,7 @@ describe("What a program plugs in to watch", () => {
     const client = clientOfOwn(calls, undefined, options);
     client.mesh.addSink(broken as Observability);
     client.mesh.addSink({ ...broken, flush: () => reject("flush") } as Observability);
-    assertEquals(textOf(await client.chat.completions.create({ messages })), "Custom");
+    assertEquals(getText(await client.chat.completions.create({ messages })), "Custom");
     await breathe(); // an unhandled rejection ends the test run here
     await client.close();
     await breathe();

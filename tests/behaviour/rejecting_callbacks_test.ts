@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { stage } from "../support/_failover.ts";
-import { messages, textOf } from "../support/_library.ts";
+import { getText, messages } from "../support/_library.ts";
 import { ok, status } from "../support/upstream.ts";
 
 /** A function that rejects, in the place of one whose result is needed at once. */
@@ -58,7 +58,7 @@ describe("A rotation connector", () => {
   });
 });
 
-async function clientOf(provider: Partial<Provider>, options: CreateOptions = {}) {
+async function createClient(provider: Partial<Provider>, options: CreateOptions = {}) {
   const traces: TraceEntry[] = [];
   const client = create({
     config: {
@@ -84,9 +84,9 @@ const hooks: readonly (keyof Provider)[] = [
 describe("A provider's own method", () => {
   for (const hook of hooks) {
     it(`that rejects in ${hook} costs no request`, async () => {
-      const { client } = await clientOf({ [hook]: rejects });
+      const { client } = await createClient({ [hook]: rejects });
       for (let count = 0; count < 2; count++) {
-        assertEquals(textOf(await client.chat.completions.create({ messages })), "Custom");
+        assertEquals(getText(await client.chat.completions.create({ messages })), "Custom");
       }
       await client.responses.create({ input: "Hi" });
       await client.close();
@@ -101,7 +101,7 @@ describe("A provider's own method", () => {
         isRetryable: rejects,
       }]
     ) {
-      const { client } = await clientOf({ complete, ...own });
+      const { client } = await createClient({ complete, ...own });
       const error = await assertRejects(() => client.chat.completions.create({ messages }), MeshError);
       assertEquals(error.code, "all_attempts_failed");
       await client.close();
@@ -109,7 +109,7 @@ describe("A provider's own method", () => {
   });
 
   it("that returns a promise in place of a stream fails the attempt", async () => {
-    const { client } = await clientOf({ stream: rejects });
+    const { client } = await createClient({ stream: rejects });
     const error = await assertRejects(() => client.chat.completions.create({ messages, stream: true }), MeshError);
     assertEquals(error.code, "all_attempts_failed");
     await client.close();
@@ -119,9 +119,9 @@ describe("A provider's own method", () => {
 describe("A listener, a sink and middleware", () => {
   it("may reject, also by a promise of another library", async () => {
     const lost = { emit: rejectsByThen, log: rejectsByThen, trace: rejectsByThen, flush: rejectsByThen };
-    const { client } = await clientOf({ reportUsage: rejectsByThen }, { on: rejectsByThen });
+    const { client } = await createClient({ reportUsage: rejectsByThen }, { on: rejectsByThen });
     client.mesh.addSink(lost);
-    assertEquals(textOf(await client.chat.completions.create({ messages })), "Custom");
+    assertEquals(getText(await client.chat.completions.create({ messages })), "Custom");
     await client.close();
   });
 
@@ -131,7 +131,7 @@ describe("A listener, a sink and middleware", () => {
       onError: rejects,
     }];
     for (const middleware of failing) {
-      const { client } = await clientOf({}, { middleware });
+      const { client } = await createClient({}, { middleware });
       await assertRejects(() => client.chat.completions.create({ messages }), Error, "lost");
       await client.close();
     }

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, routingOf } from "../../mod.ts";
-import { environment, keyOf } from "../support/_library.ts";
+import { environment, toVendorKey } from "../support/_library.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { json, type Script, startUpstream, status } from "../support/upstream.ts";
@@ -104,7 +104,7 @@ describe("client.rerank", () => {
     const answer = await client.rerank.create(request);
     assertEquals(answer.results[0]!.index, 2);
     const { path, headers, json: sent } = upstream.requests[0]!;
-    assertEquals([path, headers.authorization], ["/v2/rerank", `Bearer ${keyOf("cohere")}`]);
+    assertEquals([path, headers.authorization], ["/v2/rerank", `Bearer ${toVendorKey("cohere")}`]);
     assertEquals([sent().model, routingOf(answer)!.cost_usd], ["rerank-v4.0-fast", 0.002]);
   });
 });

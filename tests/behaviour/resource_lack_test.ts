@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { create, MeshError, type RoutingRecord } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { stateOf } from "../support/_dialect_proxy.ts";
+import { readModelState } from "../support/_dialect_proxy.ts";
 import { testConfig } from "../support/proxy.ts";
 
 const address = "http://provider.example/v1";
@@ -69,7 +69,7 @@ describe("Lack of this machine's resources", () => {
       assertEquals(calls(), 12, "neither retried nor rotated");
       assertEquals(records.map(({ status }) => status), Array(12).fill(503));
       for (const model of ["one", "two"]) {
-        assertEquals(stateOf(client.mesh, model), { inFlight: 0, failures: 0, status: "active" });
+        assertEquals(readModelState(client.mesh, model), { inFlight: 0, failures: 0, status: "active" });
       }
       end();
       assertEquals((await ask(false)).status, 200);

@@ -10,7 +10,7 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { responseAnswer, responseOf } from "../support/_response_answers.ts";
+import { createResponse, responseAnswer } from "../support/_response_answers.ts";
 import { answer, ok, type Script, status, stream } from "../support/upstream.ts";
 
 const stage = (cast: Readonly<Record<string, Script>>, options: Partial<OperationOptions> = {}) =>
@@ -65,11 +65,11 @@ describe("client.responses", () => {
       mesh: { tags: ["t"] },
       metadata: { a: "b" },
     });
-    assertEquals<unknown>(response, { access_programs: null, ...responseOf(reply), output_text: "Hi" });
+    assertEquals<unknown>(response, { access_programs: null, ...createResponse(reply), output_text: "Hi" });
     assertEquals(scene.upstreams.a!.requests[0]!.json(), { input: "Hello", metadata: { a: "b" }, model: "a" });
     const events = await Array.fromAsync(await scene.client.responses.create({ input: "Hello", stream: true }));
     const last = events.at(-1)!;
-    assertEquals<unknown>(last.type === "response.completed" && last.response, responseOf(reply));
+    assertEquals<unknown>(last.type === "response.completed" && last.response, createResponse(reply));
   });
 
   it("ends the provider's call when its stream is left", async () => {

@@ -2,8 +2,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../mod.ts";
-import { eventsText, responseAnswer, responseOf } from "../support/_response_answers.ts";
-import { eventsOf } from "../support/_responses.ts";
+import { createResponse, eventsText, responseAnswer } from "../support/_response_answers.ts";
+import { parseEvents } from "../support/_responses.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { answer, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
@@ -55,7 +55,7 @@ async function stage(
   };
 }
 
-function routingOf({ records }: TestProxy): RoutingRecord {
+function findRouting({ records }: TestProxy): RoutingRecord {
   return records.filter((record): record is RoutingRecord => record.type === "routing").at(-1)!;
 }
 
@@ -75,12 +75,12 @@ describe("/v1/responses to a model of that API", () => {
     const response = await scene.post({ ...own, mesh: { tags: ["a"] }, api_key: "x", models: ["chat"] }, {
       authorization: "Bearer of-the-client",
     });
-    assertEquals([response.status, response.text], [200, JSON.stringify(responseOf(reply))]);
+    assertEquals([response.status, response.text], [200, JSON.stringify(createResponse(reply))]);
     assertEquals(response.headers.get("x-mesh-dropped-params"), null);
     const { path, headers, json: sent } = scene.upstreams.n!.requests[0]!;
     assertEquals([path, sent()], ["/v1/responses", { model: "n", ...own }]);
     assertEquals(headers.authorization, "Bearer key-of-n-0123456789");
-    const { tokens_in, tokens_out, cost_usd } = routingOf(scene.proxy);
+    const { tokens_in, tokens_out, cost_usd } = findRouting(scene.proxy);
     assertEquals([tokens_in, tokens_out], [7, 3]);
     assertEquals(response.headers.get("x-mesh-cost-usd"), String(cost_usd));
   });
@@ -90,7 +90,7 @@ describe("/v1/responses to a model of that API", () => {
     await using scene = await stage({ n: responseAnswer(reply) });
     const { text } = await scene.post({ input: "Hello", stream: true });
     assertEquals(text, eventsText(reply));
-    const { tokens_in, tokens_out, estimated } = routingOf(scene.proxy);
+    const { tokens_in, tokens_out, estimated } = findRouting(scene.proxy);
     assertEquals([tokens_in, tokens_out, estimated], [7, 3, undefined]);
   });
 
@@ -99,7 +99,7 @@ describe("/v1/responses to a model of that API", () => {
       const broken of [status(503), responseAnswer({ last: { type: "error", code: "server_error", message: "Oops" } })]
     ) {
       await using scene = await stage({ n: broken, b: stream({ pieces: ["Good", " day"] }) });
-      const events = eventsOf((await scene.post({ input: "Hello", stream: true })).text);
+      const events = parseEvents((await scene.post({ input: "Hello", stream: true })).text);
       assertEquals([events.at(-1)!.type, scene.calls], ["response.completed", { n: 1, b: 1 }]);
     }
     await using back = await stage({ b: stream({ error: { after: "headers" } }), n: responseAnswer({ text: "Hi" }) });

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Dialect, dialects, speaking } from "../support/_dialects.ts";
-import { sdkOf, startDialectProxy } from "../support/_dialect_proxy.ts";
+import { createSdk, startDialectProxy } from "../support/_dialect_proxy.ts";
 import type { TestProxyOptions } from "../support/proxy.ts";
 import { type Script, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
@@ -27,7 +27,7 @@ async function withClient(
 ): Promise<void> {
   await using upstream = await startUpstream(script);
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } }, options);
-  await body(sdkOf(proxy), upstream);
+  await body(createSdk(proxy), upstream);
 }
 
 const each = (title: string, test: (dialect: Dialect) => Promise<void>) =>

@@ -2,9 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { eventsOf, type ResponseEvent, typesOf } from "../support/_responses.ts";
+import { listTypes, parseEvents, type ResponseEvent } from "../support/_responses.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { headOf, json, ok, raw, type Script, status, stream } from "../support/upstream.ts";
+import { formatHead, json, ok, raw, type Script, status, stream } from "../support/upstream.ts";
 
 const stage = (cast: Readonly<Record<string, Script>>, options: Partial<OperationOptions> = {}) =>
   operationStage(cast, { capability: "chat-completion", ...options });
@@ -190,8 +190,8 @@ describe("a stream of /v1/responses", () => {
     const posted = await scene.post("responses", { input: "Hello", stream: true });
     assertEquals(posted.headers.get("content-type"), "text/event-stream");
     assert(!posted.text.includes("[DONE]"));
-    const events = eventsOf(posted.text);
-    assertEquals(typesOf(events), text);
+    const events = parseEvents(posted.text);
+    assertEquals(listTypes(events), text);
     const { response } = events.at(-1)! as unknown as { response: Record<string, unknown> };
     assertMatchesSchema("Response", response);
     assertEquals((response.usage as Record<string, unknown>).total_tokens, 15);
@@ -216,9 +216,9 @@ describe("a stream of /v1/responses", () => {
       call(0, { function: { arguments: "{}" } }) + call(1, { function: { arguments: '{"a":1}' } }) +
       chunk({}, "tool_calls") +
       "data: [DONE]\n\n";
-    await using scene = await stage({ a: raw(headOf(200, { "content-type": "text/event-stream" }) + body) });
+    await using scene = await stage({ a: raw(formatHead(200, { "content-type": "text/event-stream" }) + body) });
     const { text: all } = await scene.post("responses", { input: "Hello", stream: true });
-    const events = eventsOf(all);
+    const events = parseEvents(all);
     const about = ({ type, output_index, delta }: ResponseEvent) =>
       [type.slice("response.".length), output_index, delta].filter((one) => one !== undefined).join(" ");
     assertEquals(events.slice(2, -1).map(about), [
@@ -251,7 +251,7 @@ describe("a stream of /v1/responses", () => {
   it("ends with response.failed where it breaks midway, and nothing after it", async () => {
     await using scene = await stage({ a: stream({ pieces: ["Good", " day"], cut: { after: 1, how: "reset" } }) });
     const { text } = await scene.post("responses", { input: "Hello", stream: true });
-    const events = eventsOf(text);
+    const events = parseEvents(text);
     const last = events.at(-1)! as unknown as { type: string; response: Record<string, unknown> };
     const { status: state, error, output } = last.response as {
       status: string;

@@ -36,7 +36,7 @@ async function startSite(script: Script, options: Partial<TestProxyOptions> = {}
 }
 
 /** Members about the end. */
-function endOf({ client, status, ttft_ms, duration_ms, tokens_in, tokens_out, cost_usd, estimated }: RoutingRecord) {
+function pickEnd({ client, status, ttft_ms, duration_ms, tokens_in, tokens_out, cost_usd, estimated }: RoutingRecord) {
   return { client, status, ttft_ms, duration_ms, tokens_in, tokens_out, cost_usd, estimated };
 }
 
@@ -58,7 +58,7 @@ describe("A routing record", () => {
     const { prompt_tokens: tokens_in, completion_tokens: tokens_out } = usage;
     const cost_usd = (tokens_in * 10 + tokens_out * 20) / 1e6;
     const facts = { client: "app", status: 200, ttft_ms: undefined, estimated: undefined };
-    assertEquals(endOf(record!), { ...facts, duration_ms: 1234, tokens_in, tokens_out, cost_usd });
+    assertEquals(pickEnd(record!), { ...facts, duration_ms: 1234, tokens_in, tokens_out, cost_usd });
     assertEquals(others, []);
   });
 
@@ -76,9 +76,9 @@ describe("A routing record", () => {
     gate.openAll();
     assert((await response.text()).includes("[DONE]"));
     const [record, ...others] = site.routings();
-    const { tokens_in = 0, tokens_out = 0, cost_usd = 0, ...facts } = endOf(record!);
+    const { tokens_in = 0, tokens_out = 0, cost_usd = 0, ...facts } = pickEnd(record!);
     assertEquals([facts.client, facts.status, facts.ttft_ms, facts.duration_ms], ["app", 200, 300, 1000]);
-    assert(tokens_in > 0 && tokens_out > 0 && cost_usd > 0, JSON.stringify(endOf(record!)));
+    assert(tokens_in > 0 && tokens_out > 0 && cost_usd > 0, JSON.stringify(pickEnd(record!)));
     assertEquals(others, []);
   });
 

@@ -19,7 +19,7 @@ import {
   type Storage,
 } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { clientOver, environment, keyOf, makeFolder, messages, textOf } from "../support/_library.ts";
+import { clientOver, environment, getText, makeFolder, messages, toVendorKey } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";
 
@@ -48,14 +48,14 @@ async function withMesh<Result>(
 }
 
 /** One that runs by a document. */
-async function meshOf(config: ConfigSource, options: MeshOptions = { env }): Promise<ModelMesh> {
+async function createMesh(config: ConfigSource, options: MeshOptions = { env }): Promise<ModelMesh> {
   const mesh = new ModelMesh(options);
   await mesh.initialize(config);
   return mesh;
 }
 
 /** What its configuration means. */
-function meaningOf(mesh: ModelMesh) {
+function describeMeaning(mesh: ModelMesh) {
   const { providers, models, aliases, pools } = getEngine(mesh).settings;
   return { providers, models, aliases, pools };
 }
@@ -65,14 +65,14 @@ describe("saveConfig() of a path", () => {
     it(`writes ${name}, which makes the same mesh again`, async () => {
       await using folder = await makeFolder();
       const path = join(folder.path, name);
-      const [pools, meaning] = await withMesh(meshOf(document), async (mesh) => {
+      const [pools, meaning] = await withMesh(createMesh(document), async (mesh) => {
         await mesh.addProvider(late);
         await mesh.saveConfig(path);
-        return [mesh.poolStatus(), meaningOf(mesh)];
+        return [mesh.poolStatus(), describeMeaning(mesh)];
       });
       await withMesh(ModelMesh.fromYaml(path, { env }), async (mesh) => {
         assertEquals(mesh.poolStatus(), pools);
-        assertEquals(meaningOf(mesh), meaning);
+        assertEquals(describeMeaning(mesh), meaning);
         await mesh.saveConfig(join(folder.path, "again.json"));
       });
       assertEquals(JSON.parse(await read(join(folder.path, "again.json"))).models.late, { provider: "late" });
@@ -83,7 +83,7 @@ describe("saveConfig() of a path", () => {
   it("writes references, and nothing of what they stand for", async () => {
     await using folder = await makeFolder();
     const path = join(folder.path, "mesh.yaml");
-    await withMesh(meshOf(document), (mesh) => mesh.saveConfig(path));
+    await withMesh(createMesh(document), (mesh) => mesh.saveConfig(path));
     const text = await read(path);
     assertStringIncludes(text, "${secrets:ACME_KEY}");
     assertEquals(text.includes(env.ACME_KEY), false);
@@ -93,13 +93,13 @@ describe("saveConfig() of a path", () => {
     await using folder = await makeFolder();
     const [first, second] = [join(folder.path, "1.json"), join(folder.path, "2.json")];
     const found = { env: environment({ openai: nowhere }) };
-    await withMesh(meshOf({ pools: { "chat-completion": {} } }, found), async (mesh) => {
+    await withMesh(createMesh({ pools: { "chat-completion": {} } }, found), async (mesh) => {
       await mesh.saveConfig(first);
       await mesh.addProvider(late);
       await mesh.saveConfig(second);
     });
     assertEquals(JSON.parse(await read(first)), { pools: { "chat-completion": {} } });
-    assertEquals((await read(second)).includes(keyOf("openai")), false);
+    assertEquals((await read(second)).includes(toVendorKey("openai")), false);
     const { providers } = JSON.parse(await read(second));
     assertEquals(providers["openai.llm.v1"], { api_key: "${secrets:OPENAI_API_KEY}", base_url: nowhere });
     await withMesh(ModelMesh.fromYaml(second, found), (mesh) => {
@@ -114,7 +114,7 @@ describe("saveConfig() of a path", () => {
     const link = join(folder.path, "link.json");
     await symlink(path, link);
     const fresh = join(folder.path, "fresh.json");
-    await withMesh(meshOf(document), async (mesh) => {
+    await withMesh(createMesh(document), async (mesh) => {
       await mesh.saveConfig(link);
       await mesh.saveConfig(fresh);
     });
@@ -126,13 +126,13 @@ describe("saveConfig() of a path", () => {
   it("leaves everything as it was when it cannot be written", async () => {
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", "old");
-    await withMesh(meshOf(document), async (mesh) => {
+    await withMesh(createMesh(document), async (mesh) => {
       await assertRejects(() => mesh.saveConfig(join(folder.path, "mesh.toml")), ConfigError, '".yaml"');
       const absent = await assertRejects(() => mesh.saveConfig(join(folder.path, "no/mesh.json")), MeshError);
       assertEquals([absent.code, absent.message.includes("its folder does not exist")], ["config_not_saved", true]);
     });
     const strategy = { select: () => undefined, score: () => 0 };
-    await withMesh(meshOf({ ...document, pools: { chat: { models: ["small"], strategy } } }), async (mesh) => {
+    await withMesh(createMesh({ ...document, pools: { chat: { models: ["small"], strategy } } }), async (mesh) => {
       await assertRejects(() => mesh.saveConfig(path), MeshError, "pools.chat.strategy");
     });
     assertEquals([await read(path), await folder.list()], ["old", ["mesh.json"]]);
@@ -166,7 +166,7 @@ describe("ModelMesh.fromYaml()", () => {
 describe("ModelMesh.fromStorage()", () => {
   it("takes up configuration and states that another mesh has left", async () => {
     const storage = memoryStorage();
-    await withMesh(meshOf(document, { env, storage: stateIn(storage) }), async (mesh) => {
+    await withMesh(createMesh(document, { env, storage: stateIn(storage) }), async (mesh) => {
       mesh.deactivate("small");
       await mesh.saveConfig(storage);
     });
@@ -203,7 +203,7 @@ describe("ModelMesh.fromStorage()", () => {
     for (
       const call of [
         () => ModelMesh.fromStorage(broken),
-        () => withMesh(meshOf(document), (it) => it.saveConfig(broken)),
+        () => withMesh(createMesh(document), (it) => it.saveConfig(broken)),
       ]
     ) {
       const { message } = await assertRejects(call, ConnectorError);
@@ -225,7 +225,7 @@ describe("create() with a storage", () => {
       });
     for (let turn = 0; turn < 2; turn++) {
       await using it = open();
-      assertEquals(textOf(await it.client.chat.completions.create({ messages })), "from b");
+      assertEquals(getText(await it.client.chat.completions.create({ messages })), "from b");
     }
     assertEquals([a.calls, b.calls], [1, 2]);
   });
@@ -251,7 +251,7 @@ describe("client.explain()", () => {
       ["b"],
       [{ model: "a", reason: "route" }],
     ]);
-    await withMesh(meshOf(testConfig({ upstreams: { a: a.url, b: a.url } })), async (mesh) => {
+    await withMesh(createMesh(testConfig({ upstreams: { a: a.url, b: a.url } })), async (mesh) => {
       assertEquals(await mesh.explain({ messages, mesh: { ignore: ["a"] } }), reported);
     });
     assertEquals([a.calls, it.records], [0, []]);

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, routingOf, UnsupportedRequestError } from "../../mod.ts";
-import { environment, keyOf } from "../support/_library.ts";
+import { environment, toVendorKey } from "../support/_library.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { html200, json, type Script, startUpstream, status } from "../support/upstream.ts";
@@ -154,9 +154,9 @@ describe("client.search", () => {
     assertEquals([pool, model, cost_usd], ["web-search", "serper.search", 0.002]);
     assertEquals(fallback_chain.map(({ outcome }) => outcome), ["quota_exhausted", "ok"]);
     const [first, second] = [tavily.requests[0]!, serper.requests[0]!];
-    assertEquals([first.path, first.headers.authorization], ["/v1/search", `Bearer ${keyOf("tavily")}`]);
+    assertEquals([first.path, first.headers.authorization], ["/v1/search", `Bearer ${toVendorKey("tavily")}`]);
     assertEquals(first.json(), { query: "tower", search_depth: "basic", max_results: 20 });
-    assertEquals([second.headers["x-api-key"], second.json()], [keyOf("serper"), { q: "tower", num: 20 }]);
+    assertEquals([second.headers["x-api-key"], second.json()], [toVendorKey("serper"), { q: "tower", num: 20 }]);
   });
 
   it("throws what is wrong with a request, and stops by its signal", async () => {

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, SecretNotFoundError } from "../../mod.ts";
-import { clientOver, messages, textOf } from "../support/_library.ts";
+import { clientOver, getText, messages } from "../support/_library.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";
 
 const pool = { retry: { max_attempts: "${secrets:TRIES}", backoff: "fixed" } };
@@ -41,7 +41,7 @@ describe("fail_on_missing: false", () => {
       },
       options: { env: {} },
     });
-    assertEquals(textOf(await made.client.chat.completions.create({ messages })), "hello");
+    assertEquals(getText(await made.client.chat.completions.create({ messages })), "hello");
     assertEquals(upstream.requests.length, 2, "retried as by default");
   });
 });

@@ -10,7 +10,14 @@ import { memoryStorage, type MeshEvent, ModelMesh, type RoutingRecord, stateIn, 
 import { createHandler, listen } from "../../proxy.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { assertNoSecret, assertNoSecretIn, canaries, canaryConfig, everything, keyOf } from "../support/_canaries.ts";
+import {
+  assertNoSecret,
+  assertNoSecretIn,
+  canaries,
+  canaryConfig,
+  everything,
+  readApiKey,
+} from "../support/_canaries.ts";
 import { runCommand } from "../support/_cli.ts";
 import { goodBody } from "../support/_surface.ts";
 import { type Behaviour, type ReceivedRequest, startUpstream, status, stream } from "../support/upstream.ts";
@@ -20,7 +27,7 @@ const env = { MESH_SECRETS_PASSPHRASE: passphrase };
 
 /** Everything that makes a proxy talk, with its key in it. */
 function talkative(request: ReceivedRequest): Behaviour {
-  const key = keyOf(request);
+  const key = readApiKey(request);
   const error = { message: `Wrong: ${key}`, type: key, code: key, param: key };
   if (request.json().stream === true && request.number % 3 !== 0) return stream({ error: { after: 1, error } });
   return status([400, 401, 403, 429, 500, 404][request.number % 6]!, { error, headers: { "x-echo": key } });
@@ -57,7 +64,7 @@ for (const store of ["mesh.dotenv.v1", "mesh.encrypted-file.v1"]) {
         const server = await listen(createHandler(mesh), { port: 0 });
         try {
           await talk(`http://127.0.0.1:${server.port}`);
-          const keys = new Set(upstream.requests.map(keyOf));
+          const keys = new Set(upstream.requests.map(readApiKey));
           assertEquals(keys, new Set([canaries.key, canaries.second]), "both keys were sent, so both could leak");
           const explained = await mesh.explain({ model: "chat", messages: [{ role: "user", content: "Hi" }] });
           await mesh.saveConfig(join(folder, "saved.yaml"));
@@ -131,12 +138,12 @@ describe("A start whose secrets are not to be had", () => {
       const { code, out, err } = await runCommand(["proxy", "--config", "mesh.json"], { files, env: variables });
       assertEquals([code, out], [1, ""], said);
       assertStringIncludes(err, said);
-      assertMatchesOneOf(err, ['"KEY"', '"TOKEN"']);
+      assertMatchesAny(err, ['"KEY"', '"TOKEN"']);
       assertNoSecret(err, said);
     }
   });
 });
 
-function assertMatchesOneOf(text: string, wanted: readonly string[]): void {
+function assertMatchesAny(text: string, wanted: readonly string[]): void {
   assert(wanted.some((one) => text.includes(one)), text);
 }

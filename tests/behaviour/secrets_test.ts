@@ -12,11 +12,11 @@ import {
   canaryConfig,
   canaryEnv,
   everything,
-  keyOf,
+  readApiKey,
   type Site,
   startSite,
 } from "../support/_canaries.ts";
-import { chunkOf, customProvider } from "../support/_custom_provider.ts";
+import { createChunk, customProvider } from "../support/_custom_provider.ts";
 import { goodBody } from "../support/_surface.ts";
 import {
   type Behaviour,
@@ -40,7 +40,7 @@ const statuses = [400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 503, 52
 /** An error that says the key in all its fields and headers. */
 function echo(code: number): (request: ReceivedRequest) => Behaviour {
   return (request) => {
-    const key = keyOf(request);
+    const key = readApiKey(request);
     const error = { message: `Wrong: ${key} (Bearer ${key})`, type: key, code: key, param: key };
     return status(code, { error, headers: { "x-echo": key, "x-request-id": key, "x-mesh-model": key } });
   };
@@ -49,28 +49,33 @@ function echo(code: number): (request: ReceivedRequest) => Behaviour {
 /** Everything a provider can do with the key it was sent. */
 const leaky: Readonly<Record<string, (request: ReceivedRequest) => Behaviour>> = {
   ...Object.fromEntries(statuses.map((code) => [String(code), echo(code)])),
-  "400 as text": (request) => status(400, { text: `Wrong: ${keyOf(request)}` }),
-  "400 with a detail": (request) => status(400, { json: { detail: `Wrong: ${keyOf(request)}` } }),
-  "422 with details": (request) => status(422, { json: { detail: [{ loc: [keyOf(request)], msg: keyOf(request) }] } }),
-  "404 of a model": (request) => status(404, { error: { code: "model_not_found", message: keyOf(request) } }),
+  "400 as text": (request) => status(400, { text: `Wrong: ${readApiKey(request)}` }),
+  "400 with a detail": (request) => status(400, { json: { detail: `Wrong: ${readApiKey(request)}` } }),
+  "422 with details": (request) =>
+    status(422, { json: { detail: [{ loc: [readApiKey(request)], msg: readApiKey(request) }] } }),
+  "404 of a model": (request) => status(404, { error: { code: "model_not_found", message: readApiKey(request) } }),
   "429 with a hint": (request) =>
-    status(429, { headers: { "retry-after": "30" }, error: { message: keyOf(request), type: keyOf(request) } }),
-  "a redirect": (request) => status(307, { headers: { location: `/v1?key=${encodeURIComponent(keyOf(request))}` } }),
-  "an error under 200": (request) => errorIn200({ message: keyOf(request), code: keyOf(request) }),
-  "JSON without an answer": (request) => json({ key: keyOf(request) }),
+    status(429, {
+      headers: { "retry-after": "30" },
+      error: { message: readApiKey(request), type: readApiKey(request) },
+    }),
+  "a redirect": (request) =>
+    status(307, { headers: { location: `/v1?key=${encodeURIComponent(readApiKey(request))}` } }),
+  "an error under 200": (request) => errorIn200({ message: readApiKey(request), code: readApiKey(request) }),
+  "JSON without an answer": (request) => json({ key: readApiKey(request) }),
   "a web page": () => html200(),
   "half an answer": () => truncatedJson(),
-  "an error instead of content": (request) => stream({ error: { after: 0, error: { message: keyOf(request) } } }),
+  "an error instead of content": (request) => stream({ error: { after: 0, error: { message: readApiKey(request) } } }),
   "an error after content": (request) => {
-    const key = keyOf(request);
+    const key = readApiKey(request);
     return stream({ error: { after: 1, error: { message: `Wrong: ${key}`, type: key, code: key, param: key } } });
   },
-  "garbage after content": (request) => stream({ garbage: { after: 1, text: `data: {"${keyOf(request)}` } }),
+  "garbage after content": (request) => stream({ garbage: { after: 1, text: `data: {"${readApiKey(request)}` } }),
   "a stream cut off": () => stream({ cut: { after: 1, how: "reset" } }),
   "a broken connection": () => reset("reset"),
   "a broken answer": () => cutAt(ok(), 120),
-  "no HTTP": (request) => raw(`${keyOf(request)}\r\n\r\n`),
-  "a broken header": (request) => raw(`HTTP/1.1 200 OK\r\n${keyOf(request)}\r\n\r\n`),
+  "no HTTP": (request) => raw(`${readApiKey(request)}\r\n\r\n`),
+  "a broken header": (request) => raw(`HTTP/1.1 200 OK\r\n${readApiKey(request)}\r\n\r\n`),
 };
 
 function ask({ url }: Site, body: Readonly<Record<string, unknown>>, token: string = canaries.token): Promise<string> {
@@ -109,7 +114,7 @@ describe("No key and no token leaves by the proxy", () => {
         }
       }
       await checkState(site, what);
-      const keys = upstream.requests.map(keyOf);
+      const keys = upstream.requests.map(readApiKey);
       assertEquals(new Set(keys), new Set([canaries.key, canaries.second]), "both keys were sent, so both could leak");
       const sent = upstream.requests.map(({ headers, body, path }) => JSON.stringify([headers, body, path]));
       assert(sent.every((text) => !text.includes(canaries.token)), "the client's token stays here");
@@ -162,14 +167,14 @@ describe("No key and no token leaves by the proxy", () => {
       assertStringIncludes(trace?.type === "trace" ? trace.message : "", "did not list its models");
       await checkState(site, "listing");
     }
-    assertEquals(upstream.requests.map(keyOf), [canaries.key]);
+    assertEquals(upstream.requests.map(readApiKey), [canaries.key]);
   });
 
   it("when a provider of one's own throws it, in the middle of an answer too", async () => {
     const instance = customProvider({
       complete: () => Promise.reject(new Error(`Cannot use ${canaries.key}`)),
       async *stream() {
-        yield await Promise.resolve(chunkOf("Cus"));
+        yield await Promise.resolve(createChunk("Cus"));
         throw new TypeError(`Header has invalid value: Bearer ${canaries.key}`, { cause: canaries.second });
       },
     });
@@ -187,7 +192,7 @@ describe("No key and no token leaves by the proxy", () => {
 
   it("when a provider writes it in other ways: for a URL, in base64, as JSON in JSON", async () => {
     await using upstream = await startUpstream((request) => {
-      const key = keyOf(request);
+      const key = readApiKey(request);
       const message = [
         encodeURIComponent(key),
         Buffer.from(key).toString("base64"),
@@ -202,7 +207,7 @@ describe("No key and no token leaves by the proxy", () => {
   });
 
   it("not even the rest of one that begins like another", async () => {
-    await using upstream = await startUpstream((request) => status(400, { error: { message: keyOf(request) } }));
+    await using upstream = await startUpstream((request) => status(400, { error: { message: readApiKey(request) } }));
     const config = canaryConfig(upstream.url);
     const providers = config.providers as Record<string, object>;
     providers.a = { ...providers.a, api_key: "key-that-begins" };

@@ -2,7 +2,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import process from "node:process";
-import { cast, guarded, makeAccount, readAssertion, startTokenEndpoint, tracesOf } from "../support/_token_endpoint.ts";
+import {
+  cast,
+  guarded,
+  listTraces,
+  makeAccount,
+  readAssertion,
+  startTokenEndpoint,
+} from "../support/_token_endpoint.ts";
 import { ok } from "../support/upstream.ts";
 
 describe("a service account", () => {
@@ -45,7 +52,7 @@ describe("a service account", () => {
     });
     const { credentials } = makeAccount(endpoint.url);
     await using scene = await cast({ method: "service_account", credentials }, ok());
-    const traces = tracesOf(scene);
+    const traces = listTraces(scene);
     assertEquals((await scene.ask()).route, "b 1/1");
     assertEquals(traces.map(({ message }) => message), [
       'No token for the provider "a": The token endpoint refused the credentials configured for it: 400 invalid_grant',
@@ -58,7 +65,7 @@ describe("a service account", () => {
     const private_key = "-----BEGIN PRIVATE KEY-----\nY2FuYXJ5\n-----END PRIVATE KEY-----\n";
     const auth = { method: "service_account", credentials: { ...credentials, private_key } };
     await using scene = await cast(auth, ok(), { models: { a: "a" } });
-    const traces = tracesOf(scene);
+    const traces = listTraces(scene);
     assertEquals((await scene.ask()).status, 502);
     assert(traces[0]!.message.includes("it is not an RSA key"), traces[0]!.message);
   });

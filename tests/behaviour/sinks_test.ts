@@ -150,7 +150,7 @@ describe("The request log", () => {
   const secret = "sk-abcdefghijklmnopqrstuvwx";
   const messages = [{ role: "user", content: `my key is ${secret} ${"x".repeat(500)}` }];
 
-  async function lineOf(
+  async function toLine(
     logging: Readonly<Record<string, unknown>>,
     body = {},
     script = ok({ text: `it is ${secret}` }),
@@ -163,7 +163,7 @@ describe("The request log", () => {
   }
 
   it("has the facts of a request at the level metadata", async () => {
-    const { timestamp, ...line } = await lineOf({});
+    const { timestamp, ...line } = await toLine({});
     assertMatch(timestamp, /^\d{4}-/);
     assertEquals(line, {
       type: "log",
@@ -182,30 +182,30 @@ describe("The request log", () => {
   });
 
   it("has the first 200 characters of payloads at the level summary, redacted", async () => {
-    const { request, response } = await lineOf({ level: "summary" });
+    const { request, response } = await toLine({ level: "summary" });
     assertEquals([request.length, request.at(-1)], [201, "…"]);
     assertMatch(request, /my key is \[redacted\] xxx/);
     assertMatch(response, /^\{"id"/);
   });
 
   it("has whole payloads at the level full, up to max_payload_size, and of a stream its events", async () => {
-    const whole = await lineOf({ level: "full" });
+    const whole = await toLine({ level: "full" });
     assertMatch(whole.request, /x{500}/);
     assertMatch(whole.response, /it is \[redacted\]/);
     assertNotMatch(JSON.stringify(whole), new RegExp(secret));
-    const cut = await lineOf({ level: "full", max_payload_size: 10 }, {}, ok({ text: "ä".repeat(50) }));
+    const cut = await toLine({ level: "full", max_payload_size: 10 }, {}, ok({ text: "ä".repeat(50) }));
     assertEquals([cut.request.length, cut.response.length], [11, 11]);
-    const streamed = await lineOf({ level: "full" }, { stream: true }, stream({ text: "one two" }) as never);
+    const streamed = await toLine({ level: "full" }, { stream: true }, stream({ text: "one two" }) as never);
     assertMatch(streamed.response, /^\{[^]*"one[^\n]*\n\{[^]*two/);
     assert(streamed.ttft_ms >= 0);
   });
 
   it("shows keys when redact_secrets is off", async () => {
-    assertMatch((await lineOf({ level: "full", redact_secrets: false })).request, new RegExp(secret));
+    assertMatch((await toLine({ level: "full", redact_secrets: false })).request, new RegExp(secret));
   });
 
   it("has a line for a request that failed", async () => {
-    const line = await lineOf({ level: "full" }, {}, status(500) as never);
+    const line = await toLine({ level: "full" }, {}, status(500) as never);
     assertEquals([line.status, line.tokens_in, line.cost, line.response], [502, null, null, undefined]);
   });
 });

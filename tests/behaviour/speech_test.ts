@@ -4,11 +4,11 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type Provider, routingOf, StreamInterruptedError } from "../../mod.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { environment } from "../support/_library.ts";
-import { sdkOf } from "../support/_dialect_proxy.ts";
+import { createSdk } from "../support/_dialect_proxy.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { headOf, json, raw, type Script, startUpstream, status, whole } from "../support/upstream.ts";
+import { formatHead, json, raw, type Script, startUpstream, status, whole } from "../support/upstream.ts";
 
 const sound = new Uint8Array([255, 251, 0, 13, 10, 7]);
 const spoken = (type = "audio/mpeg") => whole(200, sound, type);
@@ -59,7 +59,7 @@ describe("POST /v1/audio/speech", () => {
   });
 
   it("breaks off where its provider does", async () => {
-    const cut = raw(headOf(200, { "content-type": "audio/mpeg", "content-length": "100" }) + "abc", "close");
+    const cut = raw(formatHead(200, { "content-type": "audio/mpeg", "content-length": "100" }) + "abc", "close");
     await using scene = await stage({ a: cut });
     const response = await scene.client.audio.speech.create(asked);
     await assertRejects(() => response.arrayBuffer(), StreamInterruptedError);
@@ -232,7 +232,7 @@ describe("client.audio.speech", () => {
   });
 
   it("ends its provider's call when its body is cancelled, at the cost of what was asked", async () => {
-    await using scene = await stage({ a: raw(headOf(200, { "content-type": "audio/mpeg" }) + "abc", "hang") });
+    await using scene = await stage({ a: raw(formatHead(200, { "content-type": "audio/mpeg" }) + "abc", "hang") });
     const response = await scene.client.audio.speech.create(asked);
     await response.body!.cancel();
     const [{ requests_total, requests_failed } = { requests_total: 0, requests_failed: 0 }] = scene.client.stats();
@@ -273,7 +273,7 @@ describe("A provider of a program", () => {
 describe("The openai package", () => {
   it("gets sound", async () => {
     await using scene = await stage({ a: spoken() });
-    const response = await sdkOf(scene.proxy).audio.speech.create({ model: "pool", ...asked });
+    const response = await createSdk(scene.proxy).audio.speech.create({ model: "pool", ...asked });
     assertEquals(new Uint8Array(await response.arrayBuffer()), sound);
   });
 });

@@ -14,7 +14,7 @@ import {
   stateIn,
   type Storage,
 } from "../../mod.ts";
-import { type FakeClock, fakeClock, makeFolder, messages, runProgram, textOf } from "../support/_library.ts";
+import { type FakeClock, fakeClock, getText, makeFolder, messages, runProgram } from "../support/_library.ts";
 import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
@@ -63,7 +63,7 @@ async function onStage(play: (stage: Stage) => Promise<void>, scriptOfA = ok({ t
       records,
       ask: async () => {
         try {
-          return String(textOf(await client.chat.completions.create({ messages })));
+          return String(getText(await client.chat.completions.create({ messages })));
         } catch (error) {
           return String(Object(error).code);
         }
@@ -327,7 +327,7 @@ describe("stateIn()", () => {
     const config = { ...plain, models: { a: { ...plain.models.a, ...dollar } }, budget: { daily_limit: 2 } };
     const ask = async (storage: Storage) => {
       const client = create({ config, clock: fakeClock(), storage: stateIn(storage) });
-      const said = await client.chat.completions.create({ messages }).then(textOf, (error) => error.code);
+      const said = await client.chat.completions.create({ messages }).then(getText, (error) => error.code);
       await client.close();
       return said;
     };
@@ -354,7 +354,7 @@ describe("a limit between two standbys", () => {
       const clock = fakeClock({ now: Date.UTC(2026, 0, 1) + afterMs, skipSleeps: true });
       const client = create({ config, clock });
       const said: unknown[] = [];
-      while (said.length < times) said.push(textOf(await client.chat.completions.create({ messages })));
+      while (said.length < times) said.push(getText(await client.chat.completions.create({ messages })));
       await client.close();
       return said;
     };

@@ -10,7 +10,7 @@ import { becomes } from "../support/patience.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { readPrometheus } from "../support/prometheus.ts";
 import { recorder } from "../support/sinks.ts";
-import { Gate, headOf, json, raw, type Script, startUpstream, stream } from "../support/upstream.ts";
+import { formatHead, Gate, json, raw, type Script, startUpstream, stream } from "../support/upstream.ts";
 
 /** A streamed request, in the words of one endpoint. */
 interface StreamedRequest {
@@ -55,7 +55,7 @@ const streamed: readonly StreamedRequest[] = [
   },
 ];
 
-const audioHead = headOf(200, { "content-type": "audio/mpeg", "content-length": "100" });
+const audioHead = formatHead(200, { "content-type": "audio/mpeg", "content-length": "100" });
 
 /** A proxy over one provider, with every kind of sink. */
 async function startSite(script: Script, isAudio: boolean) {

@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { type ChatCompletionChunk, StreamInterruptedError } from "../../mod.ts";
 import { readStream, stage } from "../support/_failover.ts";
 import { clientOver, messages } from "../support/_library.ts";
-import { headOf, ok, raw, startUpstream } from "../support/upstream.ts";
+import { formatHead, ok, raw, startUpstream } from "../support/upstream.ts";
 
 const oneOutcome = { pool: { deactivation: { retry_limit: 1 } } };
 const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "a" };
@@ -30,7 +30,7 @@ const spaced = (data: string) => data.replaceAll('":', '" : ');
 /** A stream of events that all come at once. */
 function sse(...datas: readonly string[]) {
   const body = datas.map((data) => `data: ${data}\n\n`).join("");
-  return raw(headOf(200, { "content-type": "text/event-stream" }) + body);
+  return raw(formatHead(200, { "content-type": "text/event-stream" }) + body);
 }
 
 const opening = [event({ role: "assistant", content: "" }), text("one")];

@@ -4,17 +4,17 @@ import { describe, it } from "@std/testing/bdd";
 import { create } from "../../mod.ts";
 import { serve } from "../../proxy.ts";
 import { after, behind } from "../support/_failover.ts";
-import { textOf } from "../support/_library.ts";
+import { getText } from "../support/_library.ts";
 import {
   cast,
   client,
   guarded,
   guardedCast,
+  listTraces,
   startTokenEndpoint,
   tokenAt,
-  tracesOf,
 } from "../support/_token_endpoint.ts";
-import { assertInStandby, scenery, stateOf } from "../support/_transitions.ts";
+import { assertInStandby, readModelStatus, scenery } from "../support/_transitions.ts";
 import { Gate, hang, json, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
 const hourMs = 3_600_000;
@@ -112,7 +112,7 @@ describe("a token", () => {
     await gate.reached(5); // all of them with the first one
     gate.openAll();
     assertEquals([new Set(await asked), endpoint.calls], [new Set(["a 2/0"]), 2]);
-    assertEquals([stateOf(scene), scene.events], [{ status: "active" }, []]);
+    assertEquals([readModelStatus(scene), scene.events], [{ status: "active" }, []]);
   });
 
   it("that is refused although it is new counts as refused: the next model is asked", async () => {
@@ -173,7 +173,7 @@ describe("a token endpoint that fails", () => {
       await using endpoint = await startTokenEndpoint();
       endpoint.follow(script);
       await using scene = await cast({ token_url: endpoint.url, ...client }, ok());
-      const traces = tracesOf(scene);
+      const traces = listTraces(scene);
       const { route } = await scene.ask();
       assertEquals([route, scene.upstreams.a!.calls], ["b 1/1", 0], message);
       assert(traces.some((trace) => trace.message.includes(message)), `${message}: ${JSON.stringify(traces)}`);
@@ -226,7 +226,7 @@ describe("tokens", () => {
     await using endpoint = await startTokenEndpoint();
     await using upstream = await startUpstream(guarded(() => endpoint));
     await using client = create({ config: configOf(upstream.url, endpoint.url) });
-    assertEquals(textOf(await client.chat.completions.create(request)), "from a");
+    assertEquals(getText(await client.chat.completions.create(request)), "from a");
   });
 
   it("are there for a proxy that serve() starts", async () => {
@@ -239,7 +239,7 @@ describe("tokens", () => {
         headers: { "content-type": "application/json" },
         body: JSON.stringify(request),
       });
-      assertEquals(textOf(await answer.json()), "from a");
+      assertEquals(getText(await answer.json()), "from a");
     } finally {
       await proxy.stop();
     }
@@ -252,7 +252,7 @@ describe("tokens and what they are fetched with", () => {
     const echo: Script = ({ headers }) =>
       status(422, { error: { message: `Wrong: ${headers.authorization?.slice(7)}` } });
     await using scene = await cast({ token_url: endpoint.url, ...client }, echo, { models: { a: "a" } });
-    const traces = tracesOf(scene);
+    const traces = listTraces(scene);
     const { body, error } = await scene.ask();
     assertEquals(error?.message, "Wrong: [redacted]");
     const { mesh, records } = scene.proxy;

@@ -6,14 +6,14 @@ import { create, type FileInput, type Provider, routingOf, UnsupportedRequestErr
 import { findBoundary, readForm } from "../../src/util/multipart.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { environment } from "../support/_library.ts";
-import { sdkOf } from "../support/_dialect_proxy.ts";
+import { createSdk } from "../support/_dialect_proxy.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { waveOf } from "../support/_sound.ts";
+import { createWave } from "../support/_sound.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { json, type ReceivedRequest, type Script, startUpstream, status, whole } from "../support/upstream.ts";
 
-const sound = waveOf(3);
+const sound = createWave(3);
 const file = new File([sound], "a.wav", { type: "audio/wav" });
 const files = [{ field: "file", name: "a.wav", type: "audio/wav", bytes: sound }];
 const heard = json({ text: "Hello", usage: { type: "duration", seconds: 3 } });
@@ -22,7 +22,7 @@ const stage = (cast: Readonly<Record<string, Script>>, options: Partial<Operatio
   operationStage(cast, { capability: "speech-to-text", ...options });
 
 /** A form for the pool; undefined leaves a field out. */
-function formOf(fields: Readonly<Record<string, unknown>> = {}): FormData {
+function createForm(fields: Readonly<Record<string, unknown>> = {}): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries({ model: "pool", file, ...fields })) {
     for (const one of [value].flat()) if (one !== undefined) form.append(name, one instanceof File ? one : String(one));
@@ -31,10 +31,10 @@ function formOf(fields: Readonly<Record<string, unknown>> = {}): FormData {
 }
 
 /** Options of a post that is a form. */
-const upload = (fields: Readonly<Record<string, unknown>> = {}) => ({ headers: {}, body: formOf(fields) });
+const upload = (fields: Readonly<Record<string, unknown>> = {}) => ({ headers: {}, body: createForm(fields) });
 
 /** What a provider was sent: fields, and the file. */
-function sentOf({ headers, bytes }: ReceivedRequest) {
+function parseSent({ headers, bytes }: ReceivedRequest) {
   const { fields, files } = readForm(new Uint8Array(bytes), findBoundary(headers["content-type"]!)!)!;
   return { fields: Object.fromEntries(fields), files };
 }
@@ -53,7 +53,7 @@ describe("POST /v1/audio/transcriptions", () => {
     assertMatchesSchema("CreateTranscriptionResponseJson", response.json);
     const request = scene.upstreams.a!.requests[0]!;
     assertEquals(request.path, "/v1/audio/transcriptions");
-    const { fields: sent, files } = sentOf(request);
+    const { fields: sent, files } = parseSent(request);
     assertEquals(sent, {
       model: "a",
       language: "en",
@@ -106,7 +106,7 @@ describe("POST /v1/audio/transcriptions", () => {
       await using scene = await stage({ a: broken, b: heard }, { pool: { retry: { max_attempts: 0 } } });
       const response = await scene.post("audio/transcriptions", {}, upload());
       assertEquals([response.status, response.headers.get("x-mesh-model")], [200, "b"]);
-      assertEquals(sentOf(scene.upstreams.b!.requests[0]!).files[0]!.bytes, sound);
+      assertEquals(parseSent(scene.upstreams.b!.requests[0]!).files[0]!.bytes, sound);
       const { capability, fallback_chain } = scene.routing;
       assertEquals(capability, "understanding.audio.speech-to-text");
       assertEquals(fallback_chain.map(({ model }) => model), ["a", "b"]);
@@ -262,7 +262,7 @@ describe("client.audio.transcriptions", () => {
     const client = create({ env: environment({ openai: upstream.url }) });
     const answer = await client.audio.transcriptions.create({ file });
     assertEquals([answer.text, routingOf(answer)!.pool], ["Hello", "speech-to-text"]);
-    assertEquals(sentOf(upstream.requests[0]!).fields.model, "gpt-transcribe");
+    assertEquals(parseSent(upstream.requests[0]!).fields.model, "gpt-transcribe");
     await client.close();
   });
 
@@ -283,7 +283,7 @@ describe("client.audio.transcriptions", () => {
     it(`takes ${what}`, async () => {
       await using scene = await stage({ a: heard });
       assertEquals((await scene.client.audio.transcriptions.create({ file: input() })).text, "Hello");
-      assertEquals(sentOf(scene.upstreams.a!.requests[0]!).files, [{ field: "file", name, type, bytes: sound }]);
+      assertEquals(parseSent(scene.upstreams.a!.requests[0]!).files, [{ field: "file", name, type, bytes: sound }]);
     });
   }
 
@@ -364,7 +364,7 @@ describe("A provider of a program", () => {
 describe("The openai package", () => {
   it("gets transcripts, whole and as text, and translations", async () => {
     await using scene = await stage({ a: [heard, whole(200, "Hello", "text/plain"), heard] });
-    const { transcriptions, translations } = sdkOf(scene.proxy).audio;
+    const { transcriptions, translations } = createSdk(scene.proxy).audio;
     const sent = await toFile(sound, "a.wav");
     assertEquals((await transcriptions.create({ model: "pool", file: sent })).text, "Hello");
     const granular = { timestamp_granularities: ["word" as const], response_format: "text" as const };

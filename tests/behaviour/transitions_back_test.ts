@@ -17,10 +17,10 @@ import {
   probeAfter,
   probed,
   providerA,
+  readModelStatus,
   recoveryEvent,
   type Scenery,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { type Behaviour, ok, reset, status } from "../support/upstream.ts";
 
@@ -67,13 +67,13 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
       await scene.ask();
       const aside = changes(scene.proxy.records);
       await probeAfter(scene, 20_000); // fails
-      assertEquals([stateOf(scene).reason, changes(scene.proxy.records)], [reason, aside]);
+      assertEquals([readModelStatus(scene).reason, changes(scene.proxy.records)], [reason, aside]);
       scene.upstreams.a!.follow(probed(listed, fromA));
       await probeAfter(scene, 20_000);
-      assertEquals(stateOf(scene), { status: "active" });
+      assertEquals(readModelStatus(scene), { status: "active" });
       assertEquals(changes(scene.proxy.records), [...aside, recoveryEvent(whose, reason)]);
       assertEquals((await scene.ask()).text, "from a");
-      assertEquals(stateOf(scene), { status: "active" });
+      assertEquals(readModelStatus(scene), { status: "active" });
     });
   }
 
@@ -94,7 +94,7 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
       });
       await scene.ask();
       await scene.clock.advance(40_000);
-      assertEquals([stateOf(scene).reason, probes(scene)], [reason, 0]);
+      assertEquals([readModelStatus(scene).reason, probes(scene)], [reason, 0]);
     });
   }
 
@@ -124,9 +124,9 @@ describe("standby, a probe of recovery.probe_interval that succeeds", () => {
     await using scene = await scenery({ a: probed(bad, bad), b }, { pool });
     await scene.ask();
     for (let count = 0; count < 5; count++) await probeAfter(scene, 10_000);
-    assertEquals(stateOf(scene, "a", "other"), { status: "active" });
+    assertEquals(readModelStatus(scene, "a", "other"), { status: "active" });
     await scene.clock.advance(10_000);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
   });
 
   it("error_rate: what failed before the standby is forgotten", async () => {
@@ -151,10 +151,12 @@ describe("standby, provider_recovery", () => {
     await scene.ask();
     for (const name of ["a", "a2"]) assertInStandby(scene, "provider_auth_failure", undefined, [name]);
     await probeAfter(scene, 120_000); // longer than the cooldown
-    assertEquals(stateOf(scene).reason, "provider_auth_failure");
+    assertEquals(readModelStatus(scene).reason, "provider_auth_failure");
     scene.upstreams.a!.follow(probed(listed, fromA));
     await probeAfter(scene, 120_000);
-    const pools = ["chat", "other"].flatMap((name) => [stateOf(scene, "a", name), stateOf(scene, "a2", name)]);
+    const pools = ["chat", "other"].flatMap((
+      name,
+    ) => [readModelStatus(scene, "a", name), readModelStatus(scene, "a2", name)]);
     assertEquals(pools, Array(4).fill({ status: "active" }));
     assertEquals(changes(scene.proxy.records), [
       deactivationEvent(providerA, "provider_auth_failure"),
@@ -170,7 +172,9 @@ describe("standby, provider_recovery", () => {
     await scene.askTimes(3);
     assertInStandby(scene, "provider_outage", undefined, ["a2", "other"]);
     await probeAfter(scene, 30_000);
-    assertEquals([stateOf(scene), stateOf(scene, "a2", "other")], [{ status: "active" }, { status: "active" }]);
+    assertEquals([readModelStatus(scene), readModelStatus(scene, "a2", "other")], [{ status: "active" }, {
+      status: "active",
+    }]);
     assertEquals(changes(scene.proxy.records).at(-1), recoveryEvent(providerA, "provider_outage"));
   });
 
@@ -180,7 +184,7 @@ describe("standby, provider_recovery", () => {
     await scene.ask();
     assertInStandby(scene, "provider_auth_failure", undefined);
     for (let count = 0; count < 3; count++) await probeAfter(scene, 30_000);
-    assertEquals(stateOf(scene).reason, "provider_auth_failure");
+    assertEquals(readModelStatus(scene).reason, "provider_auth_failure");
   });
 });
 
@@ -190,7 +194,7 @@ describe("standby, provider_recovery on_manual", () => {
     await using scene = await scenery({ a: probed(listed, status(401)), b }, { pool });
     await scene.ask();
     await scene.clock.advance(60_000);
-    assertEquals([stateOf(scene).reason, probes(scene)], ["provider_auth_failure", 0]);
+    assertEquals([readModelStatus(scene).reason, probes(scene)], ["provider_auth_failure", 0]);
   });
 });
 
@@ -203,7 +207,7 @@ describe("standby, the health monitor", () => {
       for (let count = 0; count < failed; count++) await probeAfter(scene, 30_000);
       scene.upstreams.a!.follow(probed(listed, bad));
       await probeAfter(scene, 30_000);
-      assertEquals(stateOf(scene), { status: "active" });
+      assertEquals(readModelStatus(scene), { status: "active" });
       assertEquals(changes(scene.proxy.records), [
         healthEvent("healthy", "unhealthy", "server"),
         deactivationEvent(providerA, "health_probe"),
@@ -222,7 +226,7 @@ describe("standby, the health monitor", () => {
     await probeAfter(scene, 30_000);
     scene.upstreams.a!.follow(probed(bad, fromA));
     await probeAfter(scene, 30_000);
-    assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
+    assertEquals([readModelStatus(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
   });
 
   it("does not activate what is in standby for another reason too", async () => {
@@ -231,7 +235,7 @@ describe("standby, the health monitor", () => {
     for (let count = 0; count < 2; count++) await probeAfter(scene, 30_000);
     scene.upstreams.a!.follow(probed(listed, fromA));
     await probeAfter(scene, 30_000);
-    assertEquals(stateOf(scene).reason, "quota_exhausted");
+    assertEquals(readModelStatus(scene).reason, "quota_exhausted");
   });
 });
 
@@ -255,9 +259,9 @@ describe("standby, a quota that starts anew", () => {
       assertInStandby(scene, "quota_exhausted", seconds);
       await scene.clock.advance(seconds * 1000 - 1);
       const aside = [deactivationEvent(providerA, "quota_exhausted", seconds)];
-      assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);
+      assertEquals([readModelStatus(scene).status, changes(scene.proxy.records)], ["standby", aside]);
       await scene.clock.advance(1);
-      assertEquals(stateOf(scene), { status: "active" });
+      assertEquals(readModelStatus(scene), { status: "active" });
       assertEquals(changes(scene.proxy.records), [...aside, recoveryEvent(providerA, "quota_exhausted")]);
       assertEquals((await scene.ask()).text, "from a");
     });

@@ -10,9 +10,9 @@ import {
   modelA,
   probeAfter,
   probed,
+  readModelStatus,
   recoveryEvent,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { ok, type Script, status } from "../support/upstream.ts";
 
@@ -38,18 +38,18 @@ describe("maintenance_window", () => {
   it("sets all models of the pool aside when it starts, and takes them back when it is over", async () => {
     await using scene = await maintenance(at(18, 0));
     await scene.clock.advance(90 * minute - 1);
-    assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
+    assertEquals([readModelStatus(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
     await scene.clock.advance(1);
     for (const name of ["a", "b"]) assertInStandby(scene, reason, 1200, [name]);
-    assertEquals(stateOf(scene, "a", "other"), { status: "active" });
+    assertEquals(readModelStatus(scene, "a", "other"), { status: "active" });
     const aside = [deactivationEvent(modelA, reason, 1200), deactivationEvent(fromB, reason, 1200)];
     assertEquals(changes(scene.proxy.records), aside);
     const { status: code, error, headers } = await scene.ask();
     assertEquals([code, error?.code, headers.get("retry-after")], [503, "no_active_model", "1200"]);
     await scene.clock.advance(20 * minute - 1);
-    assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);
+    assertEquals([readModelStatus(scene).status, changes(scene.proxy.records)], ["standby", aside]);
     await scene.clock.advance(1);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     const back = [recoveryEvent(modelA, reason), recoveryEvent(fromB, reason)];
     assertEquals(changes(scene.proxy.records), [...aside, ...back]);
     assertEquals((await scene.ask()).text, "from a");
@@ -73,13 +73,13 @@ describe("maintenance_window", () => {
     it(`a process that starts ${when}: ${seconds === undefined ? "active" : `standby for ${seconds} s`}`, async () => {
       await using scene = await maintenance(at(hours, minutes));
       if (seconds === undefined) {
-        assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
+        assertEquals([readModelStatus(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
       } else {
         assertInStandby(scene, reason, seconds);
         assertEquals(changes(scene.proxy.records)[0], deactivationEvent(modelA, reason, seconds));
         await scene.clock.advance(seconds * 1000);
         assertEquals(changes(scene.proxy.records).at(-2), recoveryEvent(modelA, reason));
-        assertEquals(stateOf(scene), { status: "active" });
+        assertEquals(readModelStatus(scene), { status: "active" });
       }
     });
   }
@@ -95,8 +95,8 @@ describe("maintenance_window", () => {
     await using scene = await maintenance(at(19, 29), bad, { deactivation, recovery: { cooldown: "2m" } });
     await scene.ask();
     await scene.clock.advance(5 * minute);
-    assertEquals(stateOf(scene).retryAt, "2026-01-01T19:50:00.000Z");
-    assertEquals(stateOf(scene).reason, reason);
+    assertEquals(readModelStatus(scene).retryAt, "2026-01-01T19:50:00.000Z");
+    assertEquals(readModelStatus(scene).reason, reason);
   });
 
   it("that an operator has ended for a model begins for it again at the next start, and no sooner", async () => {
@@ -104,7 +104,7 @@ describe("maintenance_window", () => {
     await using scene = await maintenance(at(19, 35), fromA, { deactivation });
     scene.proxy.mesh.activate("a");
     await scene.clock.advance(3 * 60 * minute); // the calendar is looked at in between
-    assertEquals([stateOf(scene).status, stateOf(scene, "b").reason], ["active", reason]);
+    assertEquals([readModelStatus(scene).status, readModelStatus(scene, "b").reason], ["active", reason]);
     await scene.clock.advance(21 * 60 * minute - 5 * minute);
     assertInStandby(scene, reason, 4 * 3600);
   });
@@ -113,7 +113,7 @@ describe("maintenance_window", () => {
     const recovery = { probe_interval: "3m", cooldown: "2m" };
     await using scene = await maintenance(at(19, 35), probed(listed, fromA), { recovery });
     await scene.clock.advance(9 * minute);
-    assertEquals([stateOf(scene).reason, scene.calls], [reason, { a: 0, b: 0 }]);
+    assertEquals([readModelStatus(scene).reason, scene.calls], [reason, { a: 0, b: 0 }]);
   });
 
   it("is not ended by a probe where a longer standby for another reason began before", async () => {
@@ -122,9 +122,9 @@ describe("maintenance_window", () => {
     await using scene = await maintenance(at(19, 28), probed(listed, bad), { deactivation, recovery });
     await scene.ask();
     await probeAfter(scene, 5 * minute); // at 19:33
-    assertEquals(stateOf(scene).status, "standby");
+    assertEquals(readModelStatus(scene).status, "standby");
     await scene.clock.advance(17 * minute);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
   });
 });
 
@@ -140,7 +140,7 @@ describe("counts without a window", () => {
         assertEquals((await scene.askTimes(each)).map(({ text }) => text), Array(each).fill("from a"));
         assertInStandby(scene, key, 60);
         await scene.clock.advance(minute);
-        assertEquals(stateOf(scene), { status: "active" });
+        assertEquals(readModelStatus(scene), { status: "active" });
       }
     });
   }
@@ -148,9 +148,9 @@ describe("counts without a window", () => {
   it("count in one pool alone", async () => {
     await using scene = await scenery({ a: fromA, b }, { pool: { deactivation: { request_limit: 1 } } });
     await scene.ask({ model: "other" });
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     await scene.ask();
-    assertEquals(stateOf(scene, "a", "other"), { status: "active" });
+    assertEquals(readModelStatus(scene, "a", "other"), { status: "active" });
     assertInStandby(scene, "request_limit", 60);
   });
 });
@@ -163,7 +163,7 @@ describe("counts within a quota_window", () => {
     await scene.askTimes(2);
     await scene.clock.advance(6 * 3600_000);
     await scene.askTimes(2);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     await scene.ask();
     assertInStandby(scene, "quota_window", 86_400);
   });
@@ -174,9 +174,9 @@ describe("counts within a quota_window", () => {
     await scene.askTimes(3);
     assertInStandby(scene, "quota_window", 36_000);
     await scene.clock.advance(7 * 3600_000); // a new day, and a new window
-    assertEquals([stateOf(scene).reason, (await scene.ask()).text], ["quota_window", "from b"]);
+    assertEquals([readModelStatus(scene).reason, (await scene.ask()).text], ["quota_window", "from b"]);
     await scene.clock.advance(3 * 3600_000);
-    assertEquals([stateOf(scene).status, (await scene.ask()).text], ["active", "from a"]);
+    assertEquals([readModelStatus(scene).status, (await scene.ask()).text], ["active", "from a"]);
   });
 
   it("are looked at again after each cooldown, if resets are ignored", async () => {
@@ -185,9 +185,9 @@ describe("counts within a quota_window", () => {
     await scene.askTimes(3);
     assertInStandby(scene, "quota_window", 90);
     await scene.clock.advance(100_000);
-    assertEquals([stateOf(scene).reason, (await scene.ask()).text], ["quota_window", "from b"]);
+    assertEquals([readModelStatus(scene).reason, (await scene.ask()).text], ["quota_window", "from b"]);
     await scene.clock.advance(6 * 3600_000);
-    assertEquals([stateOf(scene).status, (await scene.ask()).text], ["active", "from a"]);
+    assertEquals([readModelStatus(scene).status, (await scene.ask()).text], ["active", "from a"]);
   });
 
   it("go on through a standby for another reason", async () => {

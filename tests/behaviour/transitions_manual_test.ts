@@ -11,10 +11,10 @@ import {
   probeAfter,
   probed,
   providerA,
+  readModelStatus,
   recoveryEvent,
   type Scenery,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { ok, status } from "../support/upstream.ts";
 
@@ -32,7 +32,7 @@ function cast(a: Cast[string], options: Scenery = {}): Promise<Stage> {
 }
 
 const states = (scene: Stage) =>
-  ["chat", "other"].map((pool) => ["a1", "a2"].map((model) => stateOf(scene, model, pool).status).join(" "));
+  ["chat", "other"].map((pool) => ["a1", "a2"].map((model) => readModelStatus(scene, model, pool).status).join(" "));
 
 describe("active, deactivate()", () => {
   it("a model: standby in every pool and by its own name, until activate()", async () => {
@@ -77,13 +77,13 @@ describe("active, deactivate()", () => {
     await using scene = await cast(probed(listed, fromA), { config: health });
     scene.proxy.mesh.deactivate("a");
     await probeAfter(scene, 30_000);
-    assertEquals([stateOf(scene, "a1").reason, states(scene)[0]], ["manual", "standby standby"]);
+    assertEquals([readModelStatus(scene, "a1").reason, states(scene)[0]], ["manual", "standby standby"]);
   });
 
   it("of a provider in standby until a probe succeeds: no probe ends it any more", async () => {
     await using scene = await cast(probed(bad, fromA), { config: health });
     await probeAfter(scene, 30_000);
-    assertEquals(stateOf(scene, "a1").reason, "health_probe");
+    assertEquals(readModelStatus(scene, "a1").reason, "health_probe");
     scene.proxy.mesh.deactivate("a");
     scene.upstreams.a!.follow(probed(listed, fromA));
     await probeAfter(scene, 30_000);
@@ -96,7 +96,7 @@ describe("active, deactivate()", () => {
 describe("deactivate() and activate() of a name that a model and a provider have", () => {
   it("mean the model", async () => {
     await using scene = await scenery({ a: fromA, b }, { models: { a: "a", a2: "a", b: "b" } });
-    const seen = () => ["a", "a2"].map((model) => stateOf(scene, model).status);
+    const seen = () => ["a", "a2"].map((model) => readModelStatus(scene, model).status);
     scene.proxy.mesh.deactivate("a");
     assertEquals(seen(), ["standby", "active"]);
     scene.proxy.mesh.activate("a");
@@ -133,7 +133,7 @@ describe("standby, activate()", () => {
     await scene.ask();
     assertInStandby(scene, "retry_limit", 60, ["a1"]);
     scene.proxy.mesh.activate("a1");
-    assertEquals(stateOf(scene, "a1"), active);
+    assertEquals(readModelStatus(scene, "a1"), active);
     assertEquals(changes(scene.proxy.records).at(-1), recoveryEvent(inChat, "manual"));
     await scene.ask();
     assertInStandby(scene, "retry_limit", 60, ["a1"]); // and not twice as long
@@ -156,7 +156,7 @@ describe("standby, activate()", () => {
     await scene.askTimes(2);
     scene.proxy.mesh.activate("a1");
     await scene.ask();
-    assertEquals(stateOf(scene, "a1"), active);
+    assertEquals(readModelStatus(scene, "a1"), active);
     await scene.ask();
     assertInStandby(scene, "request_limit", 60, ["a1"]);
   });
@@ -169,7 +169,7 @@ describe("standby, activate()", () => {
     assertInStandby(scene, "error_rate", 60, ["a1"]);
     scene.proxy.mesh.activate("a1");
     await scene.askTimes(2);
-    assertEquals(stateOf(scene, "a1"), active);
+    assertEquals(readModelStatus(scene, "a1"), active);
   });
 
   it("a provider's budget that is spent stays in force: no provider is asked", async () => {

@@ -14,9 +14,9 @@ import {
   probeAfter,
   probed,
   providerA,
+  readModelStatus,
   recoveryEvent,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { hang, ok, status } from "../support/upstream.ts";
 
@@ -35,7 +35,7 @@ describe("a standby that is over while a limit is still reached", () => {
     assertInStandby(scene, "retry_limit", 60);
     assertInStandby(scene, "budget_limit", 6 * 3600, ["b"]);
     await scene.clock.advance(minute);
-    const { reason, retryAt } = stateOf(scene);
+    const { reason, retryAt } = readModelStatus(scene);
     assertEquals([reason, retryAt], ["budget_limit", "2026-01-02T00:00:00.000Z"]);
     assertEquals(changes(scene.proxy.records), [
       deactivationEvent(modelA, "retry_limit", 60),
@@ -72,8 +72,8 @@ describe("a model and its provider in standby", () => {
     await scene.ask();
     assertInStandby(scene, "retry_limit", 60);
     await probeAfter(scene, 45_000);
-    assertEquals(stateOf(scene, "a", "other").status, "standby");
-    assertEquals([stateOf(scene).reason, stateOf(scene).retryAt], ["health_probe", undefined]);
+    assertEquals(readModelStatus(scene, "a", "other").status, "standby");
+    assertEquals([readModelStatus(scene).reason, readModelStatus(scene).retryAt], ["health_probe", undefined]);
     await scene.clock.advance(15_000);
     assertEquals(changes(scene.proxy.records), [
       deactivationEvent(modelA, "retry_limit", 60),
@@ -81,7 +81,7 @@ describe("a model and its provider in standby", () => {
       deactivationEvent(providerA, "health_probe"),
       recoveryEvent(modelA, "retry_limit"),
     ]);
-    assertEquals(stateOf(scene).reason, "health_probe");
+    assertEquals(readModelStatus(scene).reason, "health_probe");
   });
 
   it("a key that is refused again: the provider is in standby for twice as long", async () => {
@@ -93,7 +93,7 @@ describe("a model and its provider in standby", () => {
       assertEquals(changes(scene.proxy.records).at(-1), deactivationEvent(providerA, "provider_auth_failure", seconds));
       await scene.clock.advance(seconds * 1000);
     }
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
   });
 });
 
@@ -121,7 +121,7 @@ describe("a provider's trial request", () => {
     await scene.clock.advance(minute);
     await scene.ask();
     assertInStandby(scene, "retry_limit", 60);
-    assertEquals(stateOf(scene, "a", "other"), { status: "active" });
+    assertEquals(readModelStatus(scene, "a", "other"), { status: "active" });
   });
 
   it("that succeeds is passed, though it spends the provider's budget", async () => {
@@ -147,7 +147,7 @@ describe("a probe that is not answered", () => {
     await scene.clock.advance(4_999);
     assertEquals(changes(scene.proxy.records), []);
     await scene.clock.advance(1);
-    await until(() => stateOf(scene).status === "standby");
+    await until(() => readModelStatus(scene).status === "standby");
     assertEquals(changes(scene.proxy.records), [
       healthEvent("healthy", "unhealthy", "timeout"),
       deactivationEvent(providerA, "health_probe"),

@@ -17,10 +17,10 @@ import {
   probeAfter,
   probed,
   providerA,
+  readModelStatus,
   recoveryEvent,
   type Scenery,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { ok, reset, status } from "../support/upstream.ts";
 
@@ -229,7 +229,7 @@ function expectedStandby({ whose, models = { a: "a" } }: Line): (readonly [model
 }
 
 /** Every model in every pool that is not active. */
-function standbyOf({ proxy }: Stage): string[] {
+function readStandby({ proxy }: Stage): string[] {
   return Object.entries(proxy.mesh.poolStatus()).flatMap(([pool, { models }]) =>
     models.filter(({ status }) => status !== "active").map(({ name }) => `${name} ${pool}`)
   );
@@ -241,11 +241,11 @@ async function prove(line: Line): Promise<void> {
   await using scene = await scenery(line.cast, line);
   if (line.almost !== undefined) {
     await line.almost(scene);
-    assertEquals([standbyOf(scene), changes(scene.proxy.records)], [[], []]);
+    assertEquals([readStandby(scene), changes(scene.proxy.records)], [[], []]);
   }
   await line.enough(scene);
   const inStandby = expectedStandby(line);
-  assertEquals(standbyOf(scene).toSorted(), inStandby.map((where) => where.join(" ")).toSorted());
+  assertEquals(readStandby(scene).toSorted(), inStandby.map((where) => where.join(" ")).toSorted());
   for (const where of inStandby) assertInStandby(scene, reason, seconds, where);
   const aside = [...reported, deactivationEvent(owner, reason, seconds, metadata)];
   assertEquals(changes(scene.proxy.records), aside);
@@ -253,9 +253,9 @@ async function prove(line: Line): Promise<void> {
   assertEquals([(await scene.ask()).text, scene.calls.a], ["from b", calls]);
   if (seconds === undefined) return;
   await scene.clock.advance(seconds * 1000 - 1);
-  assertEquals([stateOf(scene).status, changes(scene.proxy.records)], ["standby", aside]);
+  assertEquals([readModelStatus(scene).status, changes(scene.proxy.records)], ["standby", aside]);
   await scene.clock.advance(1);
-  assertEquals([standbyOf(scene), changes(scene.proxy.records)], [[], [...aside, recoveryEvent(owner, reason)]]);
+  assertEquals([readStandby(scene), changes(scene.proxy.records)], [[], [...aside, recoveryEvent(owner, reason)]]);
   await scene.ask();
   assertEquals(scene.calls.a! > calls!, true); // it is asked again
 }

@@ -7,10 +7,10 @@ import type { Json } from "../support/_dialects.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import {
   callingLast,
-  configOf,
+  catchRejection,
+  createConfig,
+  createReply,
   readSent,
-  rejectionOf,
-  replyOf,
   type SentCalls,
   strictBedrock,
   type StrictVendor,
@@ -37,7 +37,7 @@ interface Asked {
 
 async function exchange(vendor: StrictVendor, { dialect, stream, request, settings }: Asked): Promise<Exchanged> {
   await using upstream = await startUpstream(callingLast(vendor));
-  await using proxy = await startTestProxy({ upstreams: {}, config: configOf(vendor, upstream.url, settings) });
+  await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(vendor, upstream.url, settings) });
   const body = "body" in request ? request.body : agentBodies[dialect]!(request);
   const answer = await askForCalls(proxy.url, { dialect, stream, body });
   assertEquals([answer.status, upstream.calls], [200, 1], `${vendor.connector} ${dialect}: ${answer.body}`);
@@ -146,10 +146,10 @@ describe("Names of tools and ids of calls", () => {
     await using upstream = await startUpstream((request) => {
       const items = request.json().input as readonly { call_id?: string }[];
       return items.some(({ call_id: id = "" }) => id.length > 64)
-        ? rejectionOf(azure, "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64")
+        ? catchRejection(azure, "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64")
         : json(reply);
     });
-    await using proxy = await startTestProxy({ upstreams: {}, config: configOf(azure, upstream.url) });
+    await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(azure, upstream.url) });
     const body = agentBodies.responses!({ tools: ["read"], calls: calls.map(({ id }) => ({ id, name: "read" })) });
     const answer = await askForCalls(proxy.url, { dialect: "responses", stream: false, body });
     assertEquals(answer.status, 200, answer.body);
@@ -191,9 +191,9 @@ describe("Names of tools and ids of calls", () => {
     const mistral = vendorNamed("mistral.api.v1");
     await using upstream = await startUpstream((request) => {
       const { id, name } = readSent(mistral, request).calls[0]!;
-      return replyOf(mistral, { calls: [{ id: id!, name, input: {} }] });
+      return createReply(mistral, { calls: [{ id: id!, name, input: {} }] });
     });
-    await using proxy = await startTestProxy({ upstreams: {}, config: configOf(mistral, upstream.url) });
+    await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(mistral, upstream.url) });
     for (const stream of [false, true]) {
       const body = agentBodies.chat!({ tools, calls: calls.slice(0, 1) });
       const answer = await askForCalls(proxy.url, { dialect: "chat", stream, body });

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { agentBodies, type AgentRequest } from "../support/_agent_turns.ts";
 import type { Json } from "../support/_dialects.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { configOf, readSent, strictBedrock, type StrictVendor, vendorNamed } from "../support/_strict_calls.ts";
+import { createConfig, readSent, strictBedrock, type StrictVendor, vendorNamed } from "../support/_strict_calls.ts";
 import {
   callAfterUser,
   chatOf,
@@ -133,7 +133,7 @@ describe("Stop sequences of white space alone", () => {
   for (const vendor of [claude, strictBedrock]) {
     it(`are removed and named at ${vendor.connector}`, async () => {
       await using upstream = await startUpstream(following(vendor, nonBlankStops));
-      await using proxy = await startTestProxy({ upstreams: {}, config: configOf(vendor, upstream.url) });
+      await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(vendor, upstream.url) });
       for (const stop of ["\n\n", ["\n", "END"], [" "]]) {
         for (const stream of [false, true]) {
           const response = await proxy.chat({ stop, stream });
@@ -183,7 +183,7 @@ describe("A native request to Claude, with a history of other models", () => {
     await using upstream = await startUpstream(
       json({ content: [], id: "m", type: "message", stop_reason: "end_turn" }),
     );
-    await using proxy = await startTestProxy({ upstreams: {}, config: configOf(claude, upstream.url) });
+    await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(claude, upstream.url) });
     const body = `{"model":"chat","max_tokens":9,"messages":[{"role":"user",  "content":[{"text":" ","type":"text"},` +
       `{"type":"text","text":"\\u0048i"}]}],"metadata":{"id":"a:b"}}`;
     const headers = { "content-type": "application/json" };

@@ -85,7 +85,7 @@ const asked: Readonly<Record<string, (limit: number, stream: boolean) => readonl
   ],
 };
 
-async function askedOf(
+async function ask(
   model: VendorModel,
   script: Script,
   path: string,
@@ -112,7 +112,7 @@ describe("What Gemini CLI always sends reaches no vendor that does not know it",
         const [path] = asked.gemini!(1, stream);
         const stops = ["a", "b", "c", "d", "e"];
         const generationConfig = { temperature: 1, topP: 0.95, topK: 64, stopSequences: stops };
-        const { sent, dropped } = await askedOf({ connector, id }, script, path, { contents, generationConfig });
+        const { sent, dropped } = await ask({ connector, id }, script, path, { contents, generationConfig });
         assertEquals([sent.stop, sent.temperature, "top_k" in sent], [["a", "b", "c", "d"], 1, false]);
         assertEquals([...dropped].sort(), ["stop", "top_k"]);
       });
@@ -122,7 +122,7 @@ describe("What Gemini CLI always sends reaches no vendor that does not know it",
   it("four stop sequences stay as they are, and are not named", async () => {
     const body = { model: "chat", messages: [user], stop: ["a", "b", "c", "d"] };
     const model = { connector: "openai.llm.v1", id: "gpt-4o" };
-    const { sent, dropped } = await askedOf(model, rejecting(openAiMembers), "/v1/chat/completions", body);
+    const { sent, dropped } = await ask(model, rejecting(openAiMembers), "/v1/chat/completions", body);
     assertEquals([sent.stop, dropped], [body.stop, []]);
   });
 });
@@ -140,7 +140,7 @@ describe("Reasoning models that the catalogue does not know", () => {
     it(`${model.connector} ${model.id} gets max_completion_tokens and no temperature`, async () => {
       for (const stream of [false, true]) {
         const script = rejecting(openAiMembers, openAiReasoning);
-        const { sent, dropped } = await askedOf(model, script, "/v1/chat/completions", { ...body, stream });
+        const { sent, dropped } = await ask(model, script, "/v1/chat/completions", { ...body, stream });
         assertEquals([sent.max_completion_tokens, dropped], [50, ["temperature"]]);
       }
     });
@@ -157,7 +157,7 @@ describe("Reasoning models that the catalogue does not know", () => {
   ) {
     it(`are not those of an earlier generation: ${id}`, async () => {
       const model = { connector: "azure.openai.v1", id };
-      const { sent } = await askedOf(model, rejecting(openAiMembers), "/v1/chat/completions", body);
+      const { sent } = await ask(model, rejecting(openAiMembers), "/v1/chat/completions", body);
       assertEquals([sent.max_tokens, sent.temperature], [50, 0.2]);
     });
   }
@@ -165,7 +165,7 @@ describe("Reasoning models that the catalogue does not know", () => {
   it("nor those that the configuration says cannot reason", async () => {
     const model = { connector: "azure.openai.v1", id: "production", settings: { features: { reasoning: false } } };
     const script = rejecting(openAiMembers, withoutReasoning);
-    const { sent, dropped } = await askedOf(model, script, "/v1/chat/completions", {
+    const { sent, dropped } = await ask(model, script, "/v1/chat/completions", {
       ...body,
       reasoning_effort: "low",
     });
@@ -178,7 +178,7 @@ describe("A reasoning effort", () => {
     it(`goes to no model that cannot reason, by ${dialect}`, async () => {
       const model = { connector: "openai.compatible.v1", id: "m", settings: { features: { reasoning: false } } };
       for (const stream of [false, true]) {
-        const { dropped } = await askedOf(model, rejecting(withoutReasoning), ...request(50, stream));
+        const { dropped } = await ask(model, rejecting(withoutReasoning), ...request(50, stream));
         assert(dropped.includes("reasoning_effort"));
       }
     });
@@ -189,7 +189,7 @@ describe("A reasoning effort", () => {
       const body = { model: "chat", messages: [user], reasoning_effort: wanted };
       const rows = [["vllm.local.v1", "qwen3"], ["ollama.local.v1", "gpt-oss"], ["groq.api.v1", "openai/gpt-oss-20b"]];
       for (const [connector = "", id = ""] of rows) {
-        const { sent } = await askedOf({ connector, id }, rejecting(vllmEfforts), "/v1/chat/completions", body);
+        const { sent } = await ask({ connector, id }, rejecting(vllmEfforts), "/v1/chat/completions", body);
         assertEquals(sent.reasoning_effort, expected, connector);
       }
     }
@@ -203,7 +203,7 @@ describe("A limit above the model's own is lowered and named", () => {
     it(`by ${dialect}`, async () => {
       for (const stream of [false, true]) {
         const model = { connector: "openai.compatible.v1", id: "m", settings: facts };
-        const { sent, dropped } = await askedOf(model, rejecting(upTo(16_384)), ...request(32_000, stream));
+        const { sent, dropped } = await ask(model, rejecting(upTo(16_384)), ...request(32_000, stream));
         assertEquals(sent.max_completion_tokens ?? sent.max_tokens, 16_384);
         assert(dropped.includes("max_tokens"), `${dropped}`);
       }
@@ -212,7 +212,7 @@ describe("A limit above the model's own is lowered and named", () => {
 
   it("to that of the catalogue", async () => {
     const model = { connector: "openai.llm.v1", id: "gpt-4o" };
-    const { sent, dropped } = await askedOf(model, rejecting(upTo(16_384)), ...asked.chat!(32_000, false));
+    const { sent, dropped } = await ask(model, rejecting(upTo(16_384)), ...asked.chat!(32_000, false));
     assertEquals([sent.max_tokens, dropped], [16_384, ["max_tokens", "reasoning_effort"]]);
   });
 
@@ -220,7 +220,7 @@ describe("A limit above the model's own is lowered and named", () => {
     const settings = { constraints: { max_output_tokens: 8_192, context_window: 8_192 } };
     const model = { connector: "openai.llm.v1", id: "gpt-4", settings };
     const body = { model: "chat", messages: [{ role: "user", content: "word ".repeat(300) }], max_tokens: 32_000 };
-    const { sent, dropped } = await askedOf(model, rejecting(upTo(7_800)), "/v1/chat/completions", body);
+    const { sent, dropped } = await ask(model, rejecting(upTo(7_800)), "/v1/chat/completions", body);
     assert(Number(sent.max_tokens) > 7_000);
     assertEquals(dropped, ["max_tokens"]);
   });
@@ -234,14 +234,14 @@ describe("A limit above the model's own is lowered and named", () => {
     const claude = { connector: "anthropic.claude.v1", id: "claude-haiku-4-5" };
     const [path, body] = asked.messages!(999_000, false);
     const { thinking: _, output_config: __, ...plain } = body;
-    const { sent, dropped } = await askedOf(claude, json(whole), path, plain);
+    const { sent, dropped } = await ask(claude, json(whole), path, plain);
     assertEquals([sent.max_tokens, dropped], [64_000, ["max_tokens"]]);
 
     const gemini = { connector: "google.gemini.v1", id: "gemini-2.5-flash" };
     const answer = { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }] };
     const config = { maxOutputTokens: 999_000, topK: 64 };
     const request = { contents, generationConfig: config };
-    const native = await askedOf(gemini, json(answer), "/v1beta/models/chat:generateContent", request);
+    const native = await ask(gemini, json(answer), "/v1beta/models/chat:generateContent", request);
     assertEquals(native.sent.generationConfig, { topK: 64, maxOutputTokens: 65_536 });
     assertEquals(native.dropped, ["max_tokens"]);
   });

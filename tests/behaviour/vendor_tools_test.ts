@@ -3,7 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Json } from "../support/_dialects.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { configOf, readSent, strictBedrock, type StrictVendor, vendorNamed } from "../support/_strict_calls.ts";
+import { createConfig, readSent, strictBedrock, type StrictVendor, vendorNamed } from "../support/_strict_calls.ts";
 import {
   chatOf,
   completeSchemas,
@@ -185,7 +185,7 @@ describe("JSON mode with tools", () => {
   it("skips Gemini 2.5 while another model has it", async () => {
     await using strict = await startUpstream(following(gemini, jsonWithoutTools));
     await using other = await startUpstream(ok({ text: "{}" }));
-    const { providers, models } = configOf(gemini, strict.url) as Record<string, Json>;
+    const { providers, models } = createConfig(gemini, strict.url) as Record<string, Json>;
     await using proxy = await startTestProxy({
       upstreams: {},
       config: {
@@ -209,7 +209,7 @@ describe("JSON mode with tools", () => {
 
   it("is refused if Gemini 2.5 is all there is", async () => {
     await using upstream = await startUpstream(following(gemini, jsonWithoutTools));
-    await using proxy = await startTestProxy({ upstreams: {}, config: configOf(gemini, upstream.url) });
+    await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(gemini, upstream.url) });
     const response = await proxy.chat({ tools: tools.chat, response_format: formats[0] });
     const { error } = await response.json();
     assertEquals([response.status, error.code, upstream.calls], [400, "unsupported_by_pool", 0]);

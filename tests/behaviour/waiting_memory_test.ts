@@ -13,7 +13,7 @@ const overloaded = { status: 503, type: "server_error", code: "overloaded", head
 const sizes = { short: 60 * 1024, long: 100 * 1024 };
 
 /** A chat whose body has this size. */
-function bodyOf(size: number, members: object = {}): string {
+function toBody(size: number, members: object = {}): string {
   const body = (content: string) => JSON.stringify({ ...goodBody, messages: [{ role: "user", content }], ...members });
   return body("x".repeat(size - body("").length));
 }
@@ -39,7 +39,7 @@ async function startSite(size: number, script: Script, options: Partial<TestProx
     upstream,
     send,
     /** Fails unless there is no room for another body. */
-    assertFull: async () => void await assertRefused(await send(bodyOf(size)), overloaded),
+    assertFull: async () => void await assertRefused(await send(toBody(size)), overloaded),
     async [Symbol.asyncDispose]() {
       await proxy[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();
@@ -67,7 +67,7 @@ for (
       const gate = new Gate();
       await using site = await startSite(size, behind(gate, answer()), by);
       for (const round of [1, 2]) {
-        const waiting = four.map(() => site.send(bodyOf(size)));
+        const waiting = four.map(() => site.send(toBody(size)));
         await gate.reached(4 * round);
         await site.assertFull();
         gate.open(4);
@@ -81,7 +81,7 @@ for (
     it("counts until the end of its stream", async () => {
       await using site = await startSite(size, midway, by);
       const readers = await Promise.all(four.map(async () => {
-        const reader = (await site.send(bodyOf(size, { stream: true }))).body!.getReader();
+        const reader = (await site.send(toBody(size, { stream: true }))).body!.getReader();
         await reader.read();
         return reader;
       }));
@@ -102,7 +102,7 @@ describe("The memory of a body", () => {
     for (const [what, script, members, expected] of ends) {
       await using site = await startSite(sizes.long, script);
       for (const _ of four) {
-        for (const response of await Promise.all(four.map(() => site.send(bodyOf(sizes.long, members))))) {
+        for (const response of await Promise.all(four.map(() => site.send(toBody(sizes.long, members))))) {
           await response.body?.cancel();
           assertEquals(response.status, expected, what);
         }
@@ -111,7 +111,7 @@ describe("The memory of a body", () => {
     await using site = await startSite(sizes.long, hang());
     for (const round of four) {
       const controllers = four.map(() => new AbortController());
-      const sent = controllers.map(({ signal }) => site.send(bodyOf(sizes.long), { signal }).catch(() => {}));
+      const sent = controllers.map(({ signal }) => site.send(toBody(sizes.long), { signal }).catch(() => {}));
       await until(() => site.upstream.calls === 4 * round, "four requests wait");
       for (const controller of controllers) controller.abort();
       await Promise.all(sent);

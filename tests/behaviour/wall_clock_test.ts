@@ -13,10 +13,10 @@ import {
   modelA,
   probed,
   providerA,
+  readModelStatus,
   recoveryEvent,
   type Scenery,
   scenery,
-  stateOf,
 } from "../support/_transitions.ts";
 import { type Behaviour, ok, status } from "../support/upstream.ts";
 import type { Stage } from "../support/_failover.ts";
@@ -107,7 +107,7 @@ const cases: readonly DatedCase[] = [
 async function inStandby({ scene: given, answer = fromA, reason, end }: DatedCase): Promise<Stage> {
   const scene = await scenery({ a: answer, b }, { now: evening, ...given });
   await scene.ask();
-  const { retryAt, ...state } = stateOf(scene);
+  const { retryAt, ...state } = readModelStatus(scene);
   assertEquals([state.reason, Date.parse(retryAt!)], [reason, end]);
   scene.upstreams.a!.follow(fromA);
   return scene;
@@ -123,10 +123,10 @@ describe("A standby that ends at a date", () => {
     it(`${what}: is over when the clock is set past it, at once and for the next request`, async () => {
       await using scene = await inStandby(one);
       scene.clock.jumpWallTime(end - scene.clock.now() - 1);
-      assertEquals([stateOf(scene).reason, recoveries(scene)], [reason, []]);
+      assertEquals([readModelStatus(scene).reason, recoveries(scene)], [reason, []]);
       scene.clock.jumpWallTime(1);
       assertEquals(recoveries(scene)[0], recoveryEvent(whose, reason));
-      assertEquals([stateOf(scene), (await scene.ask()).text], [{ status: "active" }, "from a"]);
+      assertEquals([readModelStatus(scene), (await scene.ask()).text], [{ status: "active" }, "from a"]);
     });
 
     it(`${what}: lasts until it when the clock is set back, on the clock of the wall`, async () => {
@@ -135,10 +135,13 @@ describe("A standby that ends at a date", () => {
       scene.clock.jumpWallTime(isOpenBefore ? -10 * 60_000 : -3 * hour);
       const left = end - scene.clock.now();
       await scene.clock.advance(left - 1);
-      const { retryAt } = stateOf(scene);
-      assertEquals([stateOf(scene).reason, Date.parse(retryAt!), recoveries(scene)], [reason, end, []]);
+      const { retryAt } = readModelStatus(scene);
+      assertEquals([readModelStatus(scene).reason, Date.parse(retryAt!), recoveries(scene)], [reason, end, []]);
       await scene.clock.advance(1);
-      assertEquals([stateOf(scene), recoveries(scene)[0]], [{ status: "active" }, recoveryEvent(whose, reason)]);
+      assertEquals([readModelStatus(scene), recoveries(scene)[0]], [
+        { status: "active" },
+        recoveryEvent(whose, reason),
+      ]);
     });
 
     it(`${what}: is still a date for the process that takes up the state`, async () => {
@@ -146,9 +149,9 @@ describe("A standby that ends at a date", () => {
       const { mesh } = scene.proxy;
       mesh.importState(JSON.parse(JSON.stringify(mesh.exportState())));
       scene.clock.jumpWallTime(-hour / 6);
-      assertEquals(Date.parse(stateOf(scene).retryAt!), end);
+      assertEquals(Date.parse(readModelStatus(scene).retryAt!), end);
       scene.clock.jumpWallTime(end - scene.clock.now());
-      assertEquals(stateOf(scene), { status: "active" });
+      assertEquals(readModelStatus(scene), { status: "active" });
     });
   }
 
@@ -158,10 +161,10 @@ describe("A standby that ends at a date", () => {
       if (reason === "rate_limited") continue;
       await using scene = await scenery({ a: answer, b }, { now: wrong, ...given });
       await scene.ask();
-      assertEquals(stateOf(scene).reason, reason);
+      assertEquals(readModelStatus(scene).reason, reason);
       scene.upstreams.a!.follow(fromA);
       scene.clock.jumpWallTime(Date.UTC(2026, 0, 1, 12) - wrong);
-      assertEquals([stateOf(scene), (await scene.ask()).text], [{ status: "active" }, "from a"], reason);
+      assertEquals([readModelStatus(scene), (await scene.ask()).text], [{ status: "active" }, "from a"], reason);
     }
   });
 });
@@ -186,9 +189,9 @@ describe("A standby that lasts for a time", () => {
         await scene.ask();
         scene.clock.jumpWallTime(stepMs);
         await scene.clock.advance(seconds * 1000 - 1);
-        assertEquals(stateOf(scene).reason, reason);
+        assertEquals(readModelStatus(scene).reason, reason);
         await scene.clock.advance(1);
-        assertEquals(stateOf(scene), { status: "active" });
+        assertEquals(readModelStatus(scene), { status: "active" });
       }
     });
   }
@@ -201,22 +204,28 @@ describe("A maintenance window", () => {
   it("begins at once when the machine wakes up within it", async () => {
     await using scene = await scenery({ a: fromA, b }, { now: two, pool });
     scene.clock.jumpWallTime(half - two);
-    assertEquals([stateOf(scene).reason, stateOf(scene).retryAt], ["maintenance_window", "2026-01-02T04:00:00.000Z"]);
+    assertEquals([readModelStatus(scene).reason, readModelStatus(scene).retryAt], [
+      "maintenance_window",
+      "2026-01-02T04:00:00.000Z",
+    ]);
   });
 
   it("is skipped by a machine that sleeps through it", async () => {
     await using scene = await scenery({ a: fromA, b }, { now: two, pool });
     scene.clock.jumpWallTime(3 * hour);
-    assertEquals([stateOf(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
+    assertEquals([readModelStatus(scene), changes(scene.proxy.records)], [{ status: "active" }, []]);
   });
 
   it("is yet to come when the clock is set back to before it", async () => {
     await using scene = await scenery({ a: fromA, b }, { now: three, pool });
-    assertEquals(stateOf(scene).reason, "maintenance_window");
+    assertEquals(readModelStatus(scene).reason, "maintenance_window");
     scene.clock.jumpWallTime(two - three);
-    assertEquals(stateOf(scene), { status: "active" });
+    assertEquals(readModelStatus(scene), { status: "active" });
     await scene.clock.advance(hour);
-    assertEquals([stateOf(scene).reason, stateOf(scene).retryAt], ["maintenance_window", "2026-01-02T04:00:00.000Z"]);
+    assertEquals([readModelStatus(scene).reason, readModelStatus(scene).retryAt], [
+      "maintenance_window",
+      "2026-01-02T04:00:00.000Z",
+    ]);
   });
 });
 
@@ -245,7 +254,10 @@ describe("An API key of several", () => {
     await using scene = await keyed(broke, { now: evening });
     await scene.ask();
     scene.clock.jumpWallTime(-3 * hour);
-    assertEquals([stateOf(scene).reason, Date.parse(stateOf(scene).retryAt!)], ["quota_exhausted", midnight]);
+    assertEquals([readModelStatus(scene).reason, Date.parse(readModelStatus(scene).retryAt!)], [
+      "quota_exhausted",
+      midnight,
+    ]);
   });
 });
 

@@ -95,7 +95,7 @@ export class TestPage implements AsyncDisposable {
 
   /** Runs a function in the page, or the text of one, and resolves with what it returns. */
   run<Facts, Result>(program: Program<Facts, Result> | string, facts: Facts, place?: Place): Promise<Result> {
-    return this.#outcome(textOf(program, facts, place), ({ result, error }) => {
+    return this.#outcome(writeScript(program, facts, place), ({ result, error }) => {
       if (error !== undefined) throw new Error(`In the page: ${error.text}`);
       return result as Result;
     });
@@ -103,7 +103,7 @@ export class TestPage implements AsyncDisposable {
 
   /** Runs a function in the page, or the text of one, that throws, and resolves with its error. */
   failure<Facts>(program: Program<Facts, unknown> | string, facts: Facts, place?: Place): Promise<PageError> {
-    return this.#outcome(textOf(program, facts, place), ({ result, error }) => {
+    return this.#outcome(writeScript(program, facts, place), ({ result, error }) => {
       if (error === undefined) throw new Error(`Nothing was thrown in the page: ${JSON.stringify(result)}`);
       return error;
     });
@@ -152,7 +152,7 @@ export class TestPage implements AsyncDisposable {
 }
 
 /** What the page evaluates to run a program. */
-function textOf<Facts>(program: Program<Facts, unknown> | string, facts: Facts, place: Place = "page"): string {
+function writeScript<Facts>(program: Program<Facts, unknown> | string, facts: Facts, place: Place = "page"): string {
   const text = `(${runProgram})(${program}, ${JSON.stringify(facts)})`;
   return place === "page" ? text : `(${runInWorker})(${JSON.stringify(text)})`;
 }

@@ -56,7 +56,7 @@ export class Relay implements AsyncDisposable {
     if (message.do === "pass") return;
     if (message.do === "stop") return void this.#stop(message.port);
     const { exchange, end } = this.#exchanges.get(message.exchange)!;
-    if (message.do === "write") return await exchange.write(bytesOf(message.data)).then(() => undefined);
+    if (message.do === "write") return await exchange.write(fromBinaryString(message.data)).then(() => undefined);
     if (message.how === "through") end();
     else exchange[message.how]();
   }
@@ -84,7 +84,7 @@ export class Relay implements AsyncDisposable {
   #forward(exchange: Exchange, port: number): Promise<void> {
     const id = ++this.#count;
     const { method, path, headers, bytes, closed } = exchange.request;
-    this.#send({ what: "request", port, exchange: id, method, path, headers, body: textOf(bytes) });
+    this.#send({ what: "request", port, exchange: id, method, path, headers, body: toBinaryString(bytes) });
     closed.then(() => this.#send({ what: "closed", exchange: id })).catch(raise);
     return new Promise((end) => this.#exchanges.set(id, { exchange, end }));
   }
@@ -101,10 +101,10 @@ export class Relay implements AsyncDisposable {
 }
 
 /** Bytes as a binary string. */
-function textOf(bytes: Uint8Array): string {
+function toBinaryString(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }
 
-function bytesOf(text: string): Uint8Array {
+function fromBinaryString(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -5,10 +5,10 @@ import { assertClosesAtOnce } from "../support/_library.ts";
 import {
   answer,
   type Behaviour,
+  formatHead,
   Gate,
   hang,
   hangAfterHeaders,
-  headOf,
   raw,
   refusingUrl,
   status,
@@ -123,7 +123,7 @@ describeInChromium("A page that calls its providers", (open) => {
   it("speaks a dialect of its own by a subclass in plain JavaScript", async () => {
     const events = ['{"say":"Hel"}', '{"note":"nothing to pass on"}', '{"say":"lo"}', '{"bye":true}'];
     const body = events.map((data) => `data: ${data}\n\n`).join("");
-    await using provider = await startProvider(raw(headOf(200, { "content-type": "text/event-stream" }) + body));
+    await using provider = await startProvider(raw(formatHead(200, { "content-type": "text/event-stream" }) + body));
     await using page = await open();
     const program = `async ({ BrowserBaseProvider, create, createBrowserProviderConfig }, { url, key }) => {
       class Acme extends BrowserBaseProvider {

@@ -55,7 +55,7 @@ testInChromium(
 testInChromium("The dashboard has room for 20 pools of 60 models with long names", async (browser, test) => {
   await using upstream = await startUpstream(answer());
   await using proxy = await startLargeProxy(upstream.url);
-  proxy.mesh.deactivate(nameOf(2));
+  proxy.mesh.deactivate(getName(2));
   for (let pool = 0; pool < 20; pool++) await proxy.chat({ model: `pool-${pool}-${"of-a-tenant-".repeat(5)}` });
   for (const width of [360, 1440]) {
     for (const scheme of schemes) {
@@ -70,7 +70,7 @@ testInChromium("The dashboard has room for 20 pools of 60 models with long names
         await keepPicture(dashboard, `dashboard-large-${width}-${scheme}`);
         await dashboard.page.locator("#pool-filter").getByText("With standby").click();
         assertEquals(await dashboard.page.locator("#pools .pool:visible").count(), 1);
-        await dashboard.shows("#pools .pool:visible", `${nameOf(2)}: manual`);
+        await dashboard.shows("#pools .pool:visible", `${getName(2)}: manual`);
         await dashboard.page.locator("#pools .pool:visible summary").click();
         await dashboard.shows("#pools .model:visible", "standby: manual");
       });
@@ -94,7 +94,7 @@ testInChromium("The dashboard says in each part that there is nothing yet", asyn
   await keepPicture(dashboard, "dashboard-empty");
 });
 
-function nameOf(model: number): string {
+function getName(model: number): string {
   return `accounts/a-vendor/models/a-model-with-a-long-name-${model}-instruct-preview`;
 }
 
@@ -103,10 +103,10 @@ function startLargeProxy(url: string): Promise<DashboardProxy> {
   const model = { provider: "only", capabilities: ["chat-completion"], model: "plain" };
   const pools = numbers.slice(0, 20).map((pool) => [
     `pool-${pool}-${"of-a-tenant-".repeat(5)}`,
-    { models: [0, 1, 2].map((member) => nameOf(pool * 3 + member)) },
+    { models: [0, 1, 2].map((member) => getName(pool * 3 + member)) },
   ]);
   const config = {
-    models: Object.fromEntries(numbers.map((number) => [nameOf(number), model])),
+    models: Object.fromEntries(numbers.map((number) => [getName(number), model])),
     pools: Object.fromEntries(pools),
   };
   return startDashboardProxy({ upstreams: { only: url }, config });

@@ -15,7 +15,7 @@ type Sections = Readonly<Record<string, unknown>>;
 
 const secret = "sk-of-a-store-0123456789";
 
-function textOf(config: Sections, provider: Sections = {}): string {
+function writeConfig(config: Sections, provider: Sections = {}): string {
   return JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" }, config, provider }));
 }
 
@@ -41,7 +41,7 @@ describe("modelmesh check, where a package is missing", () => {
   for (const [what, storage, path, expected] of storages) {
     it(`names it as a problem: ${what}`, async () => {
       await using folder = await makeFolder();
-      await folder.write("mesh.json", textOf({ storage }));
+      await folder.write("mesh.json", writeConfig({ storage }));
       const command = await bareCommand(folder);
       await using child = spawnCommand(["check", "mesh.json", "--json"], { command, cwd: folder.path });
       assertEquals(await child.code, 1, child.err);
@@ -54,7 +54,7 @@ describe("modelmesh check, where a package is missing", () => {
 
   it("says nothing of one that is not needed", async () => {
     await using folder = await makeFolder();
-    await folder.write("mesh.json", textOf({ storage: {} }));
+    await folder.write("mesh.json", writeConfig({ storage: {} }));
     const command = await bareCommand(folder);
     await using child = spawnCommand(["check", "mesh.json"], { command, cwd: folder.path });
     assertEquals([await child.code, child.err], [0, ""]);
@@ -115,7 +115,7 @@ describe("modelmesh check, where settings do not fit their connector", () => {
 });
 
 describe("modelmesh check --secrets", () => {
-  const config = textOf({
+  const config = writeConfig({
     proxy: { auth: { tokens: ["${secrets:CLIENT}"] } },
     secrets: { store: "mesh.dotenv.v1", path: "keys.env" },
   }, { api_key: ["${secrets:ONE}", "${secrets:TWO}"] });

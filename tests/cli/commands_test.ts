@@ -164,7 +164,7 @@ describe("modelmesh chat", () => {
 });
 
 /** The variables by which a provider is detected, as the environment has them. */
-function variablesOf({ keys, host = [], requires = {} }: Detection): Readonly<Record<string, string>> {
+function createVariables({ keys, host = [], requires = {} }: Detection): Readonly<Record<string, string>> {
   const key = keys.slice(0, 1).map((name) => [name, `key-of-${name}`] as const);
   const address = host.slice(0, 1).map((name) => [name, "127.0.0.1"] as const);
   const required = Object.entries(requires).map(([setting, [name = ""]]) =>
@@ -206,7 +206,7 @@ describe("modelmesh init", () => {
 
   it("validates for each provider there is alone, for all together, and for any of them together", async () => {
     const each = serverConnectors.filter(isProvider).flatMap(({ detection }) =>
-      detection === undefined ? [] : [variablesOf(detection)]
+      detection === undefined ? [] : [createVariables(detection)]
     );
     assert(each.length > 25);
     for (const env of each) await written(env);

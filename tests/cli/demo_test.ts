@@ -19,7 +19,7 @@ function ask(url: string, stream = false): Promise<Response> {
 }
 
 /** The records among the lines of standard error. */
-function recordsOf(err: string): Record[] {
+function listRecords(err: string): Record[] {
   return err.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Record);
 }
 
@@ -57,7 +57,7 @@ describe("modelmesh proxy --demo", () => {
 
     child.kill("SIGTERM");
     assertEquals([await child.code, child.out], [0, ""], child.err);
-    checkEvents(recordsOf(child.err));
+    checkEvents(listRecords(child.err));
     assertMatch(child.err, /providers: demo-alpha \(config\), demo-beta \(config\), demo-gamma \(config\)/);
     assertMatch(child.err, new RegExp(`curl -iN ${url}/v1/chat/completions`));
     assertNotMatch(child.err, /not-for-the-demo|OPENAI/);
@@ -68,10 +68,10 @@ describe("modelmesh proxy --demo", () => {
       const rested = async () => (await (await fetch(`${url}/v1/models/chat-completion`)).json()).mesh.standby;
       for (let number = 1; number <= 9 && await rested() === 0; number++) await served(await ask(url));
       assertEquals(await rested(), 1);
-      const { timestamp } = recordsOf(shell.err).find(({ event }) => event === "deactivation")!;
+      const { timestamp } = listRecords(shell.err).find(({ event }) => event === "deactivation")!;
       await ask(url, true).then((response) => response.text()); // the pauses between its words take time
       for (let number = 1; number <= 20 && await rested() === 1; number++) await (await ask(url, true)).text();
-      const recovery = recordsOf(shell.err).find(({ event }) => event === "recovery")!;
+      const recovery = listRecords(shell.err).find(({ event }) => event === "recovery")!;
       assertEquals([recovery.model, recovery.from, recovery.to], ["beta", "standby", "active"]);
       assertEquals(Date.parse(recovery.timestamp as string) - Date.parse(timestamp as string), 5000);
     });

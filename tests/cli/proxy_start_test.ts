@@ -123,7 +123,7 @@ const fivePaths = [
   "proxy.port",
 ];
 
-function setupOf({ config, args = [], ...setup }: FailedStart): [args: string[], setup: CommandSetup] {
+function createSetup({ config, args = [], ...setup }: FailedStart): [args: string[], setup: CommandSetup] {
   if (config === undefined) return [["proxy", ...args], setup];
   return [["proxy", "--config", "mesh.json", ...args], { ...setup, files: { "mesh.json": config } }];
 }
@@ -131,7 +131,7 @@ function setupOf({ config, args = [], ...setup }: FailedStart): [args: string[],
 describe("A proxy that cannot start", () => {
   it("exits 1 before a port is bound, and says why without a value of a secret", async () => {
     for (const row of failedStarts) {
-      const { code, out, err, served } = await runCommand(...setupOf(row));
+      const { code, out, err, served } = await runCommand(...createSetup(row));
       assertEquals([code, out, served], [1, "", []], `${row.what}: ${err}`);
       for (const text of row.expected) assertStringIncludes(err, text, row.what);
       assertNotMatch(err, /canary/, row.what);

@@ -45,7 +45,7 @@ export function common(entry: object, own: object = {}): unknown {
 }
 
 /** The lines of the warnings of a document that holds. */
-export function warningsOf(document: unknown): string[] {
+export function listWarnings(document: unknown): string[] {
   return validate(document, { known }).warnings.map(({ path, message }) => `${path}: ${message}`);
 }
 

@@ -15,14 +15,14 @@ export const junk: readonly unknown[] = [
 ];
 
 /** Every place of the schema as a function that puts a value there. */
-export function* placesOf(
+export function* listPlaces(
   field: Field,
   put: (value: unknown) => unknown = (value) => value,
 ): Generator<(value: unknown) => unknown> {
   yield put;
   const { fields = {}, item, options = [], type } = field.shape;
-  for (const [key, inner] of Object.entries(fields)) yield* placesOf(inner, (value) => put({ [key]: value }));
-  for (const inner of options) yield* placesOf(inner, put);
+  for (const [key, inner] of Object.entries(fields)) yield* listPlaces(inner, (value) => put({ [key]: value }));
+  for (const inner of options) yield* listPlaces(inner, put);
   if (item === undefined) return;
-  yield* placesOf(item, (value) => put(type === "list" ? [value] : { "acme.llm.v1": value }));
+  yield* listPlaces(item, (value) => put(type === "list" ? [value] : { "acme.llm.v1": value }));
 }

@@ -64,7 +64,7 @@ export const known: KnownConnectors = {
 };
 
 /** A file system of texts. */
-export function filesOf(texts: Readonly<Record<string, string>>): FileSystem {
+export function createFiles(texts: Readonly<Record<string, string>>): FileSystem {
   return {
     readText: (path) => {
       const text = texts[path];
@@ -79,28 +79,28 @@ export function filesOf(texts: Readonly<Record<string, string>>): FileSystem {
 }
 
 /** The lines of the problems that a call throws. */
-export function problemsOf(call: () => unknown): string[] {
+export function catchProblems(call: () => unknown): string[] {
   try {
     call();
   } catch (error) {
-    if (ConfigError.isInstance(error)) return linesOf(error);
+    if (ConfigError.isInstance(error)) return formatProblems(error);
     throw error;
   }
   return [];
 }
 
 /** The lines of the problems that a promise rejects with. */
-export async function rejectionsOf(promise: Promise<unknown>): Promise<string[]> {
+export async function catchRejections(promise: Promise<unknown>): Promise<string[]> {
   try {
     await promise;
   } catch (error) {
-    if (ConfigError.isInstance(error)) return linesOf(error);
+    if (ConfigError.isInstance(error)) return formatProblems(error);
     if (MeshError.isInstance(error)) return [error.message];
     throw error;
   }
   return [];
 }
 
-function linesOf({ problems }: ConfigError): string[] {
+function formatProblems({ problems }: ConfigError): string[] {
   return problems.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
 }

@@ -3,7 +3,7 @@ import { listFields } from "../../scripts/schema/keys.ts";
 import { loadConfig } from "../../src/config/load/load_config.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { known, rejectionsOf } from "./_known.ts";
+import { catchRejections, known } from "./_known.ts";
 
 /** What is wrong in a word, the file's content, and every problem it has; what begins with a brace is JSON. */
 export type MalformedFile = readonly [what: string, content: string | Uint8Array, ...problems: string[]];
@@ -20,12 +20,12 @@ export function allowed(path: string): string {
 }
 
 /** What is said of a file with this content. */
-export async function linesOf(content: string | Uint8Array): Promise<string[]> {
+export async function describeFile(content: string | Uint8Array): Promise<string[]> {
   const isJson = typeof content === "string" && content.startsWith("{");
   const path = await Deno.makeTempFile({ suffix: isJson ? ".json" : ".yaml" });
   try {
     await Deno.writeFile(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
-    return await rejectionsOf(loadConfig(path, { known, files: denoRuntime().files! }));
+    return await catchRejections(loadConfig(path, { known, files: denoRuntime().files! }));
   } finally {
     await Deno.remove(path);
   }

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { ConfigError } from "../../src/errors.ts";
 import { resolveSettings } from "../../src/config/secrets/resolve_settings.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { known, problemsOf } from "./_known.ts";
+import { catchProblems, known } from "./_known.ts";
 
 const at = "providers.acme.llm.v1";
 const oauth = { method: "oauth", token_url: "https://t.example/token", client_id: "me", client_secret: "s3cret" };
@@ -147,7 +147,7 @@ const odd: readonly (readonly [document: unknown, ...warnings: string[]])[] = [
 
 Deno.test("validate() says what is wrong with credentials", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(problemsOf(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { known })), problems);
   }
 });
 

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { validate } from "../../src/config/build/validate.ts";
 import { assertLinear } from "../support/effort.ts";
-import { type Case, common, known, models, pool, price, probed, providers, warningsOf } from "./_contradictions.ts";
-import { problemsOf } from "./_known.ts";
+import { type Case, common, known, listWarnings, models, pool, price, probed, providers } from "./_contradictions.ts";
+import { catchProblems } from "./_known.ts";
 
 /** Priorities and models outside. */
 const outside: readonly Case[] = [
@@ -69,15 +69,15 @@ const outside: readonly Case[] = [
 Deno.test("a provider that only a probe activates, and that is not probed, is named", () => {
   const health = { interval: "1m", providers: ["acme"] };
   const document = (own: object) => pool({ ...probed, ...own }, { discovery: { health } });
-  assertEquals(warningsOf(document({})), [
+  assertEquals(listWarnings(document({})), [
     'discovery.health.providers: excludes "zeta.api.v1", which the pool "mine" recovers "on_probe_success" only',
   ]);
-  assertEquals(warningsOf(document({ recovery: { probe_interval: "1m" } })), []);
-  assertEquals(warningsOf(document({ provider_recovery: "on_manual" })), []);
+  assertEquals(listWarnings(document({ recovery: { probe_interval: "1m" } })), []);
+  assertEquals(listWarnings(document({ provider_recovery: "on_manual" })), []);
 });
 
 Deno.test("a priority of what is outside the pool, and a model in no pool, are named", () => {
-  for (const [document, ...lines] of outside) assertEquals(warningsOf(document), lines);
+  for (const [document, ...lines] of outside) assertEquals(listWarnings(document), lines);
 });
 
 /** A document with models that have no price, or part of one. */
@@ -131,7 +131,7 @@ const unpriced: readonly Case[] = [
 
 Deno.test("a configured model without a price under a money limit stops a start", () => {
   for (const [document, ...lines] of unpriced) {
-    assertEquals(problemsOf(() => validate(document, { known })), lines);
+    assertEquals(catchProblems(() => validate(document, { known })), lines);
   }
 });
 
@@ -145,9 +145,9 @@ function crowd(modelCount: number, poolCount: number): Record<string, unknown> {
 }
 
 Deno.test("what is said of many models in many pools takes a time in proportion to their number", async () => {
-  assertEquals(warningsOf(crowd(1000, 100)), []);
-  await assertLinear("models", 500, (count) => warningsOf(crowd(count, 10)));
-  await assertLinear("pools", 40, (count) => warningsOf(crowd(60, count)));
+  assertEquals(listWarnings(crowd(1000, 100)), []);
+  await assertLinear("models", 500, (count) => listWarnings(crowd(count, 10)));
+  await assertLinear("pools", 40, (count) => listWarnings(crowd(60, count)));
 });
 
 /** Pools that no model can be in, and endpoints that nothing serves. */
@@ -199,5 +199,5 @@ const unserved: readonly Case[] = [
 ];
 
 Deno.test("a pool that no model can be in, and an exposed endpoint that nothing serves, are named", () => {
-  for (const [document, ...lines] of unserved) assertEquals(warningsOf(document).sort(), lines.toSorted());
+  for (const [document, ...lines] of unserved) assertEquals(listWarnings(document).sort(), lines.toSorted());
 });

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { isEndless } from "../../src/config/schema/formats.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { type Case, common, known, models, pool, probed, providers, warningsOf } from "./_contradictions.ts";
-import { problemsOf } from "./_known.ts";
+import { type Case, common, known, listWarnings, models, pool, probed, providers } from "./_contradictions.ts";
+import { catchProblems } from "./_known.ts";
 
 const never = '"on_probe_success" never occurs: set "recovery.probe_interval" or "discovery.health.interval"';
 const noThreshold = 'has no effect without "error_rate_threshold"';
@@ -77,7 +77,7 @@ const idle: readonly Case[] = [
 ];
 
 Deno.test("a key that does nothing beside the others is named", () => {
-  for (const [document, ...lines] of idle) assertEquals(warningsOf(document), lines);
+  for (const [document, ...lines] of idle) assertEquals(listWarnings(document), lines);
 });
 
 /** What two keys say against one another. */
@@ -138,7 +138,7 @@ const odd: readonly Case[] = [
 ];
 
 Deno.test("settings that work against one another are named", () => {
-  for (const [document, ...lines] of odd) assertEquals(warningsOf(document), lines);
+  for (const [document, ...lines] of odd) assertEquals(listWarnings(document), lines);
 });
 
 /** What cannot work. */
@@ -173,7 +173,7 @@ const impossible: readonly Case[] = [
 
 Deno.test("settings that cannot work stop a start", () => {
   for (const [document, ...lines] of impossible) {
-    assertEquals(problemsOf(() => validate(document, { known })), lines);
+    assertEquals(catchProblems(() => validate(document, { known })), lines);
   }
 });
 

@@ -2,7 +2,7 @@ import { addressOfHost } from "../../src/config/detect/_server_address.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../../src/config/detect/detect.ts";
 import { NoProvidersError } from "../../src/errors.ts";
-import { connectors, known, problemsOf } from "./_known.ts";
+import { catchProblems, connectors, known } from "./_known.ts";
 
 function environment(variables: Readonly<Record<string, string>>): Environment {
   return (name) => Object.hasOwn(variables, name) ? variables[name] : undefined;
@@ -142,14 +142,14 @@ Deno.test("detectProviders() keeps to the filter and names what it misses", () =
   assertEquals(providers.map(({ entry }) => entry.id), ["acme.llm.v1", "home.local.v1"]);
   assertEquals(missing, ["zeta"]);
   assertThrows(() => detect(variables, ["zeta"]), NoProvidersError, "Set at least one of ZETA_API_KEY");
-  assertEquals(problemsOf(() => detect(variables, ["acme", "acne", "no.such.v1"])), [
+  assertEquals(catchProblems(() => detect(variables, ["acme", "acne", "no.such.v1"])), [
     'providers[1]: no provider "acne", did you mean "acme"? (allowed: "acme", "zeta", "open", "home")',
     'providers[2]: no provider "no.such.v1"; allowed: "acme.llm.v1", "zeta.api.v1", "open.compatible.v1", "home.local.v1"',
   ]);
 });
 
 Deno.test("detectProviders() refuses keys and addresses that cannot be used, without showing them", () => {
-  assertEquals(problemsOf(() => detect({ ACME_API_KEY: "my secret", ACME_BASE_URL: "https://u:p@h/v1" })), [
+  assertEquals(catchProblems(() => detect({ ACME_API_KEY: "my secret", ACME_BASE_URL: "https://u:p@h/v1" })), [
     "ACME_API_KEY: has a space, a control or a non-ASCII character at position 3, which a key must not contain",
     'ACME_BASE_URL: expected an http or https URL such as "https://api.example.com/v1" without a user name or password',
   ]);
@@ -160,7 +160,7 @@ Deno.test("overlayKeys() sets keys by variable or by provider", () => {
   const env = overlayKeys(connectors, base, { acme: "new", ZETA_API_KEY: "z" });
   assertEquals(detectProviders(connectors, env).providers.map(({ entry }) => entry.apiKeys), [["new"], ["z"]]);
   assertEquals(
-    problemsOf(() => overlayKeys(connectors, base, { acne: "k", open: "k" })).map((line) => line.split(/[,;]/)[0]),
+    catchProblems(() => overlayKeys(connectors, base, { acne: "k", open: "k" })).map((line) => line.split(/[,;]/)[0]),
     [
       'apiKeys.acne: no provider or variable "acne"',
       'apiKeys.open: no provider or variable "open"',
@@ -209,7 +209,7 @@ Deno.test("detectedSettings() narrows to the models that are asked for", () => {
     assertEquals(settings.only, only);
     assertEquals([...settings.models.keys()], only);
   }
-  assertEquals(problemsOf(() => detectedSettings(detection, { known, models: ["smal"], strategy: "x" })), [
+  assertEquals(catchProblems(() => detectedSettings(detection, { known, models: ["smal"], strategy: "x" })), [
     'strategy: no strategy "x" is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
     'models[0]: no model "smal", did you mean "acme.small"? (allowed: "acme.small", "acme.large", "zeta.small", "zeta.acme/large")',
   ]);

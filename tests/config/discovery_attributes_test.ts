@@ -8,13 +8,13 @@ const known = { ...shipped, discovery: ["mesh.registry-sync.v1", "mesh.health-mo
 const providers = { "acme.llm.v1": {} };
 
 /** Paths of the problems of a section. */
-function problemsOf(discovery: unknown): string[] {
+function listProblems(discovery: unknown): string[] {
   const error = assertThrows(() => validate({ providers, discovery }, { known }), ConfigError);
   return error.problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
 Deno.test("discovery says all that does not fit, with its path", () => {
-  const wrong = problemsOf({
+  const wrong = listProblems({
     sync: {
       connector: 1,
       enabled: "yes",
@@ -48,7 +48,7 @@ Deno.test("discovery says all that does not fit, with its path", () => {
 
 Deno.test("discovery names the nearest connector, provider and value", () => {
   assertEquals(
-    problemsOf({
+    listProblems({
       sync: { connector: "mesh.registry-sinc.v1", providers: ["acmee.llm.v1"] },
       health: { connector: "mesh.health-moniter.v1", providers: ["acme.lm.v1"] },
     }).map((line) => /^(.*?): .*did you mean "(.*?)"/.exec(line)?.slice(1)),

@@ -42,17 +42,17 @@ const leaves: ReadonlyMap<string, Field> = new Map([...listFields(schema())].fil
 }));
 
 /** Copies plain objects; the rest is shared. */
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
+function copyPlain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyPlain);
   if (typeof value !== "object" || value === null || Object.values(value).some((one) => typeof one === "function")) {
     return value;
   }
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyOf(member)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyPlain(member)]));
 }
 
 /** The document in which every key can act, changed. Names of entries have no dots. */
 function changed(...all: readonly Changes[]): Record<string, unknown> {
-  const document = copyOf(acting) as Record<string, unknown>;
+  const document = copyPlain(acting) as Record<string, unknown>;
   for (const [path, value] of all.flatMap((changes) => Object.entries(changes))) {
     const keys = path.split(".");
     const last = keys.pop()!;
@@ -64,17 +64,17 @@ function changed(...all: readonly Changes[]): Record<string, unknown> {
 }
 
 /** Where a key is set in the document, and what else has to be. */
-function locationOf(path: string): string {
+function getLocation(path: string): string {
   const known = Object.keys(locations).filter((one) => path === one || path.startsWith(`${one}.`));
   const [found] = known.sort((one, other) => other.length - one.length);
   return found === undefined ? path : locations[found] + path.slice(found.length);
 }
 
 /** The change that gives a key a value. */
-function settingOf(path: string, value: unknown): Changes {
+function createSetting(path: string, value: unknown): Changes {
   const client = { token: "token-0123456789-abc", name: "app" };
   const token = path.split("proxy.auth.tokens.")[1];
-  if (token === undefined) return { [locationOf(path)]: value };
+  if (token === undefined) return { [getLocation(path)]: value };
   const [key = "", inner] = token.split(".");
   return {
     "proxy.auth.tokens": [{ ...client, [key]: inner === undefined ? value : { daily_limit: 9, [inner]: value } }],
@@ -82,7 +82,7 @@ function settingOf(path: string, value: unknown): Changes {
 }
 
 /** What a document means: its settings, or its problems. */
-function meaningOf(document: unknown): { readonly text: string; readonly warnings: readonly string[] } {
+function describeMeaning(document: unknown): { readonly text: string; readonly warnings: readonly string[] } {
   const seen = new Map<unknown, number>();
   const plain = (_key: string, value: unknown) => {
     if (value instanceof Map) return [...value];
@@ -109,25 +109,27 @@ function isReported(path: string, { warnings }: { readonly warnings: readonly st
 }
 
 Deno.test("the document in which every key can act is valid, and nothing in it is without effect", () => {
-  assertEquals(meaningOf(changed()).warnings, []);
+  assertEquals(describeMeaning(changed()).warnings, []);
 });
 
 for (const [path, field] of leaves) {
   if (path in elsewhere) continue;
   Deno.test(`${path} has an effect`, () => {
     const [one, other] = values[path] ?? twoValues(field);
-    const meanings = [one, other].map((value) => meaningOf(changed(beside[path] ?? {}, settingOf(path, value))));
-    const unset = meaningOf(changed(beside[path] ?? {}, settingOf(path, undefined)));
+    const meanings = [one, other].map((value) =>
+      describeMeaning(changed(beside[path] ?? {}, createSetting(path, value)))
+    );
+    const unset = describeMeaning(changed(beside[path] ?? {}, createSetting(path, undefined)));
     const texts = new Set([...meanings, unset].map(({ text }) => text));
     assert(texts.size > 1, "its values mean the same");
-    for (const meaning of meanings) assert(!isReported(locationOf(path), meaning), meaning.warnings.join("\n"));
+    for (const meaning of meanings) assert(!isReported(getLocation(path), meaning), meaning.warnings.join("\n"));
   });
 }
 
 for (const [changes, path, ...given] of idle) {
   Deno.test(`${path} is reported with ${JSON.stringify(changes)}`, () => {
     for (const value of given) {
-      const meaning = meaningOf(changed(changes, { [path]: value }));
+      const meaning = describeMeaning(changed(changes, { [path]: value }));
       assert(isReported(path, meaning), `${meaning.warnings.join("\n")}\n${meaning.text.slice(0, 300)}`);
     }
   });

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { loadDocument } from "../../src/config/load/load.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { filesOf, rejectionsOf } from "./_known.ts";
+import { catchRejections, createFiles } from "./_known.ts";
 
 function load(name: string, text: string): Promise<unknown> {
-  return loadDocument(name, filesOf({ [name]: text }));
+  return loadDocument(name, createFiles({ [name]: text }));
 }
 
 Deno.test("loadDocument() reads by extension", async () => {
@@ -135,7 +135,7 @@ function bomb(): string {
 
 Deno.test("loadDocument() says what is wrong with a file, and where", async () => {
   for (const [name, text, ...problems] of refused) {
-    assertEquals(await rejectionsOf(load(name, text)), problems, text.slice(0, 80));
+    assertEquals(await catchRejections(load(name, text)), problems, text.slice(0, 80));
   }
 });
 
@@ -150,17 +150,17 @@ Deno.test("loadDocument() refuses YAML that is malformed or has tags, with the l
       `a: 1\nb: !${canary} x`,
     ]
   ) {
-    const [line = "", ...others] = await rejectionsOf(load("a.yaml", text));
+    const [line = "", ...others] = await catchRejections(load("a.yaml", text));
     assert(/^line \d+ is not valid YAML: /.test(line), line);
     assert(!line.includes(canary), line);
     assertEquals(others, []);
   }
-  const [line = ""] = await rejectionsOf(load("a.json", `{"a": ${canary}}`));
+  const [line = ""] = await catchRejections(load("a.json", `{"a": ${canary}}`));
   assert(!line.includes(canary), line);
 });
 
 Deno.test("loadDocument() says why a file cannot be read", async () => {
-  assertEquals(await rejectionsOf(loadDocument("gone.yaml", filesOf({}))), [
+  assertEquals(await catchRejections(loadDocument("gone.yaml", createFiles({}))), [
     "the file cannot be read: it does not exist",
   ]);
   for (
@@ -170,15 +170,15 @@ Deno.test("loadDocument() says why a file cannot be read", async () => {
     ]]
   ) {
     const files = {
-      ...filesOf({}),
+      ...createFiles({}),
       readText: () => Promise.reject(Object.assign(new Error("/secret/path"), { code })),
     };
-    assertEquals(await rejectionsOf(loadDocument("a.yaml", files)), [`the file cannot be read: ${reason}`]);
+    assertEquals(await catchRejections(loadDocument("a.yaml", files)), [`the file cannot be read: ${reason}`]);
   }
 });
 
 Deno.test("loadDocument() names the YAML module when it is missing, and does not need it for JSON", async () => {
-  const files = filesOf({ "mesh.yaml": "a: 1", "mesh.json": "{}" });
+  const files = createFiles({ "mesh.yaml": "a: 1", "mesh.json": "{}" });
   const missing = () => Promise.reject(new TypeError("no such module"));
   const error = await assertRejects(() => loadDocument("mesh.yaml", files, missing), ConfigError);
   const start = 'Cannot load configuration "mesh.yaml": the YAML module "@std/yaml" is not installed: ';

@@ -1,6 +1,6 @@
 import { allowedEndpoints } from "../support/_endpoints.ts";
 import { assertEquals } from "@std/assert";
-import { acme, allowed, linesOf, type MalformedFile } from "./_malformed.ts";
+import { acme, allowed, describeFile, type MalformedFile } from "./_malformed.ts";
 
 /** Documents in which something is not what its key takes. */
 const malformed: readonly MalformedFile[] = [
@@ -240,5 +240,5 @@ aliases: { "": acme.small, "a\\tb": acme.small }
 ];
 
 Deno.test("a document with values and keys that are none is refused with everything that is wrong with it", async () => {
-  for (const [what, content, ...problems] of malformed) assertEquals(await linesOf(content), problems, what);
+  for (const [what, content, ...problems] of malformed) assertEquals(await describeFile(content), problems, what);
 });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { acme, linesOf, type MalformedFile } from "./_malformed.ts";
+import { acme, describeFile, type MalformedFile } from "./_malformed.ts";
 
 /** Documents whose parts do not go together, or name what there is not. */
 const malformed: readonly MalformedFile[] = [
@@ -121,5 +121,5 @@ aliases: { a: sk-proj-abcdefghijklmnop0123456789 }
 ];
 
 Deno.test("a document whose parts do not go together is refused with everything that is wrong with it", async () => {
-  for (const [what, content, ...problems] of malformed) assertEquals(await linesOf(content), problems, what);
+  for (const [what, content, ...problems] of malformed) assertEquals(await describeFile(content), problems, what);
 });

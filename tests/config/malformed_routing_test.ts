@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { validate } from "../../src/config/build/validate.ts";
-import { known, problemsOf } from "./_known.ts";
+import { catchProblems, known } from "./_known.ts";
 
 const providers = { "acme.llm.v1": { api_key: "k" } };
 
@@ -188,6 +188,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
 
 Deno.test("validate() says what is wrong with models, pools and names", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(problemsOf(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { known })), problems);
   }
 });

@@ -1,7 +1,7 @@
 import { allowedEndpoints } from "../support/_endpoints.ts";
 import { assertEquals } from "@std/assert";
 import { validate } from "../../src/config/build/validate.ts";
-import { known, problemsOf } from "./_known.ts";
+import { catchProblems, known } from "./_known.ts";
 
 const cyclic: Record<string, unknown> = {};
 cyclic.a = { b: [cyclic] };
@@ -129,6 +129,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
 
 Deno.test("validate() says what is wrong with a document and its other sections", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(problemsOf(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { known })), problems);
   }
 });

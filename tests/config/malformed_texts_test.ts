@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { acme, allowed, linesOf, type MalformedFile } from "./_malformed.ts";
+import { acme, allowed, describeFile, type MalformedFile } from "./_malformed.ts";
 
 function bytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -236,5 +236,5 @@ pools: {}
 ];
 
 Deno.test("a file that is no document is refused with the place of the mistake", async () => {
-  for (const [what, content, ...problems] of malformed) assertEquals(await linesOf(content), problems, what);
+  for (const [what, content, ...problems] of malformed) assertEquals(await describeFile(content), problems, what);
 });

@@ -3,7 +3,7 @@ import { parse } from "@std/yaml";
 import { type ConfigEnvironment, loadConfig } from "../../src/config/load/load_config.ts";
 import { checkDocument, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
-import { filesOf, known } from "./_known.ts";
+import { createFiles, known } from "./_known.ts";
 
 const document = {
   secrets: { store: "mesh.env.v1" },
@@ -27,7 +27,7 @@ const document = {
   aliases: { "null": "on", "~": "chat-completion", "a: b": "on" },
   capabilities: ["legal.contract-review"],
 };
-const environment: ConfigEnvironment = { known, files: filesOf({ "a.json": JSON.stringify(document) }) };
+const environment: ConfigEnvironment = { known, files: createFiles({ "a.json": JSON.stringify(document) }) };
 
 class MeshConfig extends MeshConfigBase {
   static async load(path: string): Promise<MeshConfig> {
@@ -47,7 +47,7 @@ Deno.test("MeshConfig writes a document that reads as the same one", () => {
 
 Deno.test("MeshConfig loads what it wrote, from either format", async () => {
   const first = await MeshConfig.load("a.json");
-  const files = filesOf({ "b.yaml": first.toYaml(), "b.json": first.toJson() });
+  const files = createFiles({ "b.yaml": first.toYaml(), "b.json": first.toJson() });
   for (const name of ["b.yaml", "b.json"]) {
     const again = new MeshConfigBase(await loadConfig(name, { known, files }));
     assertEquals(again.document, first.document);
@@ -72,7 +72,7 @@ Deno.test("MeshConfig refuses to write what only a program can give", () => {
 });
 
 Deno.test("MeshConfig names the file in its errors", async () => {
-  const files = filesOf({ "mesh.yaml": "polls: {}\n" });
+  const files = createFiles({ "mesh.yaml": "polls: {}\n" });
   await assertRejects(() => loadConfig("mesh.yaml", { known, files }), ConfigError, 'configuration "mesh.yaml": polls');
   await assertRejects(() => loadConfig("mesh.yaml", { known }), MeshError, "this runtime has no file access");
 });

@@ -5,7 +5,7 @@ import type { Settings } from "../../src/config/settings/settings.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { SecretNotFoundError } from "../../src/errors.ts";
 import { assertLinear } from "../support/effort.ts";
-import { known, problemsOf, rejectionsOf } from "./_known.ts";
+import { catchProblems, catchRejections, known } from "./_known.ts";
 
 const secrets: Readonly<Record<string, string>> = {
   A: "alpha",
@@ -86,7 +86,7 @@ const document = {
   proxy: { auth: { tokens: ["${secrets:TOKEN}"] } },
 };
 
-function settingsOf(more: Record<string, unknown> = {}): Settings {
+function createSettings(more: Record<string, unknown> = {}): Settings {
   return validate({ ...document, ...more }, { known });
 }
 
@@ -107,7 +107,7 @@ const all = { KEY: "key-value\n", OTHER: "other", HOST: "host.example", TOKEN: "
 
 Deno.test("resolveSettings() asks for each secret once and puts it in wherever it is referred to", async () => {
   const { asked, get } = store(all);
-  const { settings, secrets } = await resolveSettings(settingsOf(), get);
+  const { settings, secrets } = await resolveSettings(createSettings(), get);
   const entry = settings.providers.get("acme.llm.v1");
   assertEquals(entry?.apiKeys, ["key-value", "pre-other"]);
   assertEquals(entry?.baseUrl, "https://host.example/v1");
@@ -121,7 +121,7 @@ Deno.test("resolveSettings() asks for each secret once and puts it in wherever i
 
 Deno.test("resolveSettings() names all missing secrets at once, blank ones too", async () => {
   const error = await assertRejects(
-    () => resolveSettings(settingsOf(), store({ KEY: " \n", HOST: "h" }).get),
+    () => resolveSettings(createSettings(), store({ KEY: " \n", HOST: "h" }).get),
     SecretNotFoundError,
   );
   assertEquals(error.names.toSorted(), ["KEY", "OTHER", "TOKEN"]);
@@ -131,7 +131,7 @@ Deno.test("resolveSettings() names all missing secrets at once, blank ones too",
 const lenient = { secrets: { resolution: { fail_on_missing: false } } };
 
 /** The lines of warnings. */
-function linesOf({ warnings }: Settings): string[] {
+function formatWarnings({ warnings }: Settings): string[] {
   return warnings.map(({ path, message }) => `${path}: ${message}`);
 }
 
@@ -150,7 +150,7 @@ Deno.test("resolveSettings() leaves out whatever lacks a secret when it may, wit
       cors: { origins: ["${secrets:GONE}"], headers: ["x-one", "${secrets:GONE}"] },
     },
   };
-  const { settings } = await resolveSettings(settingsOf(more), store(all).get);
+  const { settings } = await resolveSettings(createSettings(more), store(all).get);
   assertEquals([...settings.models.keys()], ["fast"]);
   assertEquals([settings.storage, settings.observability.length], [undefined, 1]);
   const { host, idSecret, allowedHosts, cors } = settings.proxy!;
@@ -161,7 +161,7 @@ Deno.test("resolveSettings() leaves out whatever lacks a secret when it may, wit
     [],
     ["x-one"],
   ]);
-  assertEquals(linesOf(settings).filter((line) => line.includes('"GONE"')), [
+  assertEquals(formatWarnings(settings).filter((line) => line.includes('"GONE"')), [
     'models.other: is left out: the secret "GONE" is missing',
     'proxy.id_secret: is left out: the secret "GONE" is missing',
     'proxy.host: is left out: the secret "GONE" is missing',
@@ -174,7 +174,7 @@ Deno.test("resolveSettings() leaves out whatever lacks a secret when it may, wit
 });
 
 Deno.test("resolveSettings() does without missing keys when it may, and never without a token", async () => {
-  const noModels = settingsOf({ ...lenient, models: {} });
+  const noModels = createSettings({ ...lenient, models: {} });
   const { OTHER: _other, ...one } = all;
   const { settings } = await resolveSettings(noModels, store(one).get);
   assertEquals(settings.providers.get("acme.llm.v1")?.apiKeys, ["key-value"]);
@@ -188,7 +188,7 @@ Deno.test("resolveSettings() does without missing keys when it may, and never wi
   ]);
   const { TOKEN: _token, ...tokenless } = all;
   await assertRejects(() => resolveSettings(noModels, store(tokenless).get), SecretNotFoundError);
-  const admin = settingsOf({ ...lenient, proxy: { auth: { admin_tokens: ["${secrets:GONE}"] } } });
+  const admin = createSettings({ ...lenient, proxy: { auth: { admin_tokens: ["${secrets:GONE}"] } } });
   await assertRejects(() => resolveSettings(admin, store(all).get), SecretNotFoundError);
 });
 
@@ -206,7 +206,7 @@ async function complete(
   document: Record<string, unknown>,
   values: Readonly<Record<string, string>>,
 ): Promise<Settings> {
-  return await completeSettings(settingsOf(document), store({ ...all, ...values }).get);
+  return await completeSettings(createSettings(document), store({ ...all, ...values }).get);
 }
 
 Deno.test("a secret may stand for a number, a boolean, a duration or a size", async () => {
@@ -223,7 +223,7 @@ Deno.test("a secret may stand for a number, a boolean, a duration or a size", as
 Deno.test("a secret that is no number is refused with its path, and never shown", async () => {
   const wrong = { ...numbers, TRIES: "sk-secret", PORT: "99999", CORS: "yes", WAIT: "10", LIMIT: "-1" };
   assertEquals(
-    (await rejectionsOf(complete(scalars, wrong))).toSorted(),
+    (await catchRejections(complete(scalars, wrong))).toSorted(),
     [
       "pools.chat.retry.max_attempts: expected an integer from 0 to 10, found another value in ${secrets:TRIES}",
       'pools.chat.retry.max_delay: expected a duration such as "500ms" or "1h30m", found another value in ${secrets:WAIT}',
@@ -242,7 +242,7 @@ Deno.test("a missing number stops a start, unless it may be left out", async () 
   assertEquals(error.names.toSorted(), ["LIMIT", "PORT"]);
   const settings = await complete(scalars, some);
   assertEquals([settings.proxy?.port, settings.budget], [8080, undefined]);
-  assertEquals(linesOf(settings).toSorted(), [
+  assertEquals(formatWarnings(settings).toSorted(), [
     'budget.daily_limit: is left out: the secret "LIMIT" is missing',
     'proxy.port: is left out: the secret "PORT" is missing',
   ]);
@@ -251,9 +251,9 @@ Deno.test("a missing number stops a start, unless it may be left out", async () 
 Deno.test("what a number contradicts is said once it is known, and nothing before", async () => {
   const retry = { max_delay: "${secrets:WAIT}", initial_delay: "20s" };
   const document = { ...scalars, pools: { chat: { models: ["fast"], retry } } };
-  settingsOf(document);
+  createSettings(document);
   assertEquals(
-    await rejectionsOf(complete(document, { ...numbers, WAIT: "10s" })),
+    await catchRejections(complete(document, { ...numbers, WAIT: "10s" })),
     [
       'pools.chat.retry.initial_delay: "max_delay" (10s) is less than "initial_delay" (20s)',
     ].map((line) => line.replace("initial_delay:", "max_delay:")),
@@ -265,7 +265,7 @@ Deno.test("the section of the store has no references, and names and words have 
     secrets: { resolution: { cache_ttl: "${secrets:A}" } },
     observability: { logging: { level: "${secrets:A}" } },
   };
-  assertEquals(problemsOf(() => validate(document, { known, detected: [] })).map((line) => line.split(":")[0]), [
+  assertEquals(catchProblems(() => validate(document, { known, detected: [] })).map((line) => line.split(":")[0]), [
     "secrets.resolution.cache_ttl",
     "observability.logging.level",
   ]);
@@ -275,7 +275,7 @@ Deno.test("resolveSettings() refuses what came out and does not hold, without sh
   const values = { KEY: "se cret", OTHER: "o\u00e9", HOST: "user:pass@host", TOKEN: "to ken" };
   const cors = { origins: ["https://ok.example", "https://${secrets:HOST}"] };
   const proxy = { ...document.proxy, cors, allowed_hosts: ["${secrets:HOST}"] };
-  assertEquals(await rejectionsOf(resolveSettings(settingsOf({ proxy }), store(values).get)), [
+  assertEquals(await catchRejections(resolveSettings(createSettings({ proxy }), store(values).get)), [
     "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 3, which a key must not contain",
     "providers.acme.llm.v1.api_key: has a space, a control or a non-ASCII character at position 6, which a key must not contain",
     'providers.acme.llm.v1.base_url: expected an http or https URL such as "https://api.example.com/v1" without a user name or password',

@@ -9,8 +9,8 @@ import { loadDocument } from "../../src/config/load/load.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { junk, placesOf } from "./_junk_places.ts";
-import { problemsOf } from "./_known.ts";
+import { junk, listPlaces } from "./_junk_places.ts";
+import { catchProblems } from "./_known.ts";
 import { dotted, known, wholePath } from "./_whole.ts";
 
 type Document = Record<string, unknown>;
@@ -78,7 +78,7 @@ Deno.test("docs/schema.json and validate() refuse a key that is misspelt, wherev
   let refused = 0;
   for (const [path, document] of misspelt(await whole())) {
     const isRefused = complaints(document).length > 0;
-    const isProblem = problemsOf(() => validate(document, { known })).some((line) => line.includes("unknown key"));
+    const isProblem = catchProblems(() => validate(document, { known })).some((line) => line.includes("unknown key"));
     assertEquals(isRefused, isProblem, path);
     if (isRefused) refused++;
   }
@@ -88,7 +88,7 @@ Deno.test("docs/schema.json and validate() refuse a key that is misspelt, wherev
 Deno.test("docs/schema.json accepts whatever is read without a problem", () => {
   let accepted = 0;
   let refused = 0;
-  for (const put of placesOf(schema())) {
+  for (const put of listPlaces(schema())) {
     for (const document of junk.map(put)) {
       if (document === null || !isJson(document)) continue;
       const report = new Report();

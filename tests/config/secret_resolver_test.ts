@@ -21,7 +21,7 @@ function countingStore(values: Record<string, unknown>) {
   };
 }
 
-function resolverOf(store: { get(name: string): Promise<string | undefined> }, policy: Partial<CachePolicy> = {}) {
+function createResolver(store: { get(name: string): Promise<string | undefined> }, policy: Partial<CachePolicy> = {}) {
   const clock = fakeClock();
   return {
     clock,
@@ -31,7 +31,7 @@ function resolverOf(store: { get(name: string): Promise<string | undefined> }, p
 
 Deno.test("a secret is looked up once, until what is kept is too old", async () => {
   const store = countingStore({ KEY: "one" });
-  const { clock, resolver } = resolverOf(store);
+  const { clock, resolver } = createResolver(store);
   assertEquals(await resolver.get("KEY"), "one");
   store.values.KEY = "two";
   await clock.advance(299_999);
@@ -42,7 +42,7 @@ Deno.test("a secret is looked up once, until what is kept is too old", async () 
 
 Deno.test("a secret that is kept grows old while the machine sleeps, and by no less when the clock is set back", async () => {
   const store = countingStore({ KEY: "one" });
-  const { clock, resolver } = resolverOf(store);
+  const { clock, resolver } = createResolver(store);
   await resolver.get("KEY");
   clock.jumpWallTime(300_000);
   await resolver.get("KEY");
@@ -55,7 +55,7 @@ Deno.test("a secret that is kept grows old while the machine sleeps, and by no l
 
 Deno.test("without a cache a secret is looked up each time", async () => {
   const store = countingStore({ KEY: "one" });
-  const { resolver } = resolverOf(store, { cacheTtlMs: 0 });
+  const { resolver } = createResolver(store, { cacheTtlMs: 0 });
   await resolver.get("KEY");
   store.values.KEY = "two";
   assertEquals([await resolver.get("KEY"), store.asked.length], ["two", 2]);
@@ -63,7 +63,7 @@ Deno.test("without a cache a secret is looked up each time", async () => {
 
 Deno.test("a secret that is wanted anew is looked up, and kept from then on", async () => {
   const store = countingStore({ KEY: "one" });
-  const { resolver } = resolverOf(store);
+  const { resolver } = createResolver(store);
   await resolver.get("KEY");
   store.values.KEY = "two";
   assertEquals(await resolver.get("KEY", { isForced: true }), "two");
@@ -73,7 +73,7 @@ Deno.test("a secret that is wanted anew is looked up, and kept from then on", as
 Deno.test("those who ask for one secret at once share one look, those for another do not", async () => {
   for (const cacheTtlMs of [0, 300_000]) {
     const store = countingStore({ KEY: "one", OTHER: "other" });
-    const { resolver } = resolverOf(store, { cacheTtlMs });
+    const { resolver } = createResolver(store, { cacheTtlMs });
     store.hold();
     const asked = ["KEY", "KEY", "OTHER", "KEY"].map((name) => resolver.get(name, { isForced: name === "OTHER" }));
     await settle();
@@ -85,7 +85,7 @@ Deno.test("those who ask for one secret at once share one look, those for anothe
 
 Deno.test("a secret that is missing is asked for again, and one that went is gone", async () => {
   const store = countingStore({});
-  const { resolver } = resolverOf(store);
+  const { resolver } = createResolver(store);
   assertEquals(await resolver.get("KEY"), undefined);
   store.values.KEY = "here now";
   assertEquals(await resolver.get("KEY"), "here now");
@@ -99,7 +99,7 @@ Deno.test("a look-up that failed rejects for all that wait for it, and is not ca
   const store = {
     get: () => ++calls === 1 ? Promise.reject(new ConnectorError("test.store.v1: it is away")) : Promise.resolve("one"),
   };
-  const { resolver } = resolverOf(store);
+  const { resolver } = createResolver(store);
   const asked = [resolver.get("KEY"), resolver.get("KEY")];
   for (const one of asked) await assertRejects(() => one, ConnectorError, "it is away");
   assertEquals([await resolver.get("KEY"), calls], ["one", 2]);
@@ -115,7 +115,7 @@ Deno.test("what a store of one's own throws or gives by mistake is named, not sh
     "that is not a string": () => Promise.resolve({ value }),
   };
   for (const [expected, get] of Object.entries(stores)) {
-    const { resolver } = resolverOf({ get: get as () => Promise<string> });
+    const { resolver } = createResolver({ get: get as () => Promise<string> });
     const error = await assertRejects(() => resolver.get("KEY"), ConnectorError, expected);
     assert(error.message.includes('"test.store.v1"') && error.message.includes('"KEY"'), error.message);
     assert(!error.message.includes(value) && error.cause === undefined, error.message);
@@ -123,6 +123,6 @@ Deno.test("what a store of one's own throws or gives by mistake is named, not sh
 });
 
 Deno.test("names that objects have are names like others", async () => {
-  const { resolver } = resolverOf({ get: () => Promise.resolve(undefined) });
+  const { resolver } = createResolver({ get: () => Promise.resolve(undefined) });
   for (const name of ["__proto__", "constructor", "toString"]) assertEquals(await resolver.get(name), undefined);
 });

@@ -1,7 +1,7 @@
 /** Spellings of the specification, and of other programs, are answered with the spelling to write. */
 import { assertEquals } from "@std/assert";
 import { validate } from "../../src/config/build/validate.ts";
-import { known, problemsOf } from "./_known.ts";
+import { catchProblems, known } from "./_known.ts";
 
 const providers = { "acme.llm.v1": {} };
 const pools = { "chat-completion": {} };
@@ -102,6 +102,6 @@ const cases: readonly (readonly [document: object, ...lines: string[]])[] = [
 
 for (const [document, ...lines] of cases) {
   Deno.test(`${JSON.stringify(document)} is answered with what to write`, () => {
-    assertEquals(problemsOf(() => validate({ providers, pools, ...document }, { known })), lines);
+    assertEquals(catchProblems(() => validate({ providers, pools, ...document }, { known })), lines);
   });
 }

@@ -5,7 +5,7 @@ import { ConfigError } from "../../src/errors.ts";
 import type { Provider } from "../../src/contracts/provider.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { assertLinear } from "../support/effort.ts";
-import { known, problemsOf } from "./_known.ts";
+import { catchProblems, known } from "./_known.ts";
 
 const fiveMistakes = {
   providers: { "acme.llm.v1": { api_key: "${secrets:ACME}", timeout: "30s" } },
@@ -205,7 +205,7 @@ Deno.test("validate() uses detected providers for a document without any", () =>
     validate({ ...document, providers: { "acme.llm.v1": { enabled: true } } }, { known, detected }).providers.size,
     1,
   );
-  assertEquals(problemsOf(() => validate(document, { known })).length, 1);
+  assertEquals(catchProblems(() => validate(document, { known })).length, 1);
 });
 
 Deno.test("validate() takes providers and strategies made by a program, and leaves them as they are", () => {
@@ -256,7 +256,7 @@ Deno.test("validate() keeps names that objects have anyway apart from those that
     known,
   });
   assertEquals([...settings.pools.keys()], ["toString"]);
-  assertEquals(problemsOf(() => validate({ toString: 1, hasOwnProperty: {} }, { known })).length, 2);
+  assertEquals(catchProblems(() => validate({ toString: 1, hasOwnProperty: {} }, { known })).length, 2);
   assertEquals(({} as Record<string, unknown>).polluted, undefined);
 });
 
@@ -274,7 +274,7 @@ const hostile: readonly (readonly [what: string, documentOf: (size: number) => u
 
 Deno.test("validate() reads hostile texts in a time in proportion to their length", async () => {
   for (const [what, documentOf] of hostile) {
-    await assertLinear(what, 25_000, (size) => problemsOf(() => validate(documentOf(size), { known })));
+    await assertLinear(what, 25_000, (size) => catchProblems(() => validate(documentOf(size), { known })));
   }
 });
 
@@ -284,6 +284,6 @@ Deno.test("validate() does not report what only follows from another problem", (
     models: { fast: { provider: "acme.lm.v1" } },
     pools: { "chat-completion": { models: ["acme.small", "fast"] }, own: { capability: 5 }, other: { models: [] } },
   };
-  const problems = problemsOf(() => validate(document, { known })).map((line) => line.split(": ")[0]);
+  const problems = catchProblems(() => validate(document, { known })).map((line) => line.split(": ")[0]);
   assertEquals(problems, ["pools.own.capability", "pools.other.models", "providers.acme.lm.v1"]);
 });

@@ -36,18 +36,18 @@ const pieces: readonly string[] = [
   ...["\n", "\t", "\u0000", "\u007f", "\u0085", "\u2028", "\ufeff", "é", "😀", "${secrets:A}"],
 ];
 
-function textOf(chance: Chance): string {
+function createText(chance: Chance): string {
   return Array.from({ length: chance.whole(0, 4) }, () => chance.pick(pieces)).join("");
 }
 
 function valueOf(chance: Chance, depth: number): unknown {
   const size = depth === 0 ? 0 : chance.whole(0, 3);
   const makers: readonly (() => unknown)[] = [
-    () => textOf(chance),
-    () => textOf(chance),
+    () => createText(chance),
+    () => createText(chance),
     () => chance.pick([true, false, null, 0, -1, 1.5, 1e21, 1e-7, 123_456_789]),
     () => Array.from({ length: size }, () => valueOf(chance, depth - 1)),
-    () => Object.fromEntries(Array.from({ length: size }, () => [textOf(chance), valueOf(chance, depth - 1)])),
+    () => Object.fromEntries(Array.from({ length: size }, () => [createText(chance), valueOf(chance, depth - 1)])),
   ];
   return chance.pick(makers)();
 }
@@ -55,7 +55,7 @@ function valueOf(chance: Chance, depth: number): unknown {
 Deno.test("whatever a document says, its YAML reads as the same", () => {
   const chance = new Chance(1, "yaml");
   for (let round = 0; round < 2000; round++) {
-    const document = { first: valueOf(chance, 3), [`${textOf(chance)} `]: valueOf(chance, 3) };
+    const document = { first: valueOf(chance, 3), [`${createText(chance)} `]: valueOf(chance, 3) };
     const report = new Report();
     const read = readYaml(writeYaml(document), yaml, report);
     assertEquals([read, report.problems], [document, []], writeYaml(document));

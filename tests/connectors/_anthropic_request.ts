@@ -29,12 +29,12 @@ export function translate(
 }
 
 /** The turns messages become. */
-export function turnsOf(...messages: ChatMessage[]): unknown {
+export function readTurns(...messages: ChatMessage[]): unknown {
   return translate({ messages }).messages;
 }
 
 /** The message and field of the fault a body is refused with. */
-export function faultOf(body: Partial<ChatCompletionRequest>, id?: string): [string, string | null | undefined] {
+export function catchFault(body: Partial<ChatCompletionRequest>, id?: string): [string, string | null | undefined] {
   const error = assertThrows(() => translate(body, id), UpstreamError);
   assertEquals([error.kind, error.fault?.status], ["request", 400]);
   return [error.message, error.fault?.error.param];

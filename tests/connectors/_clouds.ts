@@ -54,7 +54,7 @@ export interface CloudAnswer {
 /** Asks for a whole answer. */
 export function ask(call: CloudCall): Promise<CloudAnswer> {
   return over(call, async (provider, options, { sent, dropped }) => {
-    const { body } = await provider.complete(requestOf(call, false), options) as CompletionResponse;
+    const { body } = await provider.complete(toCompletionRequest(call, false), options) as CompletionResponse;
     return { sent: sent(), body, dropped: dropped() };
   });
 }
@@ -63,7 +63,7 @@ export function ask(call: CloudCall): Promise<CloudAnswer> {
 export function stream(call: CloudCall): Promise<{ sent: ReceivedRequest; chunks: ChatCompletionChunk[] }> {
   return over(call, async (provider, options, { sent }) => {
     const chunks: ChatCompletionChunk[] = [];
-    for await (const { value } of provider.stream(requestOf(call, true), options)) chunks.push(value);
+    for await (const { value } of provider.stream(toCompletionRequest(call, true), options)) chunks.push(value);
     return { sent: sent(), chunks };
   });
 }
@@ -77,7 +77,7 @@ export function list(call: Omit<CloudCall, "model">): Promise<{ requests: readon
 }
 
 /** What a call failed with. */
-export async function faultOf(call: CloudCall, streamed = false): Promise<UpstreamError> {
+export async function catchFault(call: CloudCall, streamed = false): Promise<UpstreamError> {
   return await assertRejects(() => streamed ? stream(call) : ask(call), UpstreamError);
 }
 
@@ -111,7 +111,7 @@ async function over<Result>(
   });
 }
 
-function requestOf({ model, body, native }: CloudCall, isStream: boolean): CompletionRequest {
+function toCompletionRequest({ model, body, native }: CloudCall, isStream: boolean): CompletionRequest {
   return {
     model: typeof model === "string" ? { id: model } : model,
     stream: isStream,

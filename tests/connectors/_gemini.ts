@@ -91,7 +91,7 @@ export async function stream(given: Answer): Promise<ChatCompletionChunk[]> {
 }
 
 /** What a call throws. */
-export async function failureOf(call: () => Promise<unknown>): Promise<UpstreamError> {
+export async function catchFailure(call: () => Promise<unknown>): Promise<UpstreamError> {
   try {
     await call();
   } catch (error) {
@@ -108,7 +108,7 @@ export function sent(body: Partial<ChatCompletionRequest>, model = "gemini-2.5-f
 
 /** Why a request cannot be sent: the field at fault and the message. */
 export async function fault(body: Partial<ChatCompletionRequest>): Promise<[string | null, string]> {
-  const { kind, fault } = await failureOf(() => Promise.resolve().then(() => sent(body)));
+  const { kind, fault } = await catchFailure(() => Promise.resolve().then(() => sent(body)));
   assertEquals([kind, fault?.status, fault?.error.code], ["request", 400, "invalid_value"]);
   return [fault!.error.param, fault!.error.message];
 }

@@ -17,7 +17,7 @@ import type {
 import { happens } from "../support/patience.ts";
 import { type Behaviour, json, reset, type Script, startUpstream, status, type Upstream } from "../support/upstream.ts";
 import { kinds, senseless } from "./_provider.ts";
-import { connected, credential, failureOf } from "./_provider_calls.ts";
+import { catchFailure, connected, credential } from "./_provider_calls.ts";
 
 /** A request, and what a vendor makes of it. */
 export interface OperationFacts {
@@ -74,7 +74,7 @@ export function testOperation(fixture: OperationFixture): void {
 
     it("is given up when the call is aborted, for the reason of the abort", async () => {
       await over({ play: () => Promise.resolve() }, async ({ upstream, controller, complete }) => {
-        const end = failureOf(complete);
+        const end = catchFailure(complete);
         const { closed } = await upstream.received(1);
         const reason = new DOMException("enough", "AbortError");
         controller.abort(reason);
@@ -91,7 +91,7 @@ export function testOperation(fixture: OperationFixture): void {
       const names = Object.keys(senseless).filter((name) => !isFine(name));
       await over(names.map((name) => senseless[name]!), async ({ provider, complete }) => {
         for (const name of names) {
-          assertEquals(provider.classifyError(await failureOf(complete)), "invalid_response", name);
+          assertEquals(provider.classifyError(await catchFailure(complete)), "invalid_response", name);
         }
       }, fixture);
     });
@@ -102,11 +102,11 @@ export function testOperation(fixture: OperationFixture): void {
       const script = codes.map((code) => status(code, { text: "<h1>Sorry</h1>", headers }));
       await over([...script, reset()], async ({ provider, complete }) => {
         for (const code of codes) {
-          const error = await failureOf(complete);
+          const error = await catchFailure(complete);
           assertEquals([provider.classifyError(error), provider.isRetryable(error)], kinds[code], String(code));
           assertEquals((error as { fault?: { retryAfterMs?: number } }).fault?.retryAfterMs, 7_000);
         }
-        assertEquals(provider.classifyError(await failureOf(complete)), "network");
+        assertEquals(provider.classifyError(await catchFailure(complete)), "network");
       }, fixture);
     });
   });
@@ -128,13 +128,13 @@ async function over(
   };
   const complete = async () => {
     const response = await provider.complete(request as unknown as CompletionRequest, options);
-    return await contentOf(response as unknown as OperationResponse);
+    return await readContent(response as unknown as OperationResponse);
   };
   await use({ provider, upstream, controller, complete });
 }
 
 /** The body; of content, its bytes as text. */
-async function contentOf({ body, content }: OperationResponse): Promise<unknown> {
+async function readContent({ body, content }: OperationResponse): Promise<unknown> {
   if (content === undefined) return body;
   const { bytes } = content;
   const chunks = bytes instanceof Uint8Array ? [bytes] : await Array.fromAsync(bytes);

@@ -22,14 +22,14 @@ import {
 } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import {
-  failureOf,
-  faultsOf,
+  catchFailure,
+  catchFaults,
+  createScene,
   inBytes,
+  listTexts,
   pieces,
   type ProviderFixture,
   type Scene,
-  sceneOf,
-  textsOf,
   withEvent,
 } from "./_provider_calls.ts";
 
@@ -90,7 +90,7 @@ const oddUsages: readonly Json[] = [-1, "many", null, [], {}, 1e400].map((count)
  */
 export function testProvider(fixture: ProviderFixture): void {
   const name = `${fixture.connector} (${fixture.model})`;
-  const scene = sceneOf(fixture);
+  const scene = createScene(fixture);
   describe(`${name}: a whole answer`, () => {
     testAnswers(scene);
     testSenselessAnswers(scene);
@@ -124,7 +124,7 @@ function testAnswers({ over, reply }: Scene): void {
 
   it("is given up when the call is aborted, for the reason of the abort", async () => {
     await over({ play: () => Promise.resolve() }, async ({ upstream, controller, complete }) => {
-      const end = failureOf(() => complete());
+      const end = catchFailure(() => complete());
       const { closed } = await upstream.received(1);
       const reason = new DOMException("enough", "AbortError");
       controller.abort(reason);
@@ -140,14 +140,14 @@ function testSenselessAnswers({ over, reply }: Scene): void {
       const script = reply({ usage });
       const { body } = await over(script, ({ complete }) => complete());
       assertEquals(body.choices[0]?.message.content, text);
-      assertEquals(await over(script, ({ stream }) => textsOf(stream())), text);
+      assertEquals(await over(script, ({ stream }) => listTexts(stream())), text);
     }
   });
 
   for (const [name, behaviour] of Object.entries(senseless)) {
     it(`that is ${name} is refused`, async () => {
       const kind = await over(behaviour, async ({ provider, complete }) => {
-        return provider.classifyError(await failureOf(() => complete()));
+        return provider.classifyError(await catchFailure(() => complete()));
       });
       assertEquals(kind, "invalid_response");
     });
@@ -174,7 +174,7 @@ function testStreams({ over, reply, eventsToContent, unknownEvent }: Scene): voi
 
   it("may have an event of a megabyte", async () => {
     const long = "wörld ".repeat(170_000);
-    assertEquals(await over(reply({ pieces: [long] }), ({ stream }) => textsOf(stream())), long);
+    assertEquals(await over(reply({ pieces: [long] }), ({ stream }) => listTexts(stream())), long);
   });
 
   it("has calls of functions", async () => {
@@ -215,7 +215,7 @@ function testStreamEnds({ over, reply }: Scene): void {
   it("is given up when the call is aborted midway, for the reason of the abort", async () => {
     await over(reply({ cut: { after: 4, how: "hang" } }), async ({ upstream, controller, stream }) => {
       const reason = new DOMException("enough", "AbortError");
-      const end = failureOf(async () => {
+      const end = catchFailure(async () => {
         for await (const chunk of stream()) if (gather([chunk]).content) controller.abort(reason);
       });
       assertEquals(await happens("the call ends", end), reason);
@@ -226,7 +226,7 @@ function testStreamEnds({ over, reply }: Scene): void {
   it("that breaks off, or ends before its end, is a failure", async () => {
     for (const how of ["end", "close", "reset"] as const) {
       await over(reply({ cut: { after: 4, how } }), async ({ provider, stream }) => {
-        const kind = provider.classifyError(await failureOf(() => textsOf(stream())));
+        const kind = provider.classifyError(await catchFailure(() => listTexts(stream())));
         assert(kind === "network" || kind === "invalid_response", `${how}: ${kind}`);
       });
     }
@@ -234,7 +234,7 @@ function testStreamEnds({ over, reply }: Scene): void {
 
   it("that says an error midway is a failure of the vendor", async () => {
     await over(reply({ failsAfter: 4 }), async ({ provider, stream }) => {
-      assertEquals(provider.classifyError(await failureOf(() => textsOf(stream()))), "server");
+      assertEquals(provider.classifyError(await catchFailure(() => listTexts(stream()))), "server");
     });
   });
 }
@@ -242,17 +242,17 @@ function testStreamEnds({ over, reply }: Scene): void {
 function testFailures({ over }: Scene): void {
   for (const [code, expected] of Object.entries(kinds)) {
     it(`${code} without a word is ${expected[0]}`, async () => {
-      assertEquals(await faultsOf(status(Number(code), { text: "<h1>Sorry</h1>" }), { over }), expected);
+      assertEquals(await catchFaults(status(Number(code), { text: "<h1>Sorry</h1>" }), { over }), expected);
     });
   }
 
   it("of the connection is one of the network", async () => {
-    assertEquals((await faultsOf(reset(), { over }))[0], "network");
+    assertEquals((await catchFaults(reset(), { over }))[0], "network");
   });
 
   it("says how long to wait", async () => {
     const script = status(429, { text: "", headers: { "retry-after": "7" } });
-    const error = await over(script, ({ complete }) => failureOf(() => complete()));
+    const error = await over(script, ({ complete }) => catchFailure(() => complete()));
     assertEquals((error as { fault?: { retryAfterMs?: number } }).fault?.retryAfterMs, 7_000);
   });
 }

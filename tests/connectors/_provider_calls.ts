@@ -51,25 +51,25 @@ export interface Scene {
 }
 
 /** Makes the scene of a connector. */
-export function sceneOf(fixture: ProviderFixture): Scene {
+export function createScene(fixture: ProviderFixture): Scene {
   return {
     eventsToContent: fixture.eventsToContent,
     unknownEvent: fixture.unknownEvent,
     reply: (more = {}) => fixture.answer({ pieces, ...more }),
     async over(script, use) {
       await using upstream = await startUpstream(script);
-      return await use(callOf(fixture, upstream));
+      return await use(createCall(fixture, upstream));
     },
   };
 }
 
 /** The failure of a whole answer and of a stream; both have to be the same. */
-export async function faultsOf(
+export async function catchFaults(
   script: Script,
   { over }: Pick<Scene, "over">,
 ): Promise<readonly [kind: FailureKind, isRetryable: boolean]> {
   const seen = await over(script, async ({ provider, complete, stream }) => {
-    const faults = [await failureOf(() => complete()), await failureOf(() => textsOf(stream()))];
+    const faults = [await catchFailure(() => complete()), await catchFailure(() => listTexts(stream()))];
     return faults.map((error) => [provider.classifyError(error), provider.isRetryable(error)] as const);
   });
   assertEquals(seen[0], seen[1], "whole and streamed");
@@ -101,7 +101,7 @@ export function connected(
   return { provider, controller, options: { signal, credential, send: (sent) => runtime.send({ ...sent, signal }) } };
 }
 
-function callOf(fixture: ProviderFixture, upstream: Upstream): Call {
+function createCall(fixture: ProviderFixture, upstream: Upstream): Call {
   const { provider, controller, options } = connected(fixture, upstream);
   const request = (stream: boolean, body: Partial<ChatCompletionRequest> = {}): CompletionRequest => ({
     model: { id: fixture.model },
@@ -122,12 +122,12 @@ function callOf(fixture: ProviderFixture, upstream: Upstream): Call {
 }
 
 /** What a task fails with. */
-export async function failureOf(task: () => Promise<unknown>): Promise<unknown> {
+export async function catchFailure(task: () => Promise<unknown>): Promise<unknown> {
   return await assertRejects(task);
 }
 
 /** The text of a stream. */
-export async function textsOf(chunks: AsyncIterable<ChatCompletionChunk>): Promise<string> {
+export async function listTexts(chunks: AsyncIterable<ChatCompletionChunk>): Promise<string> {
   return gather(await Array.fromAsync(chunks)).content ?? "";
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertObjectMatch } from "@std/assert";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
-import { calling, faultOf, hello, text, translate, turnsOf, weather } from "./_anthropic_request.ts";
+import { calling, catchFault, hello, readTurns, text, translate, weather } from "./_anthropic_request.ts";
 
 const pixel = "iVBORw0KGgo=";
 
@@ -32,7 +32,7 @@ Deno.test("images and PDF files become sources", () => {
     { type: "image_url", image_url: { url: "https://example.com/cat.png", detail: "low" } },
     { type: "file", file: { file_data: `data:application/pdf;base64,${pixel}`, filename: "a.pdf" } },
   ];
-  assertEquals(turnsOf({ role: "user", content }), [{
+  assertEquals(readTurns({ role: "user", content }), [{
     role: "user",
     content: [
       text("What is this?"),
@@ -58,13 +58,13 @@ Deno.test("parts that Claude cannot read are the request's fault", () => {
       { type: "hologram" },
     ]
   ) {
-    const [, param] = faultOf({ messages: [{ role: "user", content: [part] }] });
+    const [, param] = catchFault({ messages: [{ role: "user", content: [part] }] });
     assertEquals(param, "messages[0].content[0]", part.type);
   }
 });
 
 Deno.test("tool calls and their results become turns that alternate", () => {
-  const turns = turnsOf(
+  const turns = readTurns(
     hello,
     { role: "user", content: "And?" },
     {
@@ -100,7 +100,7 @@ Deno.test("tool calls and their results become turns that alternate", () => {
 Deno.test("tool arguments that are no JSON object are the member of one", () => {
   for (const input of ['{"city":', "[1]", "3", "null"]) {
     const message = { role: "assistant", content: null, tool_calls: [calling("a", "b", input)] };
-    assertEquals(turnsOf(hello, message as unknown as ChatMessage), [
+    assertEquals(readTurns(hello, message as unknown as ChatMessage), [
       { role: "user", content: [text("Hello")] },
       { role: "assistant", content: [{ type: "tool_use", id: "a", name: "b", input: { INVALID_JSON: input } }] },
     ]);
@@ -108,14 +108,14 @@ Deno.test("tool arguments that are no JSON object are the member of one", () => 
 });
 
 Deno.test("results without a call, and functions, are the request's fault", () => {
-  assertEquals(faultOf({ messages: [{ role: "tool", content: "x" }] })[1], "messages[0].tool_call_id");
-  assertEquals(faultOf({ messages: [{ role: "function", name: "f", content: "x" }] })[1], "messages[0].role");
+  assertEquals(catchFault({ messages: [{ role: "tool", content: "x" }] })[1], "messages[0].tool_call_id");
+  assertEquals(catchFault({ messages: [{ role: "function", name: "f", content: "x" }] })[1], "messages[0].role");
 });
 
 Deno.test("own thoughts go back first, others' do not", () => {
   const own = { type: "thinking", thinking: "Hm", signature: "c2ln" };
   const turn = (extra: JsonObject, content: ChatMessage["content"] = "Look") =>
-    (turnsOf(hello, {
+    (readTurns(hello, {
       role: "assistant",
       content,
       tool_calls: [calling("a", "b", "{}", extra)],
@@ -175,10 +175,10 @@ Deno.test("tools and tool choice are translated", () => {
 });
 
 Deno.test("tools that Claude cannot take are the request's fault", () => {
-  assertEquals(faultOf({ tools: [weather, { type: "web_search" }] })[1], "tools[1]");
-  assertEquals(faultOf({ tools: [weather], tool_choice: "sometimes" })[1], "tool_choice");
+  assertEquals(catchFault({ tools: [weather, { type: "web_search" }] })[1], "tools[1]");
+  assertEquals(catchFault({ tools: [weather], tool_choice: "sometimes" })[1], "tool_choice");
   for (const id of ["claude-sonnet-5-5", "claude-opus-5-5", "claude-fable-5-2"]) {
-    assertEquals(faultOf({ tools: [weather], tool_choice: "required" }, id)[1], "tool_choice");
+    assertEquals(catchFault({ tools: [weather], tool_choice: "required" }, id)[1], "tool_choice");
   }
 });
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { closedSchema } from "../../connectors/providers/_anthropic_schema.ts";
 import type { ChatCompletionRequest, ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
-import { calling, faultOf, hello, translate, weather } from "./_anthropic_request.ts";
+import { calling, catchFault, hello, translate, weather } from "./_anthropic_request.ts";
 
 Deno.test("only fields that the Messages API knows are sent", () => {
   const body = { n: 1, logprobs: false, seed: 7, frequency_penalty: 1, store: true, metadata: { a: "b" }, acme: 1 };
@@ -64,7 +64,7 @@ Deno.test("reasoning_effort becomes what the model's generation understands", ()
     assertEquals((translated.output_config as JsonObject | undefined)?.effort, level, `${id} ${effort}`);
     if (thinking !== undefined && thinking.type !== "disabled") assertEquals(translated.temperature, undefined);
   }
-  assertEquals(faultOf({ reasoning_effort: "enormous" })[1], "reasoning_effort");
+  assertEquals(catchFault({ reasoning_effort: "enormous" })[1], "reasoning_effort");
 });
 
 Deno.test("a thinking budget stays below the token limit, or is left out", () => {
@@ -98,10 +98,10 @@ Deno.test("response_format becomes a structured output", () => {
     format: { type: "json_schema", schema: { ...schema, additionalProperties: false } },
   });
   assertEquals(translate({ response_format: { type: "text" } }).output_config, undefined);
-  assertEquals(faultOf({ response_format: { type: "json_object" } })[1], "response_format");
-  assertEquals(faultOf({ response_format }, "claude-sonnet-4-20250514")[1], "response_format");
+  assertEquals(catchFault({ response_format: { type: "json_object" } })[1], "response_format");
+  assertEquals(catchFault({ response_format }, "claude-sonnet-4-20250514")[1], "response_format");
   assertEquals(
-    faultOf({ response_format: { type: "json_schema", json_schema: {} } })[1],
+    catchFault({ response_format: { type: "json_schema", json_schema: {} } })[1],
     "response_format.json_schema.schema",
   );
 });

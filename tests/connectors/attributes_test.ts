@@ -15,7 +15,7 @@ import { s3Key, s3Place, startS3 } from "../support/s3_server.ts";
 const kinds: readonly Connector["kind"][] = ["provider", "secretStore", "storage", "observability"];
 const declaring = loadedConnectors.filter(({ kind }) => kinds.includes(kind));
 
-function problemsOf(document: object): string[] {
+function listProblems(document: object): string[] {
   const { problems } = assertThrows(() => MeshConfig.parse(document), ConfigError);
   return problems.map(({ path, message }) => `${path}: ${message}`);
 }
@@ -52,7 +52,7 @@ describe("An attribute", () => {
       storage: { connector: "aws.s3.v1", bukcet: "b", access_key: "k" },
       observability: { routing: { config: { fromat: "json" } } },
     };
-    assertEquals(problemsOf(document).map((line) => line.replace(/ \(allowed.*/, "")), [
+    assertEquals(listProblems(document).map((line) => line.replace(/ \(allowed.*/, "")), [
       'providers.cloudflare.workers-ai.v1.config.accountId: unknown key: "cloudflare.workers-ai.v1" has no such ' +
       'attribute, did you mean "account_id"?',
       'providers.mistral.api.v1.config.organization: unknown key: "mistral.api.v1" has no such attribute; none are known',
@@ -65,7 +65,7 @@ describe("An attribute", () => {
 
   it("of another kind than declared is refused", () => {
     const storage = { connector: "redis.redis.v1", port: "6379", db: 1.5, credentials: 7, host: " ", prefix: null };
-    assertEquals(problemsOf({ storage, observability: { routing: { config: { format: "yaml" } } } }), [
+    assertEquals(listProblems({ storage, observability: { routing: { config: { format: "yaml" } } } }), [
       'storage.port: expected an integer, found "6379"',
       "storage.db: expected an integer, found 1.5",
       "storage.credentials: expected an object or a string, found 7",

@@ -17,14 +17,14 @@ import {
   whole,
 } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
-import { ask, type CloudCall, faultOf, list, stream } from "./_clouds.ts";
+import { ask, catchFault, type CloudCall, list, stream } from "./_clouds.ts";
 
 function call(more: Partial<CloudCall> = {}): CloudCall {
   return { connector: "azure.openai.v1", script: ok({ text: "Hello" }), model: "my chat", path: "/openai/v1", ...more };
 }
 
 /** The address that one call goes to, without a provider there. */
-async function addressOf(settings: object, env: Record<string, string> = {}): Promise<string> {
+async function findAddress(settings: object, env: Record<string, string> = {}): Promise<string> {
   const runtime = testRuntime({ env });
   const provider = azureConnector.create({ id: "azure", ...settings }, runtime);
   const request = { model: { id: "gpt-5" }, stream: false, body: { messages: [] } };
@@ -80,12 +80,12 @@ Deno.test("the address is made of the resource's, or of its name", async () => {
   const expected = "https://acme.openai.azure.com/openai/v1/chat/completions";
   const endpoint = "https://acme.openai.azure.com/";
   for (const given of ["acme", endpoint, `${endpoint}openai`, `${endpoint}openai/v1/`]) {
-    assertEquals(await addressOf({ config: { endpoint: given } }), expected);
+    assertEquals(await findAddress({ config: { endpoint: given } }), expected);
   }
-  assertEquals(await addressOf({}, { AZURE_OPENAI_ENDPOINT: endpoint, AZURE_RESOURCE_NAME: "other" }), expected);
-  assertEquals(await addressOf({}, { AZURE_RESOURCE_NAME: "acme" }), expected);
+  assertEquals(await findAddress({}, { AZURE_OPENAI_ENDPOINT: endpoint, AZURE_RESOURCE_NAME: "other" }), expected);
+  assertEquals(await findAddress({}, { AZURE_RESOURCE_NAME: "acme" }), expected);
   assertEquals(
-    await addressOf({ baseUrl: "https://gate.example/v1/" }, { AZURE_RESOURCE_NAME: "acme" }),
+    await findAddress({ baseUrl: "https://gate.example/v1/" }, { AZURE_RESOURCE_NAME: "acme" }),
     "https://gate.example/v1/chat/completions",
   );
 });
@@ -135,16 +135,18 @@ Deno.test("errors are classed by Azure's codes", async () => {
     [503, "busy", "server", null],
   ];
   for (const [code, body, kind, word] of table) {
-    const error = await faultOf(call({ script: status(code, { json: body }) }));
+    const error = await catchFault(call({ script: status(code, { json: body }) }));
     assertEquals([code, error.kind, error.fault?.error.code], [code, kind, word]);
   }
 });
 
 Deno.test("x-ms-retry-after-ms wins over retry-after", async () => {
   const headers = { "retry-after": "9", "x-ms-retry-after-ms": "1500" };
-  const error = await faultOf(call({ script: status(429, { headers }) }));
+  const error = await catchFault(call({ script: status(429, { headers }) }));
   assertEquals(error.fault?.retryAfterMs, 1500);
-  const odd = await faultOf(call({ script: status(429, { headers: { ...headers, "x-ms-retry-after-ms": "soon" } }) }));
+  const odd = await catchFault(
+    call({ script: status(429, { headers: { ...headers, "x-ms-retry-after-ms": "soon" } }) }),
+  );
   assertEquals(odd.fault?.retryAfterMs, 9000);
 });
 
@@ -184,14 +186,14 @@ Deno.test("a stream begins with its content, whatever the filter notes of the pr
 Deno.test("a stream that the filter ends, before its content or within it, is the request's fault", async () => {
   const begun = { ...head, choices: [{ index: 0, delta: { role: "assistant", content: "a" }, finish_reason: null }] };
   for (const before of [[noted], [noted, begun]]) {
-    const error = await faultOf(call({ script: events(...before, filtered) }), true);
+    const error = await catchFault(call({ script: events(...before, filtered) }), true);
     assertEquals([error.kind, error.fault?.error.code], ["request", "content_filter"]);
   }
 });
 
 Deno.test("answers that are none are broken ones", async () => {
   for (const script of [truncatedJson(), html200(), emptyBody(), json([]), json({ choices: [] })]) {
-    const error = await faultOf(call({ script }));
+    const error = await catchFault(call({ script }));
     assertEquals(error.kind, "invalid_response");
     assertMatch(error.message, /^The provider/);
   }

@@ -4,7 +4,7 @@ import { fromConverse } from "../../connectors/providers/_bedrock_response.ts";
 import { event, eventFrame, exception } from "../support/event_frames.ts";
 import { emptyBody, html200, json, whole } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
-import { type CloudCall, faultOf, stream } from "./_clouds.ts";
+import { catchFault, type CloudCall, stream } from "./_clouds.ts";
 
 const haiku = "global.anthropic.claude-haiku-4-5-20251001-v1:0";
 const type = "application/vnd.amazon.eventstream";
@@ -125,12 +125,12 @@ Deno.test("exceptions within a stream are classed by their names", async () => {
     ["somethingNewException", "server", 500],
   ];
   for (const [name, kind, code] of table) {
-    const error = await faultOf(call(start, textDelta("a"), exception(name, "what it says")), true);
+    const error = await catchFault(call(start, textDelta("a"), exception(name, "what it says")), true);
     assertEquals([name, error.kind, error.fault?.status], [name, kind, code]);
     assertStringIncludes(error.message, "what it says");
   }
   const headers = { ":message-type": "error", ":error-code": "ThrottlingException", ":error-message": "slow down" };
-  const error = await faultOf(call(start, eventFrame(headers, "")), true);
+  const error = await catchFault(call(start, eventFrame(headers, "")), true);
   assertEquals(error.kind, "rate_limited");
   assertStringIncludes(error.message, "slow down");
 });
@@ -150,7 +150,7 @@ Deno.test("streams that are none, end early or are damaged are broken ones", asy
     { ...call(), script: emptyBody() },
   ];
   for (const [index, one] of scripts.entries()) {
-    assertEquals((await faultOf(one, true)).kind, "invalid_response", `script ${index}`);
+    assertEquals((await catchFault(one, true)).kind, "invalid_response", `script ${index}`);
   }
 });
 

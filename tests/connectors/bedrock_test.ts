@@ -3,7 +3,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { signed } from "../../connectors/_aws_signature.ts";
 import type { ChatMessage, Tool } from "../../src/contracts/openai.ts";
 import { emptyBody, html200, json, status, truncatedJson } from "../support/upstream.ts";
-import { ask, type CloudCall, faultOf, list, now } from "./_clouds.ts";
+import { ask, catchFault, type CloudCall, list, now } from "./_clouds.ts";
 
 const haiku = "global.anthropic.claude-haiku-4-5-20251001-v1:0";
 const nova = "amazon.nova-lite-v1:0";
@@ -74,7 +74,7 @@ Deno.test("without a key of Bedrock's a call is signed with AWS's, from the conf
 });
 
 Deno.test("without any key nothing is sent", async () => {
-  const error = await faultOf(call({ credential: null }));
+  const error = await catchFault(call({ credential: null }));
   assertEquals(error.kind, "auth");
   assertStringIncludes(error.message, "AWS_ACCESS_KEY_ID");
 });
@@ -168,7 +168,7 @@ Deno.test("a JSON Schema goes along as text; json_object is the request's fault"
   const { type, structure } = sent.json().outputConfig.textFormat;
   assertEquals([type, structure.jsonSchema.name], ["json_schema", "thing"]);
   assertEquals(JSON.parse(structure.jsonSchema.schema), { ...schema, additionalProperties: false });
-  const error = await faultOf(call({ body: { response_format: { type: "json_object" } } }));
+  const error = await catchFault(call({ body: { response_format: { type: "json_object" } } }));
   assertEquals([error.kind, error.fault?.error.param], ["request", "response_format"]);
 });
 
@@ -234,7 +234,7 @@ Deno.test("what Converse has no words for is the request's fault", async () => {
       { messages: [{ role: "user" as const, content: [{ type: "input_audio" }] }] as ChatMessage[] },
     ]
   ) {
-    const error = await faultOf(call({ body }));
+    const error = await catchFault(call({ body }));
     assertEquals([error.kind, error.fault?.status], ["request", 400], error.message);
   }
   const { sent } = await ask(call({ body: { tools: [weather], tool_choice: "none" } }));
@@ -301,7 +301,7 @@ Deno.test("every stop reason has its finish reason", async () => {
     assertEquals([reason, body.choices[0]!.finish_reason, body.usage], [reason, expected, undefined]);
   }
   for (const reason of ["malformed_model_output", "malformed_tool_use"]) {
-    assertEquals((await faultOf(call({ script: answerOf(reason) }))).kind, "invalid_response");
+    assertEquals((await catchFault(call({ script: answerOf(reason) }))).kind, "invalid_response");
   }
 });
 
@@ -333,7 +333,7 @@ Deno.test("errors are classed by their names where the status says something els
   ];
   for (const [name, code, message, kind, word] of table) {
     const script = status(code, { json: { message }, headers: { "x-amzn-errortype": name } });
-    const error = await faultOf(call({ script }));
+    const error = await catchFault(call({ script }));
     assertEquals([name, error.kind, error.fault?.error.code, error.fault?.status], [name, kind, word, code]);
     assertStringIncludes(error.message, message);
   }
@@ -341,7 +341,7 @@ Deno.test("errors are classed by their names where the status says something els
 
 Deno.test("answers that are none are broken ones", async () => {
   const scripts = [truncatedJson(), html200(), emptyBody(), json([]), json({}), json({ output: { message: "no" } })];
-  for (const script of scripts) assertEquals((await faultOf(call({ script }))).kind, "invalid_response");
+  for (const script of scripts) assertEquals((await catchFault(call({ script }))).kind, "invalid_response");
   for (
     const usage of [{ inputTokens: "many", outputTokens: -1 }, "none", null, { inputTokens: 1.5, outputTokens: 1 }]
   ) {

@@ -23,7 +23,7 @@ for (const name of [...Deno.readDirSync(folder)].map(({ name }) => name).sort())
 const withWindow: readonly OperationName[] = ["chat", "embeddings"];
 
 /** The operations whose pools a model can be in. */
-function operationsOf(leaves: readonly string[]): OperationName[] {
+function listOperations(leaves: readonly string[]): OperationName[] {
   const all: readonly OperationName[] = [
     "chat",
     "embeddings",
@@ -54,7 +54,7 @@ Deno.test("the catalogue's models have leaves of the tree", () => {
     const { capabilities = [] } = knownModels([entry])[0]!;
     assert(capabilities.length > 0, where);
     for (const path of capabilities) assert(tree.isLeaf(path), `${where}: ${path}`);
-    assert(operationsOf(capabilities).length > 0, where);
+    assert(listOperations(capabilities).length > 0, where);
   });
 });
 
@@ -62,7 +62,7 @@ Deno.test("the catalogue's models of chat and embeddings have a context window, 
   eachEntry((entry, where) => {
     const { window = 0, maxOutput = 1 } = entry;
     const { capabilities = [] } = knownModels([entry])[0]!;
-    if (operationsOf(capabilities).some((operation) => withWindow.includes(operation))) assert(window > 0, where);
+    if (listOperations(capabilities).some((operation) => withWindow.includes(operation))) assert(window > 0, where);
     assert(Number.isInteger(window) && window >= 0, where);
     assert(maxOutput > 0 && (window === 0 || maxOutput <= window), where);
   });
@@ -106,9 +106,9 @@ Deno.test("a price of a day has the sizes that the price before it has", () => {
 Deno.test("a provider has one or two defaults for chat, and one for everything else that it serves", () => {
   for (const [file, entries] of lists) {
     const models = knownModels(entries);
-    for (const operation of new Set(models.flatMap(({ capabilities = [] }) => operationsOf(capabilities)))) {
+    for (const operation of new Set(models.flatMap(({ capabilities = [] }) => listOperations(capabilities)))) {
       const defaults = models.filter(({ defaultFor = [] }) =>
-        operationsOf(defaultFor.map((name) => tree.resolve(name)!)).includes(operation)
+        listOperations(defaultFor.map((name) => tree.resolve(name)!)).includes(operation)
       );
       const most = operation === "chat" ? 2 : 1;
       assert(defaults.length >= 1 && defaults.length <= most, `${file}, ${operation}: ${defaults.map(({ id }) => id)}`);
@@ -127,7 +127,7 @@ Deno.test("a model that retires does so on a day, and after its facts were read"
 Deno.test("models of embeddings say how large these are, and which space they are in", () => {
   eachEntry((entry, where) => {
     const { dimensions = 0, embedding_space, capabilities = [] } = knownModels([entry])[0]!;
-    const embeds = operationsOf(capabilities).includes("embeddings");
+    const embeds = listOperations(capabilities).includes("embeddings");
     assertEquals([dimensions > 0, embedding_space !== undefined], [embeds, embeds], where);
   });
 });
@@ -135,7 +135,7 @@ Deno.test("models of embeddings say how large these are, and which space they ar
 Deno.test("models of speech map voices, one of them for every other; models of sound list their formats once", () => {
   eachEntry((entry, where) => {
     const { voices = {}, response_formats = [], capabilities = [] } = knownModels([entry])[0]!;
-    const speaks = operationsOf(capabilities).includes("speech");
+    const speaks = listOperations(capabilities).includes("speech");
     assertEquals(Object.values(voices).includes(voices.default!), speaks, where);
     assertEquals(new Set(response_formats).size, response_formats.length, where);
   });

@@ -16,7 +16,7 @@ const vectors: { good: Vector[]; damaged: Vector[] } = JSON.parse(
   await Deno.readTextFile(new URL("../fixtures/aws/event_stream.json", import.meta.url)),
 );
 
-function bytesOf(digits: string): Uint8Array {
+function fromHex(digits: string): Uint8Array {
   return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
@@ -26,16 +26,16 @@ function readable({ headers, body }: EventFrame): [Record<string, string>, strin
 
 Deno.test("AWS's messages are read, whole and byte by byte", () => {
   for (const { bytes, headers, body } of vectors.good) {
-    assertEquals(new EventFrameParser().push(bytesOf(bytes)).map(readable), [[headers, body]]);
+    assertEquals(new EventFrameParser().push(fromHex(bytes)).map(readable), [[headers, body]]);
     const parser = new EventFrameParser();
-    const frames = [...bytesOf(bytes)].flatMap((byte) => parser.push(Uint8Array.of(byte)));
+    const frames = [...fromHex(bytes)].flatMap((byte) => parser.push(Uint8Array.of(byte)));
     assertEquals(frames.map(readable), [[headers, body]]);
     assertEquals(parser.isBetweenFrames, true);
   }
 });
 
 Deno.test("messages that arrive together are read in order, with what begins the next", () => {
-  const all = bytesOf(vectors.good.map(({ bytes }) => bytes).join(""));
+  const all = fromHex(vectors.good.map(({ bytes }) => bytes).join(""));
   const parser = new EventFrameParser();
   const frames = [...parser.push(all.subarray(0, 70)), ...parser.push(all.subarray(70))];
   assertEquals(frames.map(readable), vectors.good.map(({ headers, body }) => [headers, body]));
@@ -43,7 +43,7 @@ Deno.test("messages that arrive together are read in order, with what begins the
 
 Deno.test("AWS's damaged messages are refused", () => {
   for (const { bytes, name } of vectors.damaged) {
-    const error = assertThrows(() => new EventFrameParser().push(bytesOf(bytes)), UpstreamError, "is damaged", name);
+    const error = assertThrows(() => new EventFrameParser().push(fromHex(bytes)), UpstreamError, "is damaged", name);
     assertEquals(error.kind, "invalid_response");
   }
 });

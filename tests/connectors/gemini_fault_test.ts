@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readGeminiWait } from "../../connectors/providers/_gemini_fault.ts";
 import type { FailureKind } from "../../src/contracts/provider.ts";
-import { bytes, complete, events, failureOf, fixture, json, now, provider, stream } from "./_gemini.ts";
+import { bytes, catchFailure, complete, events, fixture, json, now, provider, stream } from "./_gemini.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -101,7 +101,7 @@ Deno.test("an error answer keeps its message and is classed by status, reason an
     ],
   ];
   for (const [status, body, kind, code, type] of cases) {
-    const failure = await failureOf(() => complete(json(body, status)));
+    const failure = await catchFailure(() => complete(json(body, status)));
     assertEquals([failure.kind, failure.fault?.status], [kind, status], body);
     assertEquals([failure.fault?.error.code, failure.fault?.error.type], [code, type], body);
     assertEquals(provider().classifyError(failure), kind);
@@ -109,20 +109,20 @@ Deno.test("an error answer keeps its message and is classed by status, reason an
 });
 
 Deno.test("an error answer names the field at fault", async () => {
-  const failure = await failureOf(async () => complete(json(await fixture("error_bad_field.json"), 400)));
+  const failure = await catchFailure(async () => complete(json(await fixture("error_bad_field.json"), 400)));
   assertEquals(failure.fault?.error.param, "generation_config.temperature");
   assertStringIncludes(failure.message, "Invalid value at");
 });
 
 Deno.test("a wait is read from the body, else from the header", async () => {
-  const minute = await failureOf(async () => complete(json(await fixture("error_minute.json"), 429)));
+  const minute = await catchFailure(async () => complete(json(await fixture("error_minute.json"), 429)));
   assertEquals(minute.fault?.retryAfterMs, 34_000);
-  const header = await failureOf(() => complete(json("{}", 503, { "retry-after": "2" })));
+  const header = await catchFailure(() => complete(json("{}", 503, { "retry-after": "2" })));
   assertEquals(header.fault?.retryAfterMs, 2_000);
 });
 
 Deno.test("a spent daily quota waits for midnight in California, whatever its delay says", async () => {
-  const failure = await failureOf(async () => complete(json(await fixture("error_day.json"), 429)));
+  const failure = await catchFailure(async () => complete(json(await fixture("error_day.json"), 429)));
   assertEquals(failure.fault?.retryAfterMs, 20 * hourMs);
   const body = JSON.parse(await fixture("error_day.json"));
   const inSummer = Date.UTC(2026, 6, 1, 6, 59, 30);
@@ -155,11 +155,11 @@ Deno.test("an error inside an answer that began well is classed by what it says 
   ];
   for (const [body, kind, status] of cases) {
     const flat = JSON.stringify(JSON.parse(body));
-    const whole = await failureOf(() => complete(json(body)));
+    const whole = await catchFailure(() => complete(json(body)));
     assertEquals([whole.kind, whole.fault?.status], [kind, status], body);
-    const streamed = await failureOf(() => stream(events(bytes(`data: ${flat}\n\n`))));
+    const streamed = await catchFailure(() => stream(events(bytes(`data: ${flat}\n\n`))));
     assertEquals([streamed.kind, streamed.fault?.status], [kind, status], body);
   }
-  const minute = await failureOf(async () => complete(json(await fixture("error_minute.json"))));
+  const minute = await catchFailure(async () => complete(json(await fixture("error_minute.json"))));
   assertEquals(minute.fault?.retryAfterMs, 34_000);
 });

@@ -1,7 +1,7 @@
 import { assertEquals, assertLess } from "@std/assert";
 import { cleanSchema } from "../../connectors/providers/_gemini_schema.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import { failureOf } from "./_gemini.ts";
+import { catchFailure } from "./_gemini.ts";
 
 const clean = (schema: JsonObject) => cleanSchema(schema, "tools[0].function.parameters");
 
@@ -115,7 +115,7 @@ Deno.test("cleanSchema() does not let a few references grow into millions of nod
 Deno.test("cleanSchema() refuses a schema nested beyond reason", async () => {
   let schema: JsonObject = { type: "string" };
   for (let level = 0; level < 50_000; level++) schema = { items: schema };
-  const { kind, fault } = await failureOf(() => Promise.resolve().then(() => clean(schema)));
+  const { kind, fault } = await catchFailure(() => Promise.resolve().then(() => clean(schema)));
   assertEquals([kind, fault?.error.param], ["request", "tools[0].function.parameters"]);
 });
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
-import { bytes, events, failureOf, fixture, json, now, options, provider, request, stream } from "./_gemini.ts";
+import { bytes, catchFailure, events, fixture, json, now, options, provider, request, stream } from "./_gemini.ts";
 
 const usage = {
   prompt_tokens: 11,
@@ -126,12 +126,12 @@ Deno.test("stream() fails where the provider's stream does", async () => {
     [events(bytes(await fixture("error.sse"))), "server"],
     [json(await fixture("error_unavailable.json"), 503), "server"],
   ] as const;
-  for (const [answer, kind] of cases) assertEquals((await failureOf(() => stream(answer))).kind, kind);
+  for (const [answer, kind] of cases) assertEquals((await catchFailure(() => stream(answer))).kind, kind);
 });
 
 Deno.test("stream() yields what came before an error", async () => {
   const seen: unknown[] = [];
-  const failure = await failureOf(async () => {
+  const failure = await catchFailure(async () => {
     const chunks = provider().stream(request(), options([events(bytes(await fixture("error.sse")))]));
     for await (const { value } of chunks) seen.push(...reported([value]));
   });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
 import { gemini } from "../../connectors/providers/gemini.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
-import { complete, failureOf, fixture, json, now, options, provider, request } from "./_gemini.ts";
+import { catchFailure, complete, fixture, json, now, options, provider, request } from "./_gemini.ts";
 
 Deno.test("gemini declares what the engine needs to find it", () => {
   assertEquals(gemini.id, "google.gemini.v1");
@@ -154,7 +154,7 @@ Deno.test("complete() names every finish reason in OpenAI's words", async () => 
 Deno.test("complete() does not let a call that broke off pass for an answer", async () => {
   for (const finishReason of ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]) {
     const candidates = [{ content: { parts: [{ text: "Let me see." }] }, finishReason }];
-    const failure = await failureOf(() => complete(json(JSON.stringify({ candidates }))));
+    const failure = await catchFailure(() => complete(json(JSON.stringify({ candidates }))));
     assertEquals(failure.kind, "invalid_response");
     assertStringIncludes(failure.message, finishReason);
   }
@@ -172,7 +172,7 @@ Deno.test("complete() refuses what is no answer", async () => {
     '{"candidates":[{"content":{"parts":[{"functionCall":{"args":{}}}]}}]}',
   ];
   for (const body of bodies) {
-    assertEquals((await failureOf(() => complete(json(body)))).kind, "invalid_response", body);
+    assertEquals((await catchFailure(() => complete(json(body)))).kind, "invalid_response", body);
   }
 });
 
@@ -203,7 +203,7 @@ Deno.test("listModels() follows the pages and says what each model is for", asyn
 });
 
 Deno.test("listModels() refuses a list without models and ends one without an end", async () => {
-  const failure = await failureOf(() => provider().listModels(options([json('{"data":[]}')])));
+  const failure = await catchFailure(() => provider().listModels(options([json('{"data":[]}')])));
   assertEquals(failure.kind, "invalid_response");
   const sent: UpstreamRequest[] = [];
   const endless = Array.from({ length: 50 }, () => json('{"models":[],"nextPageToken":"again"}'));

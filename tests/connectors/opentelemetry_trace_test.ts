@@ -143,7 +143,7 @@ Deno.test("a program's sink that begins spans gives providers their parents; one
 });
 
 /** The resource of the exports of a process. */
-async function resourceOf(env: Record<string, string>, settings: object = {}) {
+async function readResource(env: Record<string, string>, settings: object = {}) {
   await using collector = await startUpstream(json({}));
   const runtime = { ...denoRuntime(), env: (name: string) => env[name] };
   const warnings: string[] = [];
@@ -171,11 +171,11 @@ Deno.test("the resource names service, version and process; the environment adds
     [{ OTEL_SERVICE_NAME: "" }, {}, own],
   ];
   for (const [env, settings, expected] of rows) {
-    const { resource, warnings } = await resourceOf(env, settings);
+    const { resource, warnings } = await readResource(env, settings);
     assertEquals<unknown>([resource, warnings], [expected, []]);
   }
   for (const invalid of ["nonsense", "=value", "a=b,c=%zz"]) {
-    const { resource, warnings } = await resourceOf({ OTEL_RESOURCE_ATTRIBUTES: invalid });
+    const { resource, warnings } = await readResource({ OTEL_RESOURCE_ATTRIBUTES: invalid });
     assertEquals<unknown>([resource, warnings.length], [own, 1]);
   }
 });

@@ -8,7 +8,7 @@ import { speaking } from "../support/_dialects.ts";
 import { loadedProviders } from "../support/connectors.ts";
 import { emptyBody, html200, json, type Script, status, whole } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
-import { type Call, connected, failureOf, sceneOf } from "./_provider_calls.ts";
+import { type Call, catchFailure, connected, createScene } from "./_provider_calls.ts";
 import { recorded } from "./_recorded.ts";
 import { recordedMore } from "./_recorded_more.ts";
 import type { Recorded } from "./_recorded_parts.ts";
@@ -24,7 +24,7 @@ const others = [
   "openai.compatible.v1",
 ];
 
-function streamOf(events: Recorded["events"]) {
+function toStream(events: Recorded["events"]) {
   const lines = events.map((one) => typeof one === "string" ? `${one}\n\n` : `data: ${JSON.stringify(one)}\n\n`);
   return whole(200, `${lines.join("")}data: [DONE]\n\n`, "text/event-stream");
 }
@@ -40,14 +40,14 @@ const called = (message: object, finish: string | null) => ({
 
 for (const [id, facts] of Object.entries(all)) {
   const over = <Result>(script: Script, use: (call: Call) => Promise<Result>) =>
-    sceneOf({ ...speaking.openai, connector: id, unknownEvent: "" }).over(script, use);
+    createScene({ ...speaking.openai, connector: id, unknownEvent: "" }).over(script, use);
   describe(`${id}, as recorded`, () => {
     for (const [code, body, kind] of facts.errors) {
       it(`${code} ${JSON.stringify(body).slice(0, 60)} is ${kind}`, async () => {
         const script = status(code, typeof body === "string" ? { text: body } : { json: body });
         await over(script, async ({ provider, complete, stream }) => {
           for (const ask of [() => complete(), () => Array.fromAsync(stream())]) {
-            const error = await failureOf(ask);
+            const error = await catchFailure(ask);
             assert(UpstreamError.isInstance(error));
             assertEquals([provider.classifyError(error), error.kind], [kind, kind]);
             assertNotMatch(error.fault?.error.message ?? "", /\[object|undefined|<html/);
@@ -57,7 +57,7 @@ for (const [id, facts] of Object.entries(all)) {
     }
 
     it("its stream is text, thoughts and usage; what else its events have does no harm", async () => {
-      const chunks = await over(streamOf(facts.events), ({ stream }) => Array.fromAsync(stream()));
+      const chunks = await over(toStream(facts.events), ({ stream }) => Array.fromAsync(stream()));
       const { content, reasoning_content: thoughts } = gather(chunks);
       assertEquals([content, thoughts], ["Hello there", facts.thoughts]);
       const reasons = chunks.flatMap(({ choices }) => choices.flatMap(({ finish_reason }) => finish_reason ?? []));
@@ -75,7 +75,7 @@ for (const [id, facts] of Object.entries(all)) {
         called({ delta: { role: "assistant", tool_calls: [{ index: 0, ...call }] } }, null),
         called({ delta: {} }, "tool_calls"),
       ];
-      const chunks = await over(streamOf(events), ({ stream }) => Array.fromAsync(stream()));
+      const chunks = await over(toStream(events), ({ stream }) => Array.fromAsync(stream()));
       assertEquals(gather(chunks).tool_calls, [call]);
     });
 
@@ -101,7 +101,7 @@ for (const [id, facts] of Object.entries(all)) {
       for (const script of [html200(), emptyBody(), status(401), status(404)]) {
         await over(script, async ({ upstream }) => {
           const { provider, options } = connected({ connector: id }, upstream);
-          const error = await failureOf(() => provider.listModels(options));
+          const error = await catchFailure(() => provider.listModels(options));
           assert(UpstreamError.isInstance(error), String(error));
         });
       }

@@ -17,7 +17,7 @@ const clouds = Object.entries(usedStores).filter(([id]) => !id.startsWith("mesh.
 /** Of the stores' own credentials. */
 const credentials = ["secret/of+aws", "session-1", "client+secret", "PRIVATE KEY", "ya29.", "eyJ."];
 
-async function failureOf(promise: Promise<unknown>): Promise<string> {
+async function catchFailure(promise: Promise<unknown>): Promise<string> {
   const error = await assertRejects(() => promise, ConnectorError);
   const shown = inspect(error, { depth: 9, showHidden: true });
   for (const secret of [value, ...credentials]) assert(!shown.includes(secret), shown);
@@ -46,11 +46,11 @@ for (const [id, make] of clouds) {
         const { store } = used;
         const tasks = { "look up": () => store.get("KEY"), "store": () => store.set("KEY", value) };
         for (const [task, run] of Object.entries(tasks)) {
-          const message = await failureOf(run());
+          const message = await catchFailure(run());
           assertStringIncludes(message, `${id}: cannot ${task} the secret "KEY"`);
           assertMatch(message, /it answered \d{3}|returned no access token|set "secrets\.vault"/);
         }
-        await failureOf(store.list());
+        await catchFailure(store.list());
         used.vendor!.answer(undefined);
         await store.set("KEY", value);
         assertEquals(await store.get("KEY"), value, "and works again once the vendor does");
@@ -62,14 +62,14 @@ for (const [id, make] of clouds) {
       await used.store.set("KEY", value); // has its token by now
       used.vendor!.answer(() => Response.json({}));
       assertEquals((await used.store.list()).length, 0);
-      if (id !== "1password.connect.v1") await failureOf(used.store.get("KEY"));
+      if (id !== "1password.connect.v1") await catchFailure(used.store.get("KEY"));
     });
 
     it("nothing, says that there is no connection", async () => {
       await using used = await make();
       await used.store.set("KEY", value);
       await used.vendor![Symbol.asyncDispose]();
-      assertMatch(await failureOf(used.store.get("KEY")), /: (no connection|the connection was reset)$/);
+      assertMatch(await catchFailure(used.store.get("KEY")), /: (no connection|the connection was reset)$/);
     });
   });
 }
@@ -78,7 +78,7 @@ it("a call without a response is given up after 10 s", async () => {
   let end = () => {};
   await using vendor = await startVendor(() => new Promise((resolve) => end = () => resolve(new Response())));
   const runtime = loopbackRuntime({ OP_CONNECT_TOKEN: connectToken });
-  const asked = failureOf(secretStore("1password.connect.v1").create({ url: vendor.url }, runtime).get("KEY"));
+  const asked = catchFailure(secretStore("1password.connect.v1").create({ url: vendor.url }, runtime).get("KEY"));
   while (vendor.requests.length === 0) await settle();
   await runtime.clock.advance(10_000);
   assertStringIncludes(await asked, 'cannot look up the secret "KEY": no answer within 10 s');
@@ -95,12 +95,12 @@ describe("A secret store whose credentials are wrong", () => {
     const settings = { region: "eu-central-1", endpoint: vendor.url };
     const store = secretStore("aws.secrets-manager.v1").create(settings, runtime);
     assertEquals(
-      await failureOf(store.get("KEY")),
+      await catchFailure(store.get("KEY")),
       'aws.secrets-manager.v1: cannot look up the secret "KEY": it answered 400 (InvalidSignatureException): check ' +
         "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions",
     );
     const elsewhere = secretStore("aws.secrets-manager.v1").create({ ...settings, region: "eu-west-1" }, runtime);
-    assertStringIncludes(await failureOf(elsewhere.get("KEY")), "(UnrecognizedClientException): check");
+    assertStringIncludes(await catchFailure(elsewhere.get("KEY")), "(UnrecognizedClientException): check");
   });
 
   it("says so: Google", async () => {
@@ -119,7 +119,7 @@ describe("A secret store whose credentials are wrong", () => {
     for (const [what, [text, expected]] of Object.entries(files)) {
       const runtime = { ...loopbackRuntime({}, { "key.json": text }), clock };
       const settings = { endpoint: vendor.url, project: "project-1", credentials: "key.json" };
-      const message = await failureOf(secretStore("google.secret-manager.v1").create(settings, runtime).get("KEY"));
+      const message = await catchFailure(secretStore("google.secret-manager.v1").create(settings, runtime).get("KEY"));
       assertMatch(message, expected, what);
       assertStringIncludes(message, 'google.secret-manager.v1: cannot look up the secret "KEY"');
     }
@@ -130,11 +130,11 @@ describe("A secret store whose credentials are wrong", () => {
     const runtime = loopbackRuntime({ AZURE_CLIENT_SECRET: "other", OP_CONNECT_TOKEN: "other" });
     await using vault = await startKeyVault({ now: () => runtime.clock.now() });
     const settings = { url: vault.url, authority: vault.url, tenant_id: tenant, client_id: id };
-    const message = await failureOf(secretStore("microsoft.key-vault.v1").create(settings, runtime).get("KEY"));
+    const message = await catchFailure(secretStore("microsoft.key-vault.v1").create(settings, runtime).get("KEY"));
     assertStringIncludes(message, "it answered 401 (invalid_client): check AZURE_CLIENT_SECRET");
     await using connect = await startOnePassword();
     const store = secretStore("1password.connect.v1").create({ url: connect.url }, runtime);
-    assertStringIncludes(await failureOf(store.get("KEY")), "it answered 401: check OP_CONNECT_TOKEN");
+    assertStringIncludes(await catchFailure(store.get("KEY")), "it answered 401: check OP_CONNECT_TOKEN");
   });
 
   it("names what is not set", async () => {
@@ -147,7 +147,7 @@ describe("A secret store whose credentials are wrong", () => {
       [make("google.secret-manager.v1", {}), /: the project is unknown: set "secrets.project" or GOOGLE_C/],
       [make("google.secret-manager.v1", { project: "p" }), /as this machine's service account \(or set GOOGLE_APPL/],
     ];
-    for (const [store, expected] of missing) assertMatch(await failureOf(store.get("K")), expected);
+    for (const [store, expected] of missing) assertMatch(await catchFailure(store.get("K")), expected);
   });
 });
 
@@ -245,11 +245,11 @@ describe("microsoft.key-vault.v1", () => {
     await used.store.set("A", value);
     for (const nextLink of [`${other.url}/secrets`, `${used.vendor!.url}.evil.example/`, "//x/y"]) {
       used.vendor!.answer(() => Response.json({ value: [], nextLink }));
-      await failureOf(used.store.list());
+      await catchFailure(used.store.list());
     }
     assertEquals(other.requests, []);
     used.vendor!.answer(() => Response.json({ value: [], nextLink: `${used.vendor!.url}/secrets?again` }));
-    assertStringIncludes(await failureOf(used.store.list()), "more than 1000 pages");
+    assertStringIncludes(await catchFailure(used.store.list()), "more than 1000 pages");
   });
 });
 
@@ -273,8 +273,8 @@ describe("1password.connect.v1", () => {
     ]);
     await using _ = vendor;
     assertEquals([await store.get("LOGIN"), await store.get("BOTH")], [value, "the credential"]);
-    assertStringIncludes(await failureOf(store.get("NONE")), 'neither a field labelled "credential" nor a password');
-    assertStringIncludes(await failureOf(store.set("NONE", value)), "has no field for it");
+    assertStringIncludes(await catchFailure(store.get("NONE")), 'neither a field labelled "credential" nor a password');
+    assertStringIncludes(await catchFailure(store.set("NONE", value)), "has no field for it");
     await store.set("LOGIN", "new");
     assertEquals(await store.get("LOGIN"), "new");
   });
@@ -283,10 +283,10 @@ describe("1password.connect.v1", () => {
     const item = { title: "KEY", category: "PASSWORD", fields: [password] };
     const { vendor, store } = await use([item, item]);
     await using _ = vendor;
-    assertStringIncludes(await failureOf(store.get("KEY")), "2 items have this title");
+    assertStringIncludes(await catchFailure(store.get("KEY")), "2 items have this title");
     const runtime = loopbackRuntime({ OP_CONNECT_HOST: vendor.url, OP_CONNECT_TOKEN: connectToken });
     for (const settings of [{}, { vault: "Kyes" }]) {
-      const message = await failureOf(secretStore("1password.connect.v1").create(settings, runtime).get("KEY"));
+      const message = await catchFailure(secretStore("1password.connect.v1").create(settings, runtime).get("KEY"));
       assertMatch(message, /set "secrets.vault" or OP_CONNECT_VAULT to one of .*: "Keys", "Other"$/);
     }
   });

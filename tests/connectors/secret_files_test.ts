@@ -26,7 +26,7 @@ function vaultAt(path: string, passphrase: string | undefined = "a passphrase"):
   return secretStore("mesh.encrypted-file.v1").create({ path }, runtime) as Required<SecretStore>;
 }
 
-async function failureOf(promise: Promise<unknown>): Promise<string> {
+async function catchFailure(promise: Promise<unknown>): Promise<string> {
   const { message, cause } = await assertRejects(() => promise, ConnectorError);
   assert(!message.includes(secret), message);
   assertEquals(cause, undefined);
@@ -52,7 +52,7 @@ describe("A dotenv file of secrets", () => {
     const store = dotenvAt(join(at.path, ".env"));
     await store.set("A", "b");
     for (const odd of ["\0", "\uFFFD", "\uD83D"]) {
-      assertStringIncludes(await failureOf(store.set("B", `${secret}${odd}`)), "invalid Unicode");
+      assertStringIncludes(await catchFailure(store.set("B", `${secret}${odd}`)), "invalid Unicode");
     }
     assertEquals(await store.list(), ["A"]);
     await store.set("__proto__", "sk-ab$cd1 # no comment");
@@ -76,7 +76,7 @@ describe("A dotenv file of secrets", () => {
     await writeFile(path, text);
     const store = dotenvAt(path);
     for (const task of [() => store.get("A"), () => store.set("A", secret), () => store.delete("A")]) {
-      const message = await failureOf(task());
+      const message = await catchFailure(task());
       assertStringIncludes(message, "mesh.dotenv.v1: cannot ");
       assertStringIncludes(message, '"A"');
       assertStringIncludes(message, `"${path}": line 2 expected NAME=value`);
@@ -87,14 +87,17 @@ describe("A dotenv file of secrets", () => {
 
   it("that is missing, a folder or in none is said to be so", async () => {
     await using at = await folder();
-    const message = await failureOf(dotenvAt(join(at.path, "none")).get("KEY"));
+    const message = await catchFailure(dotenvAt(join(at.path, "none")).get("KEY"));
     assertMatch(
       message,
       /^mesh\.dotenv\.v1: cannot look up the secret "KEY": there is no file ".*none"\. Create it with: /,
     );
     await mkdir(join(at.path, "folder"));
-    assertMatch(await failureOf(dotenvAt(join(at.path, "folder")).get("KEY")), /"KEY" in ".*folder": it is a folder$/);
-    assertMatch(await failureOf(dotenvAt(join(at.path, "a", "b")).set("KEY", secret)), /there is no such folder$/);
+    assertMatch(
+      await catchFailure(dotenvAt(join(at.path, "folder")).get("KEY")),
+      /"KEY" in ".*folder": it is a folder$/,
+    );
+    assertMatch(await catchFailure(dotenvAt(join(at.path, "a", "b")).set("KEY", secret)), /there is no such folder$/);
   });
 
   it("is .env unless said, and its path has to be one", () => {
@@ -128,7 +131,7 @@ describe("A file of secrets that several processes change", () => {
   });
 
   /** To be spread. */
-  function methodsOf(files: FileSystem): FileSystem {
+  function listMethods(files: FileSystem): FileSystem {
     const { readText, writeText, replaceText, remove } = files;
     return { readText, writeText, replaceText, remove };
   }
@@ -186,9 +189,12 @@ describe("A file of secrets that several processes change", () => {
         .finally(() => tried!.resolve()).then(third.resolve, third.reject);
     let isStarted = false;
     const lateClock = waiting(() => isStarted ||= (startThird(), true));
-    const lateOne = storeOf({ clock: lateClock, files: { ...methodsOf(files), readText: readLate } }).set!("LATE", "x");
+    const lateOne = storeOf({ clock: lateClock, files: { ...listMethods(files), readText: readLate } }).set!(
+      "LATE",
+      "x",
+    );
     await late!.promise;
-    const quick = storeOf({ files: { ...methodsOf(files), replaceText } }).set!("QUICK", "x");
+    const quick = storeOf({ files: { ...listMethods(files), replaceText } }).set!("QUICK", "x");
     await Promise.all([lateOne, quick, third.promise]);
     assertEquals((await text()).split("\n").sort(), ["", "A=1", "LATE=x", "QUICK=x", "THIRD=x"]);
     assertEquals(await readdir(at.path), [".env"]);
@@ -198,7 +204,7 @@ describe("A file of secrets that several processes change", () => {
     for (const lock of ["", "what", { owner: "another", expiresAt: Date.UTC(2100, 0) }]) {
       await using at = await folder();
       const { text, storeOf } = await locked(at.path, () => lock);
-      const message = await failureOf(storeOf().set!("B", secret));
+      const message = await catchFailure(storeOf().set!("B", secret));
       assertMatch(message, /another process is changing it; if there is none, remove ".*\.env\.lock"$/);
       assertEquals(await text(), "A=1\n");
     }
@@ -208,7 +214,7 @@ describe("A file of secrets that several processes change", () => {
     await using at = await folder();
     const path = join(at.path, ".env");
     await writeFile(path, "A=1\nwhat\n");
-    await failureOf(dotenvAt(path).set("B", secret));
+    await catchFailure(dotenvAt(path).set("B", secret));
     await writeFile(path, "A=1\n");
     await dotenvAt(path).set("B", "2");
     assertEquals(await readFile(path, "utf8"), "A=1\nB=2\n");
@@ -264,10 +270,10 @@ describe("An encrypted file of secrets", () => {
     const before = await readFile(path, "utf8");
     const other = vaultAt(path, `other ${secret}`);
     for (const task of [() => other.get("A"), () => other.set("A", secret), () => other.delete("A")]) {
-      assertMatch(await failureOf(task()), /"A" in ".*": the passphrase in MESH_SECRETS_PASSPHRASE is not the one/);
+      assertMatch(await catchFailure(task()), /"A" in ".*": the passphrase in MESH_SECRETS_PASSPHRASE is not the one/);
     }
     for (const blank of [undefined, "", "  "]) {
-      const message = await failureOf(
+      const message = await catchFailure(
         secretStore("mesh.encrypted-file.v1").create(
           { path },
           { ...serverRuntime(), env: () => blank },
@@ -306,14 +312,14 @@ describe("An encrypted file of secrets", () => {
     ];
     for (const text of [...cut, ...flipped, ...others]) {
       await writeFile(path, text);
-      const message = await failureOf(store.get("A"));
+      const message = await catchFailure(store.get("A"));
       assertMatch(
         message,
         /^mesh\.encrypted-file\.v1: cannot look up the secret "A" in ".*": (it|the passphrase) /,
         text,
       );
     }
-    await failureOf(store.set("A", secret));
+    await catchFailure(store.set("A", secret));
     assertEquals(await readFile(path, "utf8"), others.at(-1));
     await writeFile(path, whole);
     assertEquals(await store.get("A"), secret);

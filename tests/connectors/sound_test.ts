@@ -13,7 +13,7 @@ import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { loadedProviders } from "../support/connectors.ts";
 import { json, type Script, startUpstream, whole } from "../support/upstream.ts";
-import { failureOf } from "./_provider_calls.ts";
+import { catchFailure } from "./_provider_calls.ts";
 import { version } from "../../src/version.ts";
 
 const bytes = new TextEncoder().encode("a sound");
@@ -50,7 +50,7 @@ async function over(connector: string, script: Script) {
   };
 }
 
-function textOf({ content }: OperationResponse): string {
+function decodeSound({ content }: OperationResponse): string {
   return new TextDecoder().decode(content!.bytes as Uint8Array);
 }
 
@@ -89,7 +89,7 @@ describe("Sound by vendors with words of their own", () => {
     ]);
     assertEquals((await vendor.list()).map(({ id }) => id), ["neural"]);
     assertEquals(vendor.requests(), ["GET /v1/voices/list"]);
-    const kind = async () => vendor.provider.classifyError(await failureOf(vendor.list));
+    const kind = async () => vendor.provider.classifyError(await catchFailure(vendor.list));
     assertEquals([await kind(), await kind()], ["invalid_response", "invalid_response"]);
   });
 
@@ -132,7 +132,7 @@ describe("Sound by vendors with words of their own", () => {
       ...[upload, completed, sentences],
       ...[upload, completed],
     ]);
-    assertEquals(textOf(await vendor.ask("transcription", { response_format: "srt" })), srt);
+    assertEquals(decodeSound(await vendor.ask("transcription", { response_format: "srt" })), srt);
     const { body } = await vendor.ask("transcription", { response_format: "verbose_json" });
     assertEquals(body, {
       task: "transcribe",
@@ -143,7 +143,7 @@ describe("Sound by vendors with words of their own", () => {
       words: [{ word: "Red.", start: 0.25, end: 0.9 }],
       usage: { type: "duration", seconds: 3 },
     });
-    assertEquals(textOf(await vendor.ask("transcription", { response_format: "text" })), "Red. Green.");
+    assertEquals(decodeSound(await vendor.ask("transcription", { response_format: "text" })), "Red. Green.");
     assertEquals(vendor.requests().filter((line) => line.startsWith("GET")), [
       "GET /v1/transcript/t%2F1/srt",
       "GET /v1/transcript/t%2F1/sentences",
@@ -162,7 +162,7 @@ describe("Sound by vendors with words of their own", () => {
     ] as const;
     await using vendor = await over("assemblyai.stt.v1", ends.flatMap(([end]) => [upload, state("queued"), end]));
     for (const [, kind] of ends) {
-      const error = await failureOf(() => vendor.ask("transcription", {}));
+      const error = await catchFailure(() => vendor.ask("transcription", {}));
       assertEquals(vendor.provider.classifyError(error), kind);
     }
   });
@@ -191,11 +191,11 @@ describe("Sound by vendors with words of their own", () => {
         model: { id: "scribe_v2" },
       });
     assertEquals(
-      textOf(await ask("srt")),
+      decodeSound(await ask("srt")),
       "1\n00:00:00,100 --> 00:00:01,000\nRed is.\n\n2\n01:01:01,250 --> 01:01:02,000\nGreen\n",
     );
     assertEquals(
-      textOf(await ask("vtt")),
+      decodeSound(await ask("vtt")),
       "WEBVTT\n\n00:00:00.100 --> 00:00:01.000\nRed is.\n\n01:01:01.250 --> 01:01:02.000\nGreen\n",
     );
     assertEquals((await ask("verbose_json")).body, {
@@ -240,7 +240,7 @@ describe("Sound by vendors with words of their own", () => {
     };
     await using vendor = await over("deepgram.audio.v1", json({ metadata: { duration: 61 }, results }));
     assertEquals(
-      textOf(await vendor.ask("transcription", { response_format: "srt" })),
+      decodeSound(await vendor.ask("transcription", { response_format: "srt" })),
       "1\n00:00:00,500 --> 00:00:01,000\nRed.\n\n2\n00:01:00,000 --> 00:01:01,000\nGreen.\n",
     );
   });
@@ -270,7 +270,7 @@ describe("Sound by vendors with words of their own", () => {
     assertEquals([new TextDecoder().decode(wave.subarray(0, 4)), [...wave.subarray(44)]], ["RIFF", [1, 2, 3, 4]]);
     assertEquals((body.usage as JsonObject).output_tokens, 50);
     assertEquals(vendor.dropped, ["speed"]);
-    const error = await failureOf(() => vendor.ask("speech", { input: "red", voice: "Kore" }));
+    const error = await catchFailure(() => vendor.ask("speech", { input: "red", voice: "Kore" }));
     assertEquals(vendor.provider.classifyError(error), "invalid_response");
   });
 
@@ -288,7 +288,7 @@ describe("Sound by vendors with words of their own", () => {
     ]);
     const asked = { language: "de", prompt: 'a "b"', temperature: 0, response_format: "text", include: ["logprobs"] };
     const first = await vendor.ask("transcription", asked);
-    assertEquals(textOf(first), "Red.");
+    assertEquals(decodeSound(first), "Red.");
     assertEquals(first.body.usage, {
       type: "tokens",
       input_tokens: 40,
@@ -303,7 +303,7 @@ describe("Sound by vendors with words of their own", () => {
     );
     assertStringIncludes(contents[0].parts[0].text, '"a \\"b\\""');
     assertEquals([generationConfig, vendor.dropped], [{ temperature: 0 }, ["include"]]);
-    const refused = await failureOf(() => vendor.ask("transcription", {}));
+    const refused = await catchFailure(() => vendor.ask("transcription", {}));
     assertEquals(vendor.provider.classifyError(refused), "request");
     assertEquals((await vendor.ask("transcription", {})).body, { text: "" }); // silence
   });
@@ -311,7 +311,7 @@ describe("Sound by vendors with words of their own", () => {
   it("Gemini is not asked for what one request cannot carry", async () => {
     await using vendor = await over("google.gemini.v1", answered([]));
     const large = [{ ...files[0]!, bytes: new Uint8Array(14 * 1024 * 1024 + 1) }];
-    const error = await failureOf(() => vendor.ask("transcription", {}, { files: large }));
+    const error = await catchFailure(() => vendor.ask("transcription", {}, { files: large }));
     assertEquals([vendor.provider.classifyError(error), vendor.requests()], ["request", []]);
   });
 });

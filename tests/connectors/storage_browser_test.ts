@@ -7,7 +7,13 @@ import { LocalStorageStorage } from "../../connectors/storage/localstorage.ts";
 import type { Storage } from "../../src/contracts/storage.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { failingWebStorage, fakeDatabases, FakeWebStorage, refusalOf, withGlobal } from "../support/web_storage.ts";
+import {
+  catchStorageError,
+  failingWebStorage,
+  fakeDatabases,
+  FakeWebStorage,
+  withGlobal,
+} from "../support/web_storage.ts";
 
 const clock = fakeClock({ skipSleeps: true });
 const data = new TextEncoder().encode("the-value");
@@ -45,7 +51,7 @@ describe("a page without the right to a storage", () => {
         withGlobal(name, descriptor, async () => {
           const storage = make();
           for (const use of Object.values(uses)) {
-            const { message, problem } = await refusalOf(use(storage));
+            const { message, problem } = await catchStorageError(use(storage));
             assertEquals(problem, "forbidden");
             assertMatch(message, new RegExp(`^"${id}" cannot be used: .*[Uu]se .*memoryStorage\\(\\)`));
           }
@@ -58,7 +64,7 @@ describe("a page without the right to a storage", () => {
       const secrets = browserSecrets();
       const attempts = [secrets.get("A"), secrets.set("A", "the-secret"), secrets.list(), secrets.delete("A")];
       for (const attempt of attempts) {
-        const { message, problem } = await refusalOf(attempt);
+        const { message, problem } = await catchStorageError(attempt);
         assertEquals(problem, "forbidden");
         assertMatch(message, /^"mesh\.browser-secrets\.v1" cannot be used: .*sessionStorage.*use memorySecrets\(\)$/);
       }
@@ -67,7 +73,7 @@ describe("a page without the right to a storage", () => {
   it("can use it once it has it", async () => {
     await withGlobal("indexedDB", { get: insecure }, async () => {
       const storage = new IndexedDbStorage(clock);
-      await refusalOf(storage.load("state"));
+      await catchStorageError(storage.load("state"));
       await withGlobal("indexedDB", { value: fakeDatabases() }, async () => {
         await storage.save("state", data);
         assertEquals(await storage.load("state"), data);
@@ -81,7 +87,7 @@ describe("localStorage", () => {
     const area = new FakeWebStorage(200);
     const storage = local(area);
     await storage.save("state", data);
-    const { message, problem } = await refusalOf(storage.save("state", new Uint8Array(200)));
+    const { message, problem } = await catchStorageError(storage.save("state", new Uint8Array(200)));
     assertEquals([problem, await storage.load("state")], ["full", data]);
     assertMatch(
       message,
@@ -91,12 +97,15 @@ describe("localStorage", () => {
 
   it("that is full says so in Firefox's words, too", async () => {
     const area = failingWebStorage("NS_ERROR_DOM_QUOTA_REACHED");
-    assertEquals((await refusalOf(new LocalStorageStorage(clock, { area }).save("state", data))).problem, "full");
+    assertEquals(
+      (await catchStorageError(new LocalStorageStorage(clock, { area }).save("state", data))).problem,
+      "full",
+    );
   });
 
   it("that fails otherwise says at what, without the browser's words", async () => {
     const area = failingWebStorage("UnknownError");
-    const { message, problem } = await refusalOf(new LocalStorageStorage(clock, { area }).load("state"));
+    const { message, problem } = await catchStorageError(new LocalStorageStorage(clock, { area }).load("state"));
     assertEquals(problem, undefined);
     assertEquals(
       message,
@@ -114,7 +123,7 @@ describe("localStorage", () => {
     for (const text of ["", "hello", "12", ",", "x,AAAA", "12,AAA", "12,****", '{"a":1}', "-1,AAAA", "1e3,AAAA"]) {
       const area = new FakeWebStorage();
       area.setItem("modelmesh.data.state", text);
-      const { message, problem } = await refusalOf(local(area).load("state"));
+      const { message, problem } = await catchStorageError(local(area).load("state"));
       assertEquals(problem, "unreadable", text);
       assertMatch(message, /item "modelmesh\.data\.state" of localStorage.*Delete it, or choose another prefix$/);
       await local(area).save("state", data);
@@ -127,7 +136,7 @@ describe("localStorage", () => {
     const others = JSON.stringify({ owner: "other tab", expiresAt: clock.now() + 60_000 });
     clock.after(20, () => area.setItem("modelmesh.lock.state", others));
     const refused = local(area).acquire("state", { owner: "a", ttlMs: 1000, timeoutMs: 0 });
-    assertEquals([(await refusalOf(refused)).problem, await local(area).isLocked("state")], ["locked", true]);
+    assertEquals([(await catchStorageError(refused)).problem, await local(area).isLocked("state")], ["locked", true]);
   });
 
   it("takes what is no lock for none", async () => {
@@ -178,7 +187,7 @@ describe("secrets of a page", () => {
   });
 
   it("that do not fit are named, not shown", async () => {
-    const { message, problem } = await refusalOf(
+    const { message, problem } = await catchStorageError(
       browserSecrets({ area: new FakeWebStorage(10) }).set("A", "the-secret"),
     );
     assertEquals([problem, message.includes('cannot save "A": sessionStorage is full')], ["full", true]);

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { IndexedDbStorage } from "../../connectors/storage/indexeddb.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
-import { fakeDatabases, refusalOf } from "../support/web_storage.ts";
+import { catchStorageError, fakeDatabases } from "../support/web_storage.ts";
 import { raise } from "../support/raise.ts";
 
 const clock = fakeClock({ skipSleeps: true });
@@ -36,7 +36,7 @@ describe("IndexedDB", () => {
     for (const version of [1, 2]) {
       const factory = fakeDatabases();
       await openPlain(factory, version);
-      const { message, problem } = await refusalOf(new IndexedDbStorage(clock, { factory }).load("state"));
+      const { message, problem } = await catchStorageError(new IndexedDbStorage(clock, { factory }).load("state"));
       assertEquals(problem, "forbidden");
       assertMatch(
         message,
@@ -51,7 +51,7 @@ describe("IndexedDB", () => {
       const storage = new IndexedDbStorage(clock, { factory });
       await storage.save("other", data);
       await putPlain(factory, value);
-      assertEquals((await refusalOf(storage.load("state"))).problem, "unreadable");
+      assertEquals((await catchStorageError(storage.load("state"))).problem, "unreadable");
       await storage.save("state", data);
       assertEquals(await storage.load("state"), data);
     }
@@ -60,7 +60,7 @@ describe("IndexedDB", () => {
   it("that another tab blocks is reported, and released should it open after all", async () => {
     const pending = new FakeOpening();
     const storage = new IndexedDbStorage(clock, { factory: { open: () => pending } });
-    const refused = refusalOf(storage.load("state"));
+    const refused = catchStorageError(storage.load("state"));
     pending.onblocked?.();
     const { message, problem } = await refused;
     assertEquals(problem, "locked");
@@ -72,7 +72,7 @@ describe("IndexedDB", () => {
   it("that is full says so, whether the request or the end of the transaction fails", async () => {
     for (const reported of ["request", "transaction"] as const) {
       const storage = new IndexedDbStorage(clock, { factory: fullDatabases(reported) });
-      const { message, problem } = await refusalOf(storage.save("state", data));
+      const { message, problem } = await catchStorageError(storage.save("state", data));
       assertEquals(problem, "full");
       assertMatch(message, /^"mesh\.indexeddb\.v1" cannot save "state": the browser's quota for this site is exceeded/);
     }
@@ -80,7 +80,7 @@ describe("IndexedDB", () => {
 
   it("that refuses to open in a private window says what to do", async () => {
     const pending = new FakeOpening();
-    const refused = refusalOf(new IndexedDbStorage(clock, { factory: { open: () => pending } }).load("state"));
+    const refused = catchStorageError(new IndexedDbStorage(clock, { factory: { open: () => pending } }).load("state"));
     pending.error = new DOMException("A mutation operation was attempted", "InvalidStateError");
     pending.onerror?.();
     const { message, problem } = await refused;

@@ -32,7 +32,7 @@ const cases: readonly (readonly [name: string, connector: Connector<"strategy">,
 
 type Random = () => number;
 
-function oneOf<Value>(values: readonly Value[], random: Random): Value {
+function pick<Value>(values: readonly Value[], random: Random): Value {
   return values[Math.floor(random() * values.length)]!;
 }
 
@@ -40,11 +40,11 @@ const oddNumbers = [NaN, Infinity, -Infinity, -1, -0, 0, Number.MIN_VALUE, 0.5, 
 
 /** A model as no pipeline would show it. */
 function oddView(name: string, random: Random): ModelView {
-  const odd = () => oneOf(oddNumbers, random);
+  const odd = () => pick(oddNumbers, random);
   const headroom = () =>
-    random() < 0.3 ? undefined : { limit: odd(), left: odd(), windowMs: oneOf([undefined, 0, NaN], random) };
+    random() < 0.3 ? undefined : { limit: odd(), left: odd(), windowMs: pick([undefined, 0, NaN], random) };
   return view(name, {
-    provider: oneOf(["", "p"], random),
+    provider: pick(["", "p"], random),
     weight: odd(),
     inFlight: odd(),
     latencyMs: random() < 0.3 ? undefined : odd(),
@@ -58,10 +58,10 @@ function usualView(index: number, random: Random): ModelView {
   const headroom = (limit: number) => ({ limit, left: Math.floor(random() * (limit + 1)) });
   return view(`m${index}`, {
     provider: `p${index % 3}`,
-    weight: oneOf([1, 1, 2, 0.5], random),
+    weight: pick([1, 1, 2, 0.5], random),
     isHalfOpen: random() < 0.1,
     inFlight: Math.floor(random() * 4),
-    latencyMs: random() < 0.1 ? undefined : oneOf([100, 250.5, 800], random),
+    latencyMs: random() < 0.1 ? undefined : pick([100, 250.5, 800], random),
     requests: random() < 0.3 ? undefined : headroom(10),
     tokens: random() < 0.3 ? undefined : headroom(1000),
   });
@@ -70,11 +70,11 @@ function usualView(index: number, random: Random): ModelView {
 function usualContext(random: Random, facts: Partial<SelectionContext>): SelectionContext {
   return context({
     now: Math.floor(random() * 1e7),
-    modelPriority: oneOf<readonly string[]>([[], ["m3", "m1"], ["m0"]], random),
-    providerPriority: oneOf<readonly string[]>([[], ["p2"], ["p1", "p0"]], random),
+    modelPriority: pick<readonly string[]>([[], ["m3", "m1"], ["m0"]], random),
+    providerPriority: pick<readonly string[]>([[], ["p2"], ["p1", "p0"]], random),
     costOf: ({ name }) => name === "m4" ? undefined : 1000 + name.charCodeAt(1) % 2,
-    session: oneOf([undefined, "a", "b", "c"], random),
-    tried: oneOf<ReadonlySet<string>>([new Set(), new Set(), new Set(["m0"])], random),
+    session: pick([undefined, "a", "b", "c"], random),
+    tried: pick<ReadonlySet<string>>([new Set(), new Set(), new Set(["m0"])], random),
     ...facts,
   });
 }
@@ -132,13 +132,13 @@ for (const [name, connector, facts] of cases) {
     for (let turn = 0; turn < 3000; turn++) {
       const candidates = times(
         1 + Math.floor(random() * 4),
-        (index) => oddView(oneOf(["", `m${index}`], random), random),
+        (index) => oddView(pick(["", `m${index}`], random), random),
       );
-      const odd = oneOf(oddNumbers, random);
+      const odd = pick(oddNumbers, random);
       const at = context({
         threshold: odd,
         costOf: () => odd,
-        session: oneOf([undefined, "", "s"], random),
+        session: pick([undefined, "", "s"], random),
         random,
         ...facts,
       });

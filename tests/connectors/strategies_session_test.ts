@@ -94,17 +94,17 @@ Deno.test("session-stickiness: after a failover a session stays with its new mod
   assertEquals(pick(strategy, candidates, { session, now: 1 }), host);
   assertEquals(pick(strategy, candidates, { session, now: 30 * minute - 1 }), host);
   assertEquals(pick(strategy, candidates, { session, now: 30 * minute }), home);
-  assertEquals(pick(strategy, candidates, { session: "another", now: 1 }), homeOf("another", candidates));
+  assertEquals(pick(strategy, candidates, { session: "another", now: 1 }), getHome("another", candidates));
 });
 
-function homeOf(session: string, candidates: readonly ModelView[]): string {
+function getHome(session: string, candidates: readonly ModelView[]): string {
   return pick(make(sessionStickiness), candidates, { session });
 }
 
 Deno.test("session-stickiness: a session that comes while its first model is in standby stays where it went, the idle ones return", () => {
   const strategy = make(sessionStickiness);
   const candidates = models(4);
-  const [session, idle] = sessions.filter((name) => homeOf(name, candidates) === "vendor.model-0");
+  const [session, idle] = sessions.filter((name) => getHome(name, candidates) === "vendor.model-0");
   pick(strategy, candidates, { session });
   const host = pick(strategy, candidates.slice(1), { session });
   assertEquals(pick(strategy, candidates, { session, now: minute }), host);
@@ -149,7 +149,7 @@ Deno.test("session-stickiness remembers ten thousand moves, nothing else, and fo
   const strategy = make(sessionStickiness);
   const candidates = models(2);
   const names = times(21_000, (index) => `s${index}`);
-  const isOwn = (name: string) => homeOf(name, candidates) === "vendor.model-0";
+  const isOwn = (name: string) => getHome(name, candidates) === "vendor.model-0";
   const own = names.filter(isOwn);
   const moved = own.slice(0, 10_100);
   assertEquals(moved.length, 10_100);

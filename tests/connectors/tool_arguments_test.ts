@@ -10,7 +10,7 @@ import { speaking } from "../support/_dialects.ts";
 import { event } from "../support/event_frames.ts";
 import { json, type Script, whole } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
-import { type Call, failureOf, type ProviderFixture, sceneOf } from "./_provider_calls.ts";
+import { type Call, catchFailure, createScene, type ProviderFixture } from "./_provider_calls.ts";
 
 const written = '{"city": "Zü';
 const region = { region: "eu-central-1" };
@@ -54,7 +54,7 @@ const fixtures: Readonly<Record<string, Fixture>> = {
 };
 
 function over<Result>(name: string, script: Script, use: (call: Call) => Promise<Result>): Promise<Result> {
-  return sceneOf({ ...speaking.openai, unknownEvent: "", ...fixtures[name]! }).over(script, use);
+  return createScene({ ...speaking.openai, unknownEvent: "", ...fixtures[name]! }).over(script, use);
 }
 
 describe("Arguments that are no JSON", () => {
@@ -97,7 +97,7 @@ describe("Arguments that are no JSON", () => {
       ] as ChatCompletionRequest["messages"];
       await over(name, json({}), async ({ upstream, complete, stream }) => {
         for (const ask of [() => complete({ messages }), () => Array.fromAsync(stream({ messages }))]) {
-          await failureOf(ask); // the empty reply
+          await catchFailure(ask); // the empty reply
           assertStringIncludes(upstream.requests.at(-1)!.body, JSON.stringify({ INVALID_JSON: written }));
         }
         assertEquals(upstream.calls, 2);

@@ -28,7 +28,7 @@ function model(id: string, name: string): ModelInfo {
   return info;
 }
 
-function leavesOf({ capabilities = [] }: ModelInfo): string[] {
+function listLeaves({ capabilities = [] }: ModelInfo): string[] {
   return capabilities.map((name) => tree.resolve(name) ?? name);
 }
 
@@ -139,7 +139,7 @@ Deno.test("the catalogue's capabilities are leaves of the tree, its ids unique",
     assertEquals(ids.length, new Set(ids).size, id);
     for (const info of models) {
       assert(info.capabilities!.length > 0, info.id);
-      for (const path of leavesOf(info)) assert(tree.isLeaf(path), `${info.id}: ${path}`);
+      for (const path of listLeaves(info)) assert(tree.isLeaf(path), `${info.id}: ${path}`);
     }
   }
 });
@@ -161,11 +161,11 @@ Deno.test("what openrouter/auto costs is unknown, and never 0", () => {
 Deno.test("every vendor with models has one or two defaults for chat, and defaults only for what they serve", () => {
   for (const { id, models } of providers) {
     const defaults = models.filter(({ defaultFor }) => defaultFor?.includes("chat-completion"));
-    const chats = models.some((info) => leavesOf(info).some((leaf) => servesOperation(leaf, "chat")));
+    const chats = models.some((info) => listLeaves(info).some((leaf) => servesOperation(leaf, "chat")));
     if (chats) assert(defaults.length === 1 || defaults.length === 2, id);
     for (const info of models) {
       for (const short of info.defaultFor ?? []) {
-        assert(leavesOf(info).includes(tree.resolve(short)!), `${info.id}: ${short}`);
+        assert(listLeaves(info).includes(tree.resolve(short)!), `${info.id}: ${short}`);
       }
     }
   }

@@ -5,10 +5,10 @@ import { create } from "../../mod.ts";
 import type { ChatMessage, Tool } from "../../src/contracts/openai.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
-import { formOf, makeAccount, readAssertion } from "../support/_token_endpoint.ts";
+import { createForm, makeAccount, readAssertion } from "../support/_token_endpoint.ts";
 import { emptyBody, html200, json, startUpstream, status, truncatedJson, whole } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
-import { ask, type CloudCall, faultOf, list, stream } from "./_clouds.ts";
+import { ask, catchFault, type CloudCall, list, stream } from "./_clouds.ts";
 
 const config = { project: "my-project", location: "europe-west1" };
 const flash = "gemini-3.5-flash";
@@ -217,23 +217,23 @@ Deno.test("errors are read in Google's words and in those of the Messages API", 
   ];
   for (const [code, body, kind, word] of table) {
     for (const call of [toGemini, toClaude]) {
-      const error = await faultOf(call({ script: status(code, { json: body }) }));
+      const error = await catchFault(call({ script: status(code, { json: body }) }));
       assertEquals([code, error.kind, error.fault?.error.code], [code, kind, word]);
     }
   }
   const own = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
-  assertEquals((await faultOf(toClaude({ script: status(529, { json: own }) }))).fault?.error.code, "overloaded");
+  assertEquals((await catchFault(toClaude({ script: status(529, { json: own }) }))).fault?.error.code, "overloaded");
   const hinted = google(429, "RESOURCE_EXHAUSTED", "Later");
   const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }];
   const script = status(429, { json: { error: { ...hinted.error, details } } });
-  for (const call of [toGemini, toClaude]) assertEquals((await faultOf(call({ script }))).fault?.retryAfterMs, 7000);
+  for (const call of [toGemini, toClaude]) assertEquals((await catchFault(call({ script }))).fault?.retryAfterMs, 7000);
 });
 
 Deno.test("answers that are none are broken ones", async () => {
   for (const script of [truncatedJson(), html200(), emptyBody(), json([]), json({})]) {
     for (const call of [toGemini, toClaude]) {
-      assertEquals((await faultOf(call({ script }))).kind, "invalid_response");
-      assertEquals((await faultOf(call({ script }), true)).kind, "invalid_response");
+      assertEquals((await catchFault(call({ script }))).kind, "invalid_response");
+      assertEquals((await catchFault(call({ script }), true)).kind, "invalid_response");
     }
   }
   const usage = { input_tokens: "8", output_tokens: null };
@@ -278,7 +278,7 @@ Deno.test("a service account's token goes along, asked for the cloud's scope", a
   });
   assertEquals(answer.choices[0]!.message.content, "Hello");
   assertEquals(upstream.requests[0]!.headers.authorization, "Bearer ya29.token");
-  const { assertion = "", grant_type } = formOf(tokens.requests[0]!);
+  const { assertion = "", grant_type } = createForm(tokens.requests[0]!);
   assertEquals(grant_type, "urn:ietf:params:oauth:grant-type:jwt-bearer");
   const { claims, isGenuine } = readAssertion(assertion, publicKey);
   assertEquals([isGenuine, claims.scope, claims.aud], [

@@ -45,7 +45,7 @@ export class Dice {
 }
 
 /** Details of reasoning, as a gateway to many vendors returns them. */
-function detailsOf(dice: Dice): JsonObject[] {
+function createDetails(dice: Dice): JsonObject[] {
   return [
     { type: "reasoning.text", format: "acme-v1", index: 0, text: dice.word(), signature: "c2VhbA==" },
     ...dice.times(2, (at) => ({ type: "reasoning.encrypted", data: dice.word(), id: `rs_${at}`, index: 1 })),
@@ -53,7 +53,7 @@ function detailsOf(dice: Dice): JsonObject[] {
 }
 
 /** What a model says, and why it ends. */
-export function answerOf(model: string, dice: Dice): ChatCompletion {
+export function createAnswer(model: string, dice: Dice): ChatCompletion {
   const calls = dice.times(3, (index) => ({
     ...{ id: `call_${index}`, type: "function" as const },
     function: { name: `tool_${index}`, arguments: JSON.stringify(dice.object()) },
@@ -63,7 +63,7 @@ export function answerOf(model: string, dice: Dice): ChatCompletion {
   const message: AssistantMessage = {
     ...{ role: "assistant", content: says, refusal: says === null || dice.roll(4) > 0 ? null : dice.word() },
     ...(dice.roll(2) === 0 ? { reasoning_content: dice.word() } : {}),
-    ...(dice.roll(2) === 0 ? { reasoning_details: detailsOf(dice) } : {}),
+    ...(dice.roll(2) === 0 ? { reasoning_details: createDetails(dice) } : {}),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
   const reason: FinishReason = calls.length > 0
@@ -80,7 +80,7 @@ export function answerOf(model: string, dice: Dice): ChatCompletion {
 }
 
 /** The same answer in chunks, texts cut anywhere; calls one after the other, or their heads before their arguments. */
-export function chunksOf({ choices, usage, id, created, model }: ChatCompletion, dice: Dice): ChatCompletionChunk[] {
+export function toChunks({ choices, usage, id, created, model }: ChatCompletion, dice: Dice): ChatCompletionChunk[] {
   const [{ message, finish_reason }] = choices as [ChatCompletion["choices"][0]];
   const head = { id, object: "chat.completion.chunk" as const, created, model };
   const chunk = (delta: Delta, reason: FinishReason | null = null): ChatCompletionChunk => ({

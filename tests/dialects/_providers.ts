@@ -13,7 +13,7 @@ import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from 
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import type { Json } from "../support/_dialects.ts";
-import { type Any, dataOf, type Said } from "../support/_said.ts";
+import { type Any, type Said, splitDataUrl } from "../support/_said.ts";
 import type { Dice } from "./_chance.ts";
 
 /** An answer whose text consists of parts, some of which have sources. */
@@ -46,7 +46,7 @@ function cut(text: string, dice: Dice): string[] {
   return [text.slice(0, at), text.slice(at)].filter((piece) => piece !== "");
 }
 
-function annotationsOf({ parts }: CitedAnswer): Json[] {
+function toAnnotations({ parts }: CitedAnswer): Json[] {
   let end = 0;
   return parts.flatMap(({ text, sources }) => {
     const start_index = end;
@@ -76,7 +76,7 @@ const openai: ProviderDialect = {
       ...{ role: "assistant", content: text === "" ? null : text, refusal: null },
       ...(thoughts === "" ? {} : { reasoning: thoughts }),
       ...(images.length === 0 ? {} : { images: imagesOf(answer) }),
-      ...(citations.length === 0 ? {} : { annotations: annotationsOf(answer) }),
+      ...(citations.length === 0 ? {} : { annotations: toAnnotations(answer) }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),
     };
     const body: Any = { ...facts, object: "chat.completion", choices: [{ index: 0, message, finish_reason: finish }] };
@@ -86,7 +86,7 @@ const openai: ProviderDialect = {
   },
   streamed(answer, dice) {
     const { text, thoughts, calls, finish } = answer;
-    const annotated = annotationsOf(answer).map((annotation) => ({ annotations: [annotation] }));
+    const annotated = toAnnotations(answer).map((annotation) => ({ annotations: [annotation] }));
     const isLate = dice.roll(2) === 0;
     const deltas: Json[] = [
       { role: "assistant", content: "" },
@@ -115,7 +115,7 @@ const openai: ProviderDialect = {
         ...(thoughts === undefined ? [] : [["thoughts", thoughts]]),
         ...(role === "tool"
           ? [["result", tool_call_id, content]]
-          : partsOf(content).map((part) =>
+          : toGeminiParts(content).map((part) =>
             part.text === undefined ? [`${role} image`, part.image_url.url] : [role, part.text]
           )),
         ...images.map(({ image_url }: Any) => ["assistant image", image_url.url]),
@@ -124,16 +124,16 @@ const openai: ProviderDialect = {
     ),
 };
 
-function partsOf(content: unknown): Any[] {
+function toGeminiParts(content: unknown): Any[] {
   return typeof content === "string" ? content === "" ? [] : [{ text: content }] : content as Any[] ?? [];
 }
 
 const claude: ProviderDialect = {
   lacks: ["images"],
   refuses: ["assistant image", "thoughts"],
-  whole: (answer) => fromMessage(messageOf(answer), facts),
+  whole: (answer) => fromMessage(toAnthropicMessage(answer), facts),
   streamed(answer, dice) {
-    const { content, stop_reason, usage, ...message } = messageOf(answer) as Any;
+    const { content, stop_reason, usage, ...message } = toAnthropicMessage(answer) as Any;
     const blocks = content.flatMap((block: Any, index: number) => {
       const { text, thinking, signature, input, citations = [], ...opening } = block;
       const deltas = [
@@ -180,7 +180,7 @@ const claude: ProviderDialect = {
   },
 };
 
-function messageOf({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
+function toAnthropicMessage({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
   const words: Json = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use", content_filter: "refusal" };
   return {
     ...{ id: "c1", type: "message", role: "assistant", model: "m", stop_reason: words[finish], stop_sequence: null },
@@ -203,10 +203,10 @@ const bytes = (text: string) => new TextEncoder().encode(text).length;
 const gemini: ProviderDialect = {
   lacks: [],
   refuses: ["thoughts"],
-  whole: (answer) => fromContent(contentOf(answer), facts),
+  whole: (answer) => fromContent(toGeminiAnswer(answer), facts),
   streamed(answer, dice) {
     const { parts, thoughts, text } = answer;
-    const { candidates: [{ finishReason, content, groundingMetadata }], usageMetadata }: Any = contentOf(answer);
+    const { candidates: [{ finishReason, content, groundingMetadata }], usageMetadata }: Any = toGeminiAnswer(answer);
     // positions in a stream are those of the text of all events
     const offsets = parts.map((_, at) => bytes(parts.slice(0, at).map(({ text }) => text).join("")));
     for (const { segment } of groundingMetadata?.groundingSupports ?? []) {
@@ -243,7 +243,9 @@ const gemini: ProviderDialect = {
   },
 };
 
-function contentOf({ parts, thoughts, calls, images, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
+function toGeminiAnswer(
+  { parts, thoughts, calls, images, finish, tokens: [input, cached, output] }: CitedAnswer,
+): Json {
   const before = thoughts === "" ? 0 : 1;
   const sources = parts.flatMap(({ sources }) => sources);
   const supports = parts.flatMap(({ text, sources: own }, at) => {
@@ -258,7 +260,7 @@ function contentOf({ parts, thoughts, calls, images, finish, tokens: [input, cac
         parts: [
           ...(thoughts === "" ? [] : [{ text: thoughts, thought: true }]),
           ...parts.map(({ text }) => ({ text })),
-          ...images.map((url) => ({ inlineData: { mimeType: dataOf(url)[0], data: dataOf(url)[1] } })),
+          ...images.map((url) => ({ inlineData: { mimeType: splitDataUrl(url)[0], data: splitDataUrl(url)[1] } })),
           ...calls.map(({ id, name, input }) => ({ functionCall: { id, name, args: input } })),
         ],
       },

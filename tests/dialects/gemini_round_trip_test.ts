@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
-import { answerOf, chunksOf, Dice } from "./_chance.ts";
+import { createAnswer, Dice, toChunks } from "./_chance.ts";
 
 const rounds = 300;
 const model = "gemini-2.5-flash";
@@ -87,7 +87,7 @@ Deno.test("a request of Gemini goes through chat and comes back as it was", () =
 Deno.test("an answer of chat becomes a content, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = answerOf(model, dice);
+    const answer = createAnswer(model, dice);
     const { whole } = gemini.translate({ contents: [hello], ...wantsThoughts }, request);
     const { candidates: [candidate] } = whole(answer) as {
       candidates: [{ content: JsonObject; finishReason: string }];
@@ -108,7 +108,7 @@ Deno.test("an answer of chat becomes a content, and as the history of the next r
 });
 
 /** A content of events, as clients put it together: neighbouring texts are one. */
-function contentOf(events: JsonObject[]): JsonObject {
+function joinContent(events: JsonObject[]): JsonObject {
   const parts: JsonObject[] = [];
   let last: JsonObject = {};
   for (const { candidates, ...others } of events as { candidates: { content: { parts: JsonObject[] } }[] }[]) {
@@ -129,17 +129,17 @@ Deno.test("a streamed answer makes the content that the whole one makes, as even
   for (let seed = 0; seed < rounds; seed++) {
     for (const alt of ["sse", "json"]) {
       const dice = new Dice(seed);
-      const answer = answerOf(model, dice);
+      const answer = createAnswer(model, dice);
       const { whole, events } = gemini.translate(
         { contents: [hello], ...wantsThoughts },
         { ...request, url: request.url.replace("sse", alt) },
       );
       const translator = events();
-      const all = chunksOf(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
+      const all = toChunks(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
       const streamed = alt === "sse"
         ? all.trimEnd().split("\n\n").map((event) => JSON.parse(event.slice("data: ".length)))
         : JSON.parse(all);
-      assertEquals(contentOf(streamed), contentOf([whole(answer)]), `seed ${seed}, ${alt}`);
+      assertEquals(joinContent(streamed), joinContent([whole(answer)]), `seed ${seed}, ${alt}`);
     }
   }
 });

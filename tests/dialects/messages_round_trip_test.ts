@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
-import { answerOf, chunksOf, Dice } from "./_chance.ts";
+import { createAnswer, Dice, toChunks } from "./_chance.ts";
 
 const rounds = 300;
 const model = "claude-haiku-4-5";
@@ -77,7 +77,7 @@ Deno.test("a request of Messages goes through chat and comes back as it was", ()
 });
 
 /** A message of events, as clients put it together; events of a block come between its start and its stop. */
-function messageOf(events: string): JsonObject {
+function joinMessage(events: string): JsonObject {
   let message: JsonObject = {};
   let open: JsonObject | undefined;
   const content: JsonObject[] = [];
@@ -115,7 +115,7 @@ function joined({ content, ...message }: JsonObject): JsonObject {
 Deno.test("an answer of chat becomes a message, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = answerOf(model, dice);
+    const answer = createAnswer(model, dice);
     const { whole } = messages.translate(
       { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
       request,
@@ -139,13 +139,13 @@ Deno.test("an answer of chat becomes a message, and as the history of the next r
 Deno.test("a streamed answer makes the message that the whole one makes", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = answerOf(model, dice);
+    const answer = createAnswer(model, dice);
     const { whole, events } = messages.translate(
       { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
       request,
     );
     const translator = events();
-    const all = chunksOf(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
-    assertEquals(messageOf(all), joined(whole(answer)), `seed ${seed}`);
+    const all = toChunks(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
+    assertEquals(joinMessage(all), joined(whole(answer)), `seed ${seed}`);
   }
 });

@@ -39,16 +39,16 @@ function translate(client: string, body: Json): Pick<Translation, "chat" | "whol
 
 type Translate = (chunks: ReturnType<ProviderDialect["streamed"]>) => Json[];
 
-function callsOf(dice: Dice, turn: number): SaidCall[] {
+function createCalls(dice: Dice, turn: number): SaidCall[] {
   return dice.times(2, (index) => ({ id: `call_${turn}_${index}`, name: `tool_${index}`, input: dice.object() }));
 }
 
-function answerOf(dice: Dice): CitedAnswer {
+function createAnswer(dice: Dice): CitedAnswer {
   const parts = dice.times(3, (at) => ({
     text: `${at} ${dice.word()} `,
     sources: dice.times(2, (index) => ({ url: `https://${at}.example/${index}`, title: dice.word() })),
   }));
-  const calls = callsOf(dice, 0);
+  const calls = createCalls(dice, 0);
   const isSilent = parts.length + calls.length === 0;
   return {
     parts,
@@ -73,7 +73,7 @@ function conversation(dice: Dice): { turns: Turn[]; items: Item[] } {
   };
   sayByUser();
   for (let turn = 0; turn < dice.roll(4); turn++) {
-    const calls = callsOf(dice, turn);
+    const calls = createCalls(dice, turn);
     const text = calls.length === 0 || dice.roll(2) === 0 ? dice.word() : "";
     const images = dice.roll(3) === 0 ? [image.jpeg] : [];
     const thoughts = dice.roll(2) === 0 ? dice.word() : "";
@@ -112,7 +112,7 @@ for (const [client, { ask, read, gather }] of Object.entries(saidIn)) {
     Deno.test(`${client} over ${name}: an answer comes back, whole and streamed`, () => {
       for (let seed = 0; seed < rounds; seed++) {
         const dice = new Dice(seed);
-        const { parts, ...answer } = answerOf(dice);
+        const { parts, ...answer } = createAnswer(dice);
         const { whole, stream } = translate(client, ask([{ user: ["Hi"] }]));
         const expected: Said = { ...answer, ...(provider.lacks.includes("images") ? { images: [] } : {}) };
         assertEquals(read(whole(provider.whole({ ...answer, parts }))), expected, `seed ${seed}, whole`);

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { ChatCompletionRequest, ChatMessage, ContentPart, JsonObject } from "../../src/contracts/openai.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
-import { answerOf, chunksOf, Dice } from "./_chance.ts";
+import { createAnswer, Dice, toChunks } from "./_chance.ts";
 
 const rounds = 300;
 const request = { url: "http://localhost/v1/responses", headers: new Headers() };
@@ -22,7 +22,7 @@ function userPart(dice: Dice): JsonObject {
 const user = (...content: JsonObject[]) => ({ type: "message", role: "user", content });
 
 /** One turn of a model, with the results of all its calls, in any order. */
-function turnOf(dice: Dice, turn: number): JsonObject[] {
+function toTurn(dice: Dice, turn: number): JsonObject[] {
   const calls = dice.times(3, (index) => ({
     ...{ type: "function_call", call_id: `call_${turn}_${index}`, name: `tool_${dice.roll(3)}` },
     arguments: JSON.stringify(dice.object()),
@@ -43,7 +43,7 @@ function turnOf(dice: Dice, turn: number): JsonObject[] {
 function conversation(dice: Dice): JsonObject[] {
   const turns = dice.times(
     4,
-    (turn) => [...turnOf(dice, turn), user(text("Go"), ...dice.times(2, () => userPart(dice)))],
+    (turn) => [...toTurn(dice, turn), user(text("Go"), ...dice.times(2, () => userPart(dice)))],
   );
   return [
     { type: "message", role: "system", content: [text("Be kind")] },
@@ -53,7 +53,7 @@ function conversation(dice: Dice): JsonObject[] {
 }
 
 /** The way back, as the API's reference pairs the two. */
-function itemsOf(messages: readonly ChatMessage[]): JsonObject[] {
+function listItems(messages: readonly ChatMessage[]): JsonObject[] {
   return messages.flatMap((message): JsonObject[] => {
     const { role, content, refusal, reasoning_content: thoughts, tool_calls = [], tool_call_id } = message;
     if (role === "tool") return [{ type: "function_call_output", call_id: tool_call_id, output: content }];
@@ -80,7 +80,7 @@ function inputPart(part: ContentPart): JsonObject {
   return { type: "input_image", image_url: url, ...more };
 }
 
-function bodyOf(
+function toBody(
   { tools = [], tool_choice: choice, response_format: form, ...chat }: ChatCompletionRequest,
 ): JsonObject {
   return {
@@ -89,7 +89,7 @@ function bodyOf(
       max_output_tokens: chat.max_tokens,
       parallel_tool_calls: chat.parallel_tool_calls,
     },
-    ...{ reasoning: { effort: chat.reasoning_effort }, user: chat.user, input: itemsOf(chat.messages) },
+    ...{ reasoning: { effort: chat.reasoning_effort }, user: chat.user, input: listItems(chat.messages) },
     tools: tools.map(({ type, function: described }) => ({ type, ...described })),
     tool_choice: typeof choice === "object" ? { type: choice.type, ...choice.function } : choice,
     text: { format: { type: form?.type, ...form?.json_schema } },
@@ -109,14 +109,14 @@ Deno.test("a request of Responses goes through chat and comes back as it was", (
       tool_choice: ["auto", "none", "required", { type: "function", name: "tool_1" }][dice.roll(4)],
       text: { format: { type: "json_schema", name: "form", schema: dice.object(1), strict: true } },
     };
-    assertEquals(bodyOf(translate(asked).chat), asked, `seed ${seed}`);
+    assertEquals(toBody(translate(asked).chat), asked, `seed ${seed}`);
   }
 });
 
 Deno.test("an answer of chat becomes a response, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = answerOf("m", dice);
+    const answer = createAnswer("m", dice);
     const { output } = translate({ input: "Hi" }).whole(answer) as { output: JsonObject[] };
     const results = output.filter(({ type }) => type === "function_call")
       .map(({ call_id }) => ({ type: "function_call_output", call_id, output: "" }));
@@ -129,10 +129,10 @@ Deno.test("an answer of chat becomes a response, and as the history of the next 
 Deno.test("a streamed answer makes the response that the whole one makes", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = answerOf("m", dice);
+    const answer = createAnswer("m", dice);
     const { whole, events } = translate({ input: "Hi" });
     const translator = events();
-    const all = chunksOf(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
+    const all = toChunks(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
     const last = all.trimEnd().split("\n\n").at(-1)!;
     assertEquals(JSON.parse(last.slice(last.indexOf("data: ") + 6)).response, whole(answer), `seed ${seed}`);
   }

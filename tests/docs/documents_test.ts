@@ -35,20 +35,20 @@ Deno.test("docs/cli.md has every command and option (if not: deno task reference
 Deno.test("every link of a page leads to a file that is there, and to a heading that it has", async () => {
   const broken: string[] = [];
   for (const page of pages) {
-    for (const target of linksOf(await read(page))) {
+    for (const target of listLinks(await read(page))) {
       const url = new URL(target, new URL(page, root));
       const linked = await Deno.readTextFile(new URL(url.pathname, root)).catch(async () =>
         await Deno.stat(url).then(() => "", () => undefined)
       );
       if (linked === undefined) broken.push(`${page}: ${target}`);
-      else if (url.hash !== "" && !anchorsOf(linked).includes(url.hash.slice(1))) broken.push(`${page}: ${target}`);
+      else if (url.hash !== "" && !listAnchors(linked).includes(url.hash.slice(1))) broken.push(`${page}: ${target}`);
     }
   }
   assertEquals(broken, []);
 });
 
 Deno.test("docs/README.md has every page of docs", async () => {
-  const index = linksOf(await read("docs/README.md"));
+  const index = listLinks(await read("docs/README.md"));
   const own = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== "docs/README.md");
   assertEquals(own.filter((page) => !index.includes(page.slice("docs/".length))), []);
 });
@@ -57,7 +57,7 @@ Deno.test("what a page of the packages links to is in them, too", async () => {
   const isPublished = (path: string) => copied.some((one) => path === one || path.startsWith(`${one}/`));
   const broken: string[] = [];
   for (const page of pages.filter(isPublished)) {
-    for (const target of linksOf(await read(page))) {
+    for (const target of listLinks(await read(page))) {
       const path = new URL(target, new URL(page, root)).href.slice(root.href.length).replace(/#.*/, "");
       if (!isPublished(path)) broken.push(`${page}: ${target}`);
     }
@@ -67,20 +67,20 @@ Deno.test("what a page of the packages links to is in them, too", async () => {
 
 Deno.test("every configuration of a page is one that the product accepts", async (test) => {
   for (const page of pages) {
-    for (const { text, line } of configurationsOf(await read(page))) {
-      await test.step(`${page}:${line}`, async () => assertEquals(await problemsOf(text), []));
+    for (const { text, line } of listConfigurations(await read(page))) {
+      await test.step(`${page}:${line}`, async () => assertEquals(await validateBlock(text), []));
     }
   }
 });
 
 /** Where a page's links lead, but for those to other sites. */
-function linksOf(text: string): string[] {
+function listLinks(text: string): string[] {
   const targets = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
   return targets.filter((target) => !/^(https?:|mailto:)/.test(target));
 }
 
 /** Fenced YAML, but what says that it is not checked, and why. */
-function configurationsOf(text: string): { text: string; line: number }[] {
+function listConfigurations(text: string): { text: string; line: number }[] {
   return [...text.matchAll(/(<!-- not checked: [^>]+ -->\n)?^```yaml\n(.*?)^```/gms)].flatMap((match) => {
     const [, unchecked, block = ""] = match;
     return unchecked === undefined ? [{ text: block, line: text.slice(0, match.index).split("\n").length }] : [];
@@ -88,7 +88,7 @@ function configurationsOf(text: string): { text: string; line: number }[] {
 }
 
 /** What is wrong with a configuration. Nothing is opened or written: it is only read, with every secret it names. */
-async function problemsOf(text: string): Promise<readonly string[]> {
+async function validateBlock(text: string): Promise<readonly string[]> {
   const env = (name: string) =>
     /_(BASE_URL|HOST|ENDPOINT)$|ENDPOINT_URL/.test(name) ? undefined : `value-of-${name}-0123456789`;
   try {
@@ -127,7 +127,7 @@ function withoutCode(text: string): string {
 }
 
 /** As the usual renderers make them of headings. */
-function anchorsOf(text: string): string[] {
+function listAnchors(text: string): string[] {
   return [...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
   );

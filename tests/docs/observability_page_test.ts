@@ -10,7 +10,7 @@ import { ok, startUpstream, status, stream } from "../support/upstream.ts";
 const page = await Deno.readTextFile(new URL("../../docs/observability.md", import.meta.url));
 
 /** Cells of the table under a heading. */
-function rowsOf(header: string): string[][] {
+function listRows(header: string): string[][] {
   const lines = page.slice(page.indexOf(`| ${header} |`)).split("\n");
   const end = lines.findIndex((line) => !line.startsWith("|"));
   return lines.slice(2, end).map((line) => line.slice(1, -1).split(" | ").map((cell) => cell.trim()));
@@ -24,7 +24,7 @@ Deno.test("docs/observability.md has every header of a response", () => {
     ...{ pool: "p", model: "m", provider: "a", attempts: 1, fallback_chain: [], routing_latency_ms: 1 },
   } as unknown as RoutingRecord;
   addRoutingHeaders(headers, { routing, dropped: ["seed"], costNanoUsd: 1 });
-  const documented = rowsOf("Header | Meaning").flatMap(([names]) => namesIn(names));
+  const documented = listRows("Header | Meaning").flatMap(([names]) => namesIn(names));
   assertEquals(documented.toSorted(), Object.keys(headers).toSorted());
 });
 
@@ -34,8 +34,8 @@ Deno.test("docs/observability.md has every header that a web page can read", asy
   const response = await fetch(`${proxy.url}/v1/models`, { headers: { origin: "http://localhost:3000" } });
   await response.body?.cancel();
   const exposed = response.headers.get("access-control-expose-headers")!.split(", ");
-  const ofErrors = rowsOf("Header of an error | Meaning").flatMap(([names]) => namesIn(names));
-  const documented = [...rowsOf("Header | Meaning").flatMap(([names]) => namesIn(names)), ...ofErrors];
+  const ofErrors = listRows("Header of an error | Meaning").flatMap(([names]) => namesIn(names));
+  const documented = [...listRows("Header | Meaning").flatMap(([names]) => namesIn(names)), ...ofErrors];
   assertEquals(documented.toSorted(), exposed.toSorted());
   const failed = await proxy.chat({});
   assertEquals(failed.status, 429);
@@ -70,7 +70,7 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
     const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
     return [name, [...labels].filter((label) => label !== "le")] as const;
   });
-  const documented = rowsOf("Metric | Labels").flatMap(([names, labels]) =>
+  const documented = listRows("Metric | Labels").flatMap(([names, labels]) =>
     namesIn(names).map((name) => [name, namesIn(labels?.split(";")[0])] as const)
   );
   const byName = (one: readonly [string, unknown], other: readonly [string, unknown]) => one[0] < other[0] ? -1 : 1;

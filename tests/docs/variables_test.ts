@@ -17,7 +17,7 @@ async function* sources(folder: string): AsyncGenerator<string> {
   }
 }
 
-async function textOf(folder: string): Promise<string> {
+async function readSources(folder: string): Promise<string> {
   return (await Array.fromAsync(sources(folder))).join("\n").replaceAll(/^\s*(?:\*|\/\/).*$/gm, ""); // no comments
 }
 
@@ -28,7 +28,7 @@ async function pages(): Promise<string> {
 }
 
 Deno.test("every variable that the source reads is on a page", async () => {
-  const source = await textOf("src/") + await textOf("connectors/");
+  const source = await readSources("src/") + await readSources("connectors/");
   const read = new Set([...source.matchAll(variable)].map(([, name]) => name!));
   assert(read.size > 60, `only ${read.size} were found`);
   const text = await pages();
@@ -42,7 +42,7 @@ Deno.test("every variable of README's table is read by the source, or by Deno it
   const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split(" | ")[0]!);
   const named = rows.flatMap((row) => [...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name!));
   assert(named.length > 15, String(named));
-  const source = await textOf("src/") + await textOf("connectors/");
+  const source = await readSources("src/") + await readSources("connectors/");
   const ofDeno = ["DENO_TLS_CA_STORE"];
   assertEquals(named.filter((name) => !source.includes(name) && !ofDeno.includes(name)), []);
 });

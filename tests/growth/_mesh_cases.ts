@@ -19,7 +19,7 @@ import { type GrowthCase, prepared, times } from "./_case.ts";
 const ids = (size: number) => times(size, (at) => `model-${at}`);
 
 /** A mesh with so many models, that a provider lists. */
-async function meshOf(size: number, discovery = {}) {
+async function createMesh(size: number, discovery = {}) {
   const mesh = new ModelMesh({ clock: fakeClock(), random: () => 0.5 });
   const models = ids(size).map((id) => ({ id, capabilities: ["chat-completion"] }));
   const instance = customProvider({ listModels: () => Promise.resolve(models) });
@@ -31,7 +31,7 @@ async function meshOf(size: number, discovery = {}) {
   return { mesh, engine: getEngine(mesh), handler: createHandler(mesh), models };
 }
 
-type Meshes = Awaited<ReturnType<typeof meshOf>>;
+type Meshes = Awaited<ReturnType<typeof createMesh>>;
 
 /** Work on a mesh with many models, which is made once for each size. */
 const withModels = (covers: readonly string[], what: string, work: (mesh: Meshes) => unknown): GrowthCase =>
@@ -40,7 +40,7 @@ const withModels = (covers: readonly string[], what: string, work: (mesh: Meshes
 const sizeOfMesh = 1_500;
 const known = new Map<number, Promise<Meshes>>();
 const meshes = (size: number) => {
-  if (!known.has(size)) known.set(size, meshOf(size));
+  if (!known.has(size)) known.set(size, createMesh(size));
   return known.get(size)!;
 };
 
@@ -105,7 +105,7 @@ export const meshCases: readonly GrowthCase[] = [
     covers: ["state"],
     what: "models that leave the provider's list, and come back",
     size: 1_000,
-    input: (size) => meshOf(size, { sync: { on_deprecated_model: "deactivate" } }),
+    input: (size) => createMesh(size, { sync: { on_deprecated_model: "deactivate" } }),
     work: async (made) => {
       const { mesh, models } = await made;
       const all = models.splice(1);

@@ -8,7 +8,7 @@ import { ObjectRecords } from "../../src/infrastructure/object_records.ts";
 import { readJson } from "../../src/proxy/body.ts";
 import { readDocument } from "../../src/proxy/clients/client_record.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { chunkOf, customProvider } from "../support/_custom_provider.ts";
+import { createChunk, customProvider } from "../support/_custom_provider.ts";
 import { type GrowthCase, prepared, times } from "./_case.ts";
 import { createHandler } from "../../proxy.ts";
 
@@ -29,8 +29,8 @@ const bodies: Readonly<Record<string, (size: number) => string>> = {
 function streaming(size: number) {
   const provider = customProvider({
     async *stream() {
-      for (let at = 0; at < size; at++) yield chunkOf("a");
-      yield chunkOf(undefined);
+      for (let at = 0; at < size; at++) yield createChunk("a");
+      yield createChunk(undefined);
     },
   });
   const config = {

@@ -29,7 +29,7 @@ const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text);
 
 /** A reader of chunks. */
-function readerOf(chunks: readonly Uint8Array[]) {
+function createReader(chunks: readonly Uint8Array[]) {
   let at = 0;
   return {
     read: () => Promise.resolve(at < chunks.length ? { done: false as const, value: chunks[at++]! } : ended),
@@ -149,8 +149,8 @@ export const wireCases: readonly GrowthCase[] = [
       size: 2_000,
       input: (size) => input(size).map(bytesOf),
       work: async (chunks) => {
-        await drained(readSse(readerOf(chunks)));
-        return await new SseReader(readerOf(chunks)).read();
+        await drained(readSse(createReader(chunks)));
+        return await new SseReader(createReader(chunks)).read();
       },
     }),
   ]),
@@ -166,7 +166,7 @@ export const wireCases: readonly GrowthCase[] = [
       work: async (chunks) => {
         const parser = new EventFrameParser();
         for (const chunk of chunks) parser.push(chunk);
-        await drained(readEventFrames(readerOf(chunks)));
+        await drained(readEventFrames(createReader(chunks)));
       },
     })
   ),
@@ -238,7 +238,7 @@ export const wireCases: readonly GrowthCase[] = [
     input: (size) => bytewise(new Uint8Array(size)),
     work: async (chunks) => {
       const limit = { maxBytes: 1e9, tooLarge: () => new Error() };
-      await readAll(readerOf(chunks), limit);
+      await readAll(createReader(chunks), limit);
       await readBody(fakeAnswer({ body: chunks.map(() => "x") }), limit);
     },
   }),

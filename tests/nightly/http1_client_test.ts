@@ -22,7 +22,7 @@ const decoder = new TextDecoder("latin1");
 const stricterInNode = /;(?!a=b\r\n)|Content-Length: 3\r\n/;
 
 /** A response of a seed, which half of the time has been damaged at a few places. */
-function answerOf(
+function createAnswer(
   seed: number,
 ): { readonly said: string; readonly status: number; readonly text: string; readonly isWhole: boolean } {
   const random = seededRandom(seed);
@@ -140,7 +140,7 @@ describe("The HTTP/1.1 client", sanitizers, () => {
   it(`takes ${answers} answers, half of them damaged, for what they mean to node:http, or for nothing`, async () => {
     const { url, close } = await serve((path, socket) => {
       const [, seed, spare] = path.split("/").map(Number);
-      const { said, isWhole } = answerOf(seed!);
+      const { said, isWhole } = createAnswer(seed!);
       const bytes = Uint8Array.from(said.slice(0, said.length - spare!), (char) => char.charCodeAt(0));
       const middle = Math.floor(bytes.length * seededRandom(bytes.length)());
       socket.write(bytes.subarray(0, middle));
@@ -149,7 +149,7 @@ describe("The HTTP/1.1 client", sanitizers, () => {
     let taken = 0;
     let refused = 0;
     await each(answers, async (seed) => {
-      const { said, status, text, isWhole } = answerOf(seed);
+      const { said, status, text, isWhole } = createAnswer(seed);
       // each damaged answer at an address of its own, so that it gets a new connection
       const host = isWhole ? "127.0.0.1" : `127.${1 + (seed >> 16)}.${seed >> 8 & 255}.${seed & 255}`;
       const ownUrl = `${url.replace("127.0.0.1", host)}/${seed}`;

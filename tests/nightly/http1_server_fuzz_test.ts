@@ -16,7 +16,7 @@ import type { Exchange } from "../../src/runtime/http1/exchange.ts";
 import { Http1Server } from "../../src/runtime/http1/server.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { happens } from "../support/patience.ts";
-import { bytesOf, latin1, ScriptedSocket, settled } from "../runtime/_scripted_socket.ts";
+import { latin1, ScriptedSocket, settled, toLatin1 } from "../runtime/_scripted_socket.ts";
 
 /** Number of cases, the seed of the first one, and number of requests that are checked for bytes of others. */
 const cases = Number(process.env.MODELMESH_TEST_CASES ?? 20_000);
@@ -74,12 +74,12 @@ const insertions = [
   ],
 ];
 
-function bodyOf(choices: Choices): string {
+function chooseBody(choices: Choices): string {
   const most = choices.one([0, 10, 10, 60, 400]);
   return choices.list(most, () => choices.one([..."abc\r\n :0\xff", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"])).join("");
 }
 
-function requestOf(choices: Choices): string {
+function chooseRequest(choices: Choices): string {
   const isOld = choices.random() < 0.05;
   const method = choices.one(["GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
   const target = choices.one(["/", "/p", "/p?a=%20&b", "/a/b;c=d", "http://b.test/p", "*", "/p#f", "/{}|"]);
@@ -90,7 +90,7 @@ function requestOf(choices: Choices): string {
   const put = (field: string) => fields.splice(choices.below(fields.length + 1), 0, field);
   if (!isOld || choices.random() < 0.5) put(`${choices.one(["Host", "host"])}: ${choices.one(["a", "a.test:80", ""])}`);
   if (choices.random() < 0.1) put(`Connection: ${choices.one(["close", "keep-alive", "TE, Close", "closely"])}`);
-  const text = bodyOf(choices);
+  const text = chooseBody(choices);
   const kind = choices.one(["length", "length", "chunked", "chunked", "none"]);
   let body = "";
   if (kind === "length") {
@@ -142,9 +142,9 @@ interface Case {
 }
 
 /** The requests of a seed, two thirds of which have been damaged at a few places. */
-function caseOf(seed: number): Case {
+function createCase(seed: number): Case {
   const choices = new Choices(seed);
-  const all = Array.from({ length: 1 + choices.below(3) }, () => requestOf(choices));
+  const all = Array.from({ length: 1 + choices.below(3) }, () => chooseRequest(choices));
   let bytes = all.join("");
   const isValid = choices.random() < 0.33;
   for (let count = isValid ? 0 : 1 + choices.below(3); count > 0; count--) bytes = damaged(bytes, choices);
@@ -268,7 +268,7 @@ describe("The HTTP/1.1 server", sanitizers, () => {
     const counts = { accepted: 0, rejected: 0 };
     for (let seed = firstSeed; seed < firstSeed + cases; seed += atOnce) {
       const length = Math.min(atOnce, firstSeed + cases - seed);
-      const all = Array.from({ length }, (_, index) => caseOf(seed + index));
+      const all = Array.from({ length }, (_, index) => createCase(seed + index));
       const ours = await server.outcomes(all);
       const theirs = await node.outcomes(all);
       all.forEach((one, index) => {
@@ -354,7 +354,7 @@ describe("The HTTP/1.1 server, request after request", sanitizers, () => {
       socket.on("end", () => socket.end());
       for (let bytes = sent.join(""); bytes !== "" && !socket.writableEnded && !socket.destroyed;) {
         const size = choices.one([1, 10, 100, 1_000, 10_000, 100_000]);
-        socket.write(bytesOf(bytes.slice(0, size)));
+        socket.write(toLatin1(bytes.slice(0, size)));
         bytes = bytes.slice(size);
         await new Promise<void>((resolve) => void setImmediate(resolve));
       }

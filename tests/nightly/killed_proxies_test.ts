@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { type ChildCommand, spawnCommand } from "../support/_cli.ts";
-import { childrenOf } from "../support/_children.ts";
+import { listChildren } from "../support/_children.ts";
 import { makeFolder } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
 import { portForRestarts } from "../support/ports.ts";
@@ -53,7 +53,7 @@ class Proxy implements AsyncDisposable {
   async kill(): Promise<void> {
     if (this.#hasWorkers) {
       const times = this.#child.err.split("is listening again").length;
-      process.kill(childrenOf(this.#child.pid)[0]!, "SIGKILL");
+      process.kill(listChildren(this.#child.pid)[0]!, "SIGKILL");
       return await until(() => this.#child.err.split("is listening again").length > times);
     }
     process.kill(this.#child.pid, "SIGKILL");
@@ -80,7 +80,7 @@ class Proxy implements AsyncDisposable {
 
   /** Open files and sockets of its processes, and the memory of all, MB. */
   get use(): { readonly files: number; readonly mb: number } {
-    const pids = [this.#child.pid, ...childrenOf(this.#child.pid)];
+    const pids = [this.#child.pid, ...listChildren(this.#child.pid)];
     const kb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
     return {
       files: pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0),
@@ -104,7 +104,9 @@ interface Setup {
 }
 
 /** What the proxies serve: requests of a cent each, counted in Redis. */
-function documentOf({ name, upstream, client, config, limits, url = redis.url }: Setup & { readonly url?: string }) {
+function createDocument(
+  { name, upstream, client, config, limits, url = redis.url }: Setup & { readonly url?: string },
+) {
   return testConfig({
     upstreams: { a: upstream.url },
     config: {
@@ -144,7 +146,10 @@ async function exhaustOnce(
 ): Promise<Outcome & { readonly hasCountedAlone: boolean }> {
   const callsBefore = upstream.calls;
   await using folder = await makeFolder();
-  const path = await folder.write("mesh.json", JSON.stringify(documentOf({ name, upstream, client, config, limits })));
+  const path = await folder.write(
+    "mesh.json",
+    JSON.stringify(createDocument({ name, upstream, client, config, limits })),
+  );
   await using one = new Proxy(["--config", path, ...args]);
   await using other = new Proxy(["--config", path]);
   await Promise.all([one.start(), other.start()]);
@@ -232,7 +237,7 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
     await using folder = await makeFolder();
     const path = await folder.write(
       "mesh.json",
-      JSON.stringify(documentOf({ name: "level", upstream, url: redis.url })),
+      JSON.stringify(createDocument({ name: "level", upstream, url: redis.url })),
     );
     await using one = new Proxy(["--config", path, "--workers", "2"]);
     await using other = new Proxy(["--config", path]);

@@ -2,12 +2,12 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { makeFolder } from "../support/_library.ts";
-import { problemsOf, soak } from "../support/_soak.ts";
+import { findProblems, soak } from "../support/_soak.ts";
 
 describe("A proxy under 500 streams at once for a minute", () => {
   it("leaks no memory, timer or listener, lets no rejection go unhandled, and counts every request", async () => {
     await using folder = await makeFolder();
     const result = await soak({ seconds: 60, streams: 500, folder: folder.path });
-    assertEquals(problemsOf(result), [], JSON.stringify(result));
+    assertEquals(findProblems(result), [], JSON.stringify(result));
   });
 });

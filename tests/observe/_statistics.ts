@@ -16,19 +16,19 @@ export type Step = readonly [at: string, outcome: string];
 
 /** A request in pool `chat`: the attempt that was `ok` answered it, else it was last at the last one. */
 export function path(...steps: readonly Step[]): RequestPath {
-  const fallback_chain = steps.map(([at, outcome]) => ({ ...namesOf(at), outcome, ms: 100 }));
+  const fallback_chain = steps.map(([at, outcome]) => ({ ...listNames(at), outcome, ms: 100 }));
   const end = fallback_chain.find(({ outcome }) => outcome === "ok") ?? fallback_chain.at(-1);
   return { pool: "chat", model: end?.model ?? null, provider: end?.provider ?? null, fallback_chain };
 }
 
 /** The two names of `<model>@<provider>`. */
-export function namesOf(at: string): { readonly model: string; readonly provider: string } {
+export function listNames(at: string): { readonly model: string; readonly provider: string } {
   const [model = "", provider = ""] = at.split("@");
   return { model, provider };
 }
 
 /** `[<pool>/][<model>]@<provider>` of an owner. */
-function ownerOf(text: string): BreakerOwner {
+function getOwner(text: string): BreakerOwner {
   const [, pool, model, provider = ""] = /^(?:(.+)\/)?(.+)?@(.+)$/.exec(text)!;
   return { ...(pool === undefined ? {} : { pool }), ...(model === undefined ? {} : { model }), provider };
 }
@@ -40,17 +40,17 @@ export class Bench {
 
   /** @param members `<pool>/<model>@<provider>` each. */
   constructor(...members: readonly string[]) {
-    this.statistics.setMembers(members.map((member) => ownerOf(member) as Required<BreakerOwner>));
+    this.statistics.setMembers(members.map((member) => getOwner(member) as Required<BreakerOwner>));
   }
 
   /** A standby begins. */
   standby(owner: string, reason: StandbyReason = "retry_limit"): void {
-    this.statistics.addTransition({ owner: ownerOf(owner), to: "standby", reason });
+    this.statistics.addTransition({ owner: getOwner(owner), to: "standby", reason });
   }
 
   /** A standby ends. */
   active(owner: string, reason: StandbyReason = "retry_limit"): void {
-    this.statistics.addTransition({ owner: ownerOf(owner), to: "active", reason });
+    this.statistics.addTransition({ owner: getOwner(owner), to: "active", reason });
   }
 
   /** Some metrics of `<scope> <id>`. */

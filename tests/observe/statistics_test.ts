@@ -3,7 +3,7 @@ import type { StatsMetrics, StatsRecord, StatsScope } from "../../src/contracts/
 import type { RequestResult } from "../../src/observe/hub_events.ts";
 import type { Statistics } from "../../src/observe/statistics.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { Bench, minute, namesOf, path, type Step } from "./_statistics.ts";
+import { Bench, listNames, minute, path, type Step } from "./_statistics.ts";
 
 Deno.test("a request counts at its pool, at the model that answered, and as failed at those before it", () => {
   const table: readonly (readonly [
@@ -142,7 +142,7 @@ Deno.test("a pool's latency is the client's, a model's the time spent on it, bot
 
 Deno.test("a rotation counts at its pool and at the model it leaves", () => {
   const bench = new Bench("chat/a@one", "chat/b@two");
-  bench.statistics.addRotation("chat", namesOf("a@one"));
+  bench.statistics.addRotation("chat", listNames("a@one"));
   const records = ["pool chat", "model a", "provider one", "model b", "provider two"];
   assertEquals(records.flatMap((record) => bench.look(record, "rotation_events")), [1, 1, 1, 0, 0]);
 });
@@ -186,7 +186,7 @@ Deno.test("records are plain JSON, `type` first, in the order of the configurati
 Deno.test("a model, a provider and a pool of one name are three", () => {
   const bench = new Bench();
   bench.statistics.addRequest({ ...path(["x@x", "ok"]), pool: "x" }, { outcome: "success", tokensIn: 4 });
-  bench.statistics.addRotation("x", namesOf("y@__proto__"));
+  bench.statistics.addRotation("x", listNames("y@__proto__"));
   assertEquals(["model x", "provider x", "pool x"].flatMap((record) => bench.look(record, "tokens_in")), [4, 4, 4]);
   assertEquals(bench.look("provider __proto__", "rotation_events"), [1]);
 });
@@ -237,7 +237,7 @@ function requestAtRandom(
   if (models.length === 0) models.push("a@one");
   const outcome = pick(["success", "failure", "none"] as const);
   const steps = models.map((at, place): Step => [at, place === models.length - 1 ? "ok" : "timeout"]);
-  for (const at of models.slice(0, -1)) statistics.addRotation("chat", namesOf(at));
+  for (const at of models.slice(0, -1)) statistics.addRotation("chat", listNames(at));
   statistics.addRequest(path(...steps), {
     outcome,
     latencyMs: random() * 5000,

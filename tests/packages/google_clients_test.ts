@@ -25,7 +25,7 @@ const config = {
   toolConfig: { functionCallingConfig: { mode: FunctionCallingConfigMode.AUTO } },
 };
 
-function genAiOf({ url }: { readonly url: string }, apiKey = "of-the-client"): GoogleGenAI {
+function createGenAi({ url }: { readonly url: string }, apiKey = "of-the-client"): GoogleGenAI {
   return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } });
 }
 
@@ -38,7 +38,7 @@ async function withClient(
 ): Promise<void> {
   await using upstream = await startUpstream(script);
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } }, options);
-  await body(genAiOf(proxy), upstream);
+  await body(createGenAi(proxy), upstream);
 }
 
 const each = (title: string, test: (dialect: Dialect) => Promise<void>) =>
@@ -124,7 +124,7 @@ describe("@google/genai", () => {
 
   it("embeds", async () => {
     await using scene = await operationStage({ a: embeddings() }, { capability: "text-embeddings" });
-    const { embeddings: vectors = [] } = await genAiOf(scene.proxy).models.embedContent({
+    const { embeddings: vectors = [] } = await createGenAi(scene.proxy).models.embedContent({
       model: "pool",
       contents: ["red", "green"],
     });

@@ -12,7 +12,7 @@ const inherited = Object.fromEntries(
 );
 
 /** What a program prints; its failure is the test's. */
-async function outputOf(
+async function readOutput(
   [program, ...args]: readonly [string, ...string[]],
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
@@ -28,7 +28,7 @@ Deno.test("the TypeScript and JavaScript of every page compiles", async () => {
   const blocks = await codeBlocks("ts", "js");
   assert(blocks.length > 15);
   const [flags, paths] = await writeModules(folder.path, blocks);
-  await outputOf([Deno.execPath(), "check", "--quiet", ...flags, ...paths]);
+  await readOutput([Deno.execPath(), "check", "--quiet", ...flags, ...paths]);
 });
 
 Deno.test("the TypeScript and JavaScript of every page runs, against the demo", async (test) => {
@@ -44,7 +44,7 @@ Deno.test("the TypeScript and JavaScript of every page runs, against the demo", 
     const [name, value] = text.includes("OPENAI_API_KEY") ? ["OPENAI_API_KEY", "sk-0123"] : ["VLLM_HOST", demo.host];
     await test.step(where, async () => {
       const command = [Deno.execPath(), "run", "-A", "--quiet", "--no-check", ...flags, path] as const;
-      const out = await outputOf(command, { ACME_API_KEY: "0123456789", [name]: value });
+      const out = await readOutput(command, { ACME_API_KEY: "0123456789", [name]: value });
       if (/Hello from \w+, a simulated provider/.test(out)) answers++;
     });
   }
@@ -57,7 +57,7 @@ Deno.test("the shell commands of every page run, against the demo, or it says wh
   let answers = 0;
   for (const { where, text } of blocks) {
     await test.step(where, async () => {
-      const out = await outputOf(["bash", "-c", `set -e\n${text.replaceAll(demoAddress, demo.host)}`]);
+      const out = await readOutput(["bash", "-c", `set -e\n${text.replaceAll(demoAddress, demo.host)}`]);
       if (out.includes('"object":"chat.completion')) answers++;
     });
   }

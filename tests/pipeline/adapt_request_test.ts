@@ -7,7 +7,7 @@ import type { Operation } from "../../src/pipeline/operation.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { ProviderInstance } from "../../src/registry/registry.ts";
 import { editMembers } from "../../src/util/json_members.ts";
-import { modelOf } from "../support/_members.ts";
+import { createModel } from "../support/_members.ts";
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 
@@ -24,7 +24,7 @@ function adapt(
   { rules, vendor = "acme", ownState, stream = false }: Asked = {},
 ): AdaptedRequest {
   const instance = { vendor, connector: { ownState }, entry: { id: vendor } } as ProviderInstance;
-  const model = modelOf("m", rules === undefined ? {} : { parameters: rules }, { instance });
+  const model = createModel("m", rules === undefined ? {} : { parameters: rules }, { instance });
   return adaptRequest({
     id: "r",
     operation: chat as unknown as Operation,
@@ -37,7 +37,7 @@ function adapt(
 }
 
 /** The members of the adapted body beside the messages. */
-function parametersOf(adapted: AdaptedRequest): JsonObject {
+function pickParameters(adapted: AdaptedRequest): JsonObject {
   const { messages: _, ...parameters } = adapted.completion.body;
   return parameters;
 }
@@ -122,7 +122,7 @@ describe("adaptRequest()", () => {
     it(what, () => {
       const body = Object.freeze({ ...parameters, messages });
       const adapted = adapt(body, rules === undefined ? {} : { rules });
-      assertEquals(parametersOf(adapted), expected);
+      assertEquals(pickParameters(adapted), expected);
       assertEquals(adapted.dropped, dropped);
     });
   }
@@ -130,7 +130,7 @@ describe("adaptRequest()", () => {
   it("takes out what steers us or would choose target and key, and nothing else", () => {
     const own = { mesh: {}, models: ["a"], api_key: "k", api_base: "b", base_url: "c", extra_headers: {} };
     const adapted = adapt({ ...own, messages, metadata: own, user: "u" });
-    assertEquals(parametersOf(adapted), { metadata: own, user: "u" });
+    assertEquals(pickParameters(adapted), { metadata: own, user: "u" });
     assertEquals(adapted.dropped, []);
   });
 
@@ -151,7 +151,7 @@ describe("adaptRequest()", () => {
       body,
       timeoutMs: 1,
     } as const;
-    assertEquals("wire" in adaptRequest(request, modelOf("m")).completion, false);
+    assertEquals("wire" in adaptRequest(request, createModel("m")).completion, false);
   });
 });
 
@@ -296,7 +296,7 @@ describe("The wire view of an adapted request", () => {
       body: JSON.parse(text),
       text,
       timeoutMs: 1,
-    }, modelOf("m"));
+    }, createModel("m"));
     const edited = editMembers(completion.wire!.text, completion.wire!.edits);
     assertEquals(edited, '{"messages" : [{"role":"user","content":"\\u00e9"}],"seed":12345678901234567890}');
   });

@@ -3,10 +3,10 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Admission, openMembers } from "../../src/pipeline/admission.ts";
 import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
-import { memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
+import { createMember, createModel, createPool, listNames } from "../support/_members.ts";
 
 function admissionAt(now: number): Admission {
-  const plan = { load: { input: 1, output: 1 }, pool: poolOf([]) };
+  const plan = { load: { input: 1, output: 1 }, pool: createPool([]) };
   const context = { plan, takenElsewhere: new Map(), denials: new Map(), clock: { monotonic: () => now } };
   return { context, alone: true } as unknown as Admission;
 }
@@ -16,7 +16,7 @@ describe("openMembers()", () => {
   type Case = readonly [
     what: string,
     at: number,
-    arrange: (members: ReturnType<typeof memberOf>[]) => void,
+    arrange: (members: ReturnType<typeof createMember>[]) => void,
     left: string,
   ];
   const cases: readonly Case[] = [
@@ -90,9 +90,13 @@ describe("openMembers()", () => {
   for (const [what, at, arrange, left] of cases) {
     it(what, () => {
       const provider = new CircuitBreaker({ provider: "acme" });
-      const members = [memberOf(modelOf("a"), provider), memberOf(modelOf("b"), provider), memberOf(modelOf("c"))];
+      const members = [
+        createMember(createModel("a"), provider),
+        createMember(createModel("b"), provider),
+        createMember(createModel("c")),
+      ];
       arrange(members);
-      assertEquals(namesOf(openMembers(members, admissionAt(at))).join(" "), left);
+      assertEquals(listNames(openMembers(members, admissionAt(at))).join(" "), left);
     });
   }
 });

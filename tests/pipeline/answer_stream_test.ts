@@ -10,7 +10,7 @@ import { ChunkFilter } from "../../src/pipeline/chunk_filter.ts";
 import type { OpenStream } from "../../src/pipeline/open_stream.ts";
 import type { Routed } from "../../src/pipeline/routed.ts";
 import { settle, testRuntime } from "../../src/runtime/test.ts";
-import { memberOf, modelOf } from "../support/_members.ts";
+import { createMember, createModel } from "../support/_members.ts";
 
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 
@@ -44,7 +44,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
   const runtime = testRuntime();
   const provider = { classifyError: () => "network", isRetryable: () => true };
   const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
-  const model = modelOf("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
+  const model = createModel("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
   const connection = new Connection(runtime, model.instance, "stream");
   const answer: OpenStream = {
     held: [chunk("one")],
@@ -55,7 +55,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
   const routed = {
     answer,
     connection,
-    member: memberOf(model),
+    member: createMember(model),
     settle: (outcome: string) => void seen.push(outcome),
   } as unknown as Routed<OpenStream>;
   const stream = new AnswerStream({

@@ -11,7 +11,7 @@ import type { RequestPlan } from "../../src/pipeline/plan.ts";
 import { RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeAnswer, fakeClock, settle, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
-import { memberOf, modelOf } from "../support/_members.ts";
+import { createMember, createModel } from "../support/_members.ts";
 
 const retry: RetrySettings = {
   maxAttempts: 2,
@@ -38,7 +38,7 @@ interface Options {
   /** Whether waits are over at once; true by default. */
   readonly skipSleeps?: boolean;
   /** Called before each try. */
-  readonly onTry?: (model: ReturnType<typeof memberOf>) => void;
+  readonly onTry?: (model: ReturnType<typeof createMember>) => void;
 }
 
 function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps = true, onTry }: Options) {
@@ -48,7 +48,7 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
     classifyError: (error: unknown) => UpstreamError.isInstance(error) ? error.kind : "network",
     isRetryable: (error: unknown) => UpstreamError.isInstance(error) && error.kind === "server",
   };
-  const model = modelOf("a", {}, {
+  const model = createModel("a", {}, {
     instance: {
       vendor: "acme",
       entry: { id: "acme", timeoutMs: 1000, silenceMs: 100 },
@@ -56,7 +56,7 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
       retryBudget: new RetryBudget({ ratio: 0, min: budget, windowMs: 10_000 }),
     } as never,
   });
-  const member = memberOf(model);
+  const member = createMember(model);
   const plan = {
     request: { timeoutMs, signal },
     pool: { name: "chat", routing: { retry, providerRetry: new Map() } },

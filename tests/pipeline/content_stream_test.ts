@@ -5,7 +5,7 @@ import { NetworkError, StreamInterruptedError, UpstreamError } from "../../src/e
 import { Connection } from "../../src/pipeline/connection.ts";
 import { ContentStream, openContent } from "../../src/pipeline/content_stream.ts";
 import { settle, testRuntime } from "../../src/runtime/test.ts";
-import { memberOf, modelOf } from "../support/_members.ts";
+import { createMember, createModel } from "../support/_members.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes);
@@ -13,15 +13,15 @@ const textOf = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().dec
 /** What a provider sends after the head of its response: bytes, then its end, an error, or nothing any more. */
 type Sent = readonly (string | Error | "silence")[];
 
-function connectionOf() {
+function createConnection() {
   const runtime = testRuntime();
   const provider = { classifyError: () => "network", isRetryable: () => true };
   const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
-  const model = modelOf("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
+  const model = createModel("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
   return { runtime, model, connection: new Connection(runtime, model.instance, "stream") };
 }
 
-async function* sourceOf(sent: Sent): AsyncGenerator<Uint8Array> {
+async function* createSource(sent: Sent): AsyncGenerator<Uint8Array> {
   for (const item of sent) {
     if (item === "silence") await new Promise<never>(() => {});
     else if (item instanceof Error) throw item;
@@ -30,15 +30,15 @@ async function* sourceOf(sent: Sent): AsyncGenerator<Uint8Array> {
 }
 
 async function open(sent: Sent) {
-  const { runtime, model, connection } = connectionOf();
+  const { runtime, model, connection } = createConnection();
   const seen: string[] = [];
-  const content = { type: "audio/mpeg", bytes: sourceOf(sent) };
+  const content = { type: "audio/mpeg", bytes: createSource(sent) };
   const { answer, empty } = await openContent({ body: {}, content }, connection.stop);
   const stream = new ContentStream({
     routed: {
       answer,
       connection,
-      member: memberOf(model),
+      member: createMember(model),
       settle: (outcome: string) => void seen.push(outcome),
     } as never,
     usage: { usage: undefined, written: () => 0 },
@@ -63,13 +63,13 @@ describe("openContent()", () => {
 
   it("throws what breaks before them: the next model can be asked", async () => {
     await assertRejects(() => open(["", new NetworkError("It broke", { neverSent: false })]), NetworkError);
-    const { connection } = connectionOf();
+    const { connection } = createConnection();
     await assertRejects(() => openContent({ body: {} }, connection.stop), UpstreamError, "sent no content");
     connection.close();
   });
 
   it("takes content that is whole already", async () => {
-    const { connection } = connectionOf();
+    const { connection } = createConnection();
     const content = { type: "audio/mpeg", bytes: bytesOf("all of it") };
     const { answer } = await openContent({ body: {}, content }, connection.stop);
     assertEquals(textOf(answer.first), "all of it");

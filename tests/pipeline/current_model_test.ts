@@ -7,7 +7,7 @@ import { isIsolated, reportChoice, reportFailure, reportServed } from "../../src
 import type { RequestPlan } from "../../src/pipeline/plan.ts";
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { modelOf, namesOf, poolOf } from "../support/_members.ts";
+import { createModel, createPool, listNames } from "../support/_members.ts";
 
 /** A strategy that stays with a model, or with none. */
 class Staying implements SelectionStrategy {
@@ -24,9 +24,9 @@ class Staying implements SelectionStrategy {
 /** The pool `chat` of `a`, `b` and `c`, and requests to it. */
 function scene(strategy: Staying = new Staying("a")) {
   const pool = {
-    ...poolOf(["a", "b", "c"].map((name) => modelOf(name)), { strategy }),
+    ...createPool(["a", "b", "c"].map((name) => createModel(name)), { strategy }),
     routing: { modelPriority: [], providerPriority: [], deactivation: { errorCodes: new Set([418]) } },
-  } as unknown as ReturnType<typeof poolOf>;
+  } as unknown as ReturnType<typeof createPool>;
   const events: string[] = [];
   const hub = { event: (event: Partial<MeshEvent>) => events.push(`${event.from}>${event.to} ${event.reason}`) };
   const request = ({ isConstrained = false, chain = [] as Partial<FallbackStep>[], eligible = pool.members } = {}) => {
@@ -129,7 +129,7 @@ describe("isIsolated()", () => {
     const { pool, request } = scene();
     const of = (facts: Parameters<typeof request>[0]) => isIsolated(request(facts).plan as RequestPlan);
     const [a, b] = pool.members;
-    assertEquals(namesOf([a!, b!]), ["a", "b"]);
+    assertEquals(listNames([a!, b!]), ["a", "b"]);
     assertEquals([of({}), of({ isConstrained: true }), of({ eligible: [a!] }), of({ eligible: [b!] })], [
       false,
       true,

@@ -8,7 +8,7 @@ import { chat } from "../../src/pipeline/operations/chat.ts";
 import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import type { Member, ProviderInstance } from "../../src/registry/registry.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
+import { createMember, createModel, createPool, listNames } from "../support/_members.ts";
 
 /** The error of a request that is refused. */
 function refusal(act: () => unknown): UnsupportedRequestError {
@@ -20,8 +20,10 @@ const instanceOf = (id: string, vendor = id) => ({ vendor, entry: { id } }) as P
 const [acme, bolt, clay] = [instanceOf("acme"), instanceOf("bolt", "bolt-ai"), instanceOf("clay")];
 const pool: readonly Member[] = [["a1", acme], ["a2", acme], ["b1", bolt], ["b2", bolt], ["c", clay]].map(
   ([name, instance]) =>
-    memberOf(
-      modelOf(name as string, { features: { tool_calling: name !== "c" } }, { instance: instance as ProviderInstance }),
+    createMember(
+      createModel(name as string, { features: { tool_calling: name !== "c" } }, {
+        instance: instance as ProviderInstance,
+      }),
     ),
 );
 const prices: Readonly<Record<string, number>> = { a1: 0, a2: 5, b1: 10, b2: 11 };
@@ -39,7 +41,7 @@ function apply(mesh: object, { header, ...fields }: { header?: string; [field: s
     body,
     routingConstraints,
   };
-  const context = { request, pool: { ...poolOf([]), members: pool }, registry: { instances: [] } };
+  const context = { request, pool: { ...createPool([]), members: pool }, registry: { instances: [] } };
   const constrained = context as unknown as EligibilityContext;
   return eligibility({ ...constrained, choice: modelChoice(constrained) });
 }
@@ -58,12 +60,13 @@ describe("eligibility() by routing constraints", () => {
     [{ only: ["bolt"], max_price: 10e-9 }, "b1"],
   ];
   for (const [mesh, left] of cases) {
-    it(`leaves ${left} by ${JSON.stringify(mesh)}`, () => assertEquals(namesOf(apply(mesh).eligible).join(" "), left));
+    it(`leaves ${left} by ${JSON.stringify(mesh)}`, () =>
+      assertEquals(listNames(apply(mesh).eligible).join(" "), left));
   }
 
   it("leaves all as they are where nothing is asked", () => {
     const { eligible, isConstrained, prefer } = apply({ deadline: "5s" });
-    assertEquals([namesOf(eligible), isConstrained, prefer], [namesOf(pool), false, undefined]);
+    assertEquals([listNames(eligible), isConstrained, prefer], [listNames(pool), false, undefined]);
   });
 
   const empty: readonly (readonly [mesh: object, param: string, says: string])[] = [
@@ -103,7 +106,7 @@ describe("the order of a constrained request", () => {
     const groups: string[] = [];
     for (let left = candidates; left.length > 0;) {
       const first = prefer(left);
-      groups.push(namesOf(first).join(" "));
+      groups.push(listNames(first).join(" "));
       left = left.filter((member) => !first.includes(member));
     }
     return groups.join(" | ");
@@ -130,7 +133,7 @@ describe("the order of a constrained request", () => {
       const order = names.filter(() => random() < 0.4).sort(() => random() - 0.5);
       if (order.length === 0) continue;
       const asked = turns({ order }).split(/[ |]+/);
-      assertEquals(asked.toSorted(), namesOf(pool), JSON.stringify(order));
+      assertEquals(asked.toSorted(), listNames(pool), JSON.stringify(order));
     }
   });
 });

@@ -6,7 +6,7 @@ import { UnsupportedRequestError } from "../../src/errors.ts";
 import { measureRequest } from "../../src/pipeline/request_size.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { junk } from "../support/_junk.ts";
-import { filterChat, memberOf, modelOf, namesOf } from "../support/_members.ts";
+import { createMember, createModel, filterChat, listNames } from "../support/_members.ts";
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 const tool = { type: "function", function: { name: "f" } };
@@ -24,16 +24,16 @@ describe("filterByRequest(): grounding", () => {
   for (const body of searching) {
     it(`is needed by ${JSON.stringify(body)}`, () => {
       const members = [false, undefined, true].map((grounding) =>
-        memberOf(modelOf(`${grounding}`, { features: grounding === undefined ? {} : { grounding } }))
+        createMember(createModel(`${grounding}`, { features: grounding === undefined ? {} : { grounding } }))
       );
-      assertEquals(namesOf(filterChat(members, { messages, ...body })), ["undefined", "true"]);
+      assertEquals(listNames(filterChat(members, { messages, ...body })), ["undefined", "true"]);
       const error = assertThrows(() => filterChat([members[0]!], { messages, ...body }), UnsupportedRequestError);
       assertStringIncludes(error.message, '"false" has no grounding');
     });
   }
 
   it("is not needed by functions, whatever they are called, nor by an option that is off", () => {
-    const members = [memberOf(modelOf("m", { features: { grounding: false } }))];
+    const members = [createMember(createModel("m", { features: { grounding: false } }))];
     const searcher = { type: "function", function: { name: "web_search" } };
     for (const body of [{ tools: [searcher] }, { web_search_options: null }, { tools: [{ type: "research" }] }]) {
       assertStrictEquals(filterChat(members, { messages, ...body }), members);
@@ -41,7 +41,7 @@ describe("filterByRequest(): grounding", () => {
   });
 
   it("asks for tool calling only where there is more to call than a search", () => {
-    const members = [memberOf(modelOf("m", { features: { tool_calling: false } }))];
+    const members = [createMember(createModel("m", { features: { tool_calling: false } }))];
     assertStrictEquals(filterChat(members, { messages, tools: [{ type: "web_search" }] }), members);
     for (const body of [{ tools: [tool, { type: "web_search" }] }, { functions: [{ name: "f" }] }]) {
       assertThrows(() => filterChat(members, { messages, ...body }), UnsupportedRequestError, "tool_calling");
@@ -80,9 +80,9 @@ describe("filterByRequest(): constraints", () => {
   ];
   for (const [what, constraints, fits, tooMuch] of cases) {
     it(`leaves out what has no ${what}, given ${JSON.stringify(constraints)}`, () => {
-      const members = [memberOf(modelOf("small", { constraints })), memberOf(modelOf("unknown"))];
+      const members = [createMember(createModel("small", { constraints })), createMember(createModel("unknown"))];
       assertStrictEquals(filterChat(members, fits), members);
-      assertEquals(namesOf(filterChat(members, tooMuch)), ["unknown"]);
+      assertEquals(listNames(filterChat(members, tooMuch)), ["unknown"]);
       const error = assertThrows(() => filterChat([members[0]!], tooMuch), UnsupportedRequestError);
       assertEquals([error.code, error.message.split(": ")[1]], [
         /^room for .*tokens$/.test(what) ? "context_length_exceeded" : "unsupported_by_pool",
@@ -109,24 +109,27 @@ describe("filterByRequest(): constraints", () => {
     ];
     for (const [known, language, fits] of pairs) {
       const members = [
-        memberOf(modelOf("m", { constraints: { supported_languages: [known] } })),
-        memberOf(modelOf("n")),
+        createMember(createModel("m", { constraints: { supported_languages: [known] } })),
+        createMember(createModel("n")),
       ];
       assertEquals(filterChat(members, { messages, language }).length, fits ? 2 : 1, `${known} ${language}`);
     }
-    const members = [memberOf(modelOf("m", { constraints: { supported_languages: [] } }))];
+    const members = [createMember(createModel("m", { constraints: { supported_languages: [] } }))];
     assertStrictEquals(filterChat(members, { messages, language: "sw" }), members);
   });
 
   it("believes a measurement that is there already", () => {
-    const members = [memberOf(modelOf("m", { constraints: { max_images: 1 } })), memberOf(modelOf("n"))];
+    const members = [
+      createMember(createModel("m", { constraints: { max_images: 1 } })),
+      createMember(createModel("n")),
+    ];
     const size = { ...measureRequest({ messages }), images: 2 };
-    assertEquals(namesOf(filterChat(members, { messages }, size)), ["n"]);
+    assertEquals(listNames(filterChat(members, { messages }, size)), ["n"]);
   });
 
   it("names a few of many models that cannot", () => {
     const features = { vision: false };
-    const members = Array.from({ length: 1000 }, (_, place) => memberOf(modelOf(`m${place}`, { features })));
+    const members = Array.from({ length: 1000 }, (_, place) => createMember(createModel(`m${place}`, { features })));
     const error = assertThrows(() => filterChat(members, image(1)), UnsupportedRequestError);
     assertStringIncludes(error.message, '"m9" has no vision and 990 more likewise');
     assert(error.message.length < 500);
@@ -136,7 +139,7 @@ describe("filterByRequest(): constraints", () => {
     const random = seededRandom(13);
     const constraints = { context_window: 50, max_output_tokens: 5, max_images: 1, max_file_size: 1 };
     const members = [
-      memberOf(modelOf("m", {
+      createMember(createModel("m", {
         constraints: { ...constraints, supported_languages: ["en"] },
         features: { vision: false, tool_calling: false },
         parameters: { refuse: ["n", "tools", "response_format", "stop"] },

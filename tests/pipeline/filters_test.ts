@@ -12,7 +12,7 @@ import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/filte
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Pool } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { chatLeaf, filterChat, memberOf, modelOf, namesOf, poolOf } from "../support/_members.ts";
+import { chatLeaf, createMember, createModel, createPool, filterChat, listNames } from "../support/_members.ts";
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 
@@ -23,13 +23,13 @@ function asked(pool: Pool, name: OperationName, delivery: Delivery): DeliveryCon
 
 describe("filterByDelivery()", () => {
   const models = [
-    modelOf("chat"),
-    modelOf("whole", {}, { delivers: (delivery) => delivery === "sync" }),
-    modelOf("streamed", {}, { delivers: (delivery) => delivery === "stream" }),
-    modelOf("vectors", {}, { leaves: ["representation.embeddings.text-embeddings"] }),
-    modelOf("voice", {}, { leaves: ["generation.audio.text-to-speech"] }),
-    modelOf("search", {}, { leaves: ["retrieval.search.web-search"] }),
-    modelOf("both", {}, { leaves: ["understanding.audio.speech-to-text", chatLeaf] }),
+    createModel("chat"),
+    createModel("whole", {}, { delivers: (delivery) => delivery === "sync" }),
+    createModel("streamed", {}, { delivers: (delivery) => delivery === "stream" }),
+    createModel("vectors", {}, { leaves: ["representation.embeddings.text-embeddings"] }),
+    createModel("voice", {}, { leaves: ["generation.audio.text-to-speech"] }),
+    createModel("search", {}, { leaves: ["retrieval.search.web-search"] }),
+    createModel("both", {}, { leaves: ["understanding.audio.speech-to-text", chatLeaf] }),
   ];
   const cases: readonly (readonly [OperationName, Delivery, string[]])[] = [
     ["chat", "sync", ["chat", "whole", "both"]],
@@ -42,7 +42,7 @@ describe("filterByDelivery()", () => {
   ];
   for (const [operation, delivery, names] of cases) {
     it(`keeps for ${operation}, ${delivery}: ${names.join(", ")}`, () => {
-      assertEquals(namesOf(filterByDelivery(asked(poolOf(models), operation, delivery))), names);
+      assertEquals(listNames(filterByDelivery(asked(createPool(models), operation, delivery))), names);
     });
   }
 
@@ -54,7 +54,7 @@ describe("filterByDelivery()", () => {
       ]] as const
     ) {
       const error = assertThrows(
-        () => filterByDelivery(asked(poolOf(models), operation, delivery)),
+        () => filterByDelivery(asked(createPool(models), operation, delivery)),
         UnsupportedRequestError,
       );
       assertEquals([error.code, error.param], ["unsupported_by_pool", "model"]);
@@ -64,11 +64,11 @@ describe("filterByDelivery()", () => {
 
   it("says so when a pool is empty, and works it out once for a pool that is not", () => {
     assertThrows(
-      () => filterByDelivery(asked(poolOf([]), "chat", "sync")),
+      () => filterByDelivery(asked(createPool([]), "chat", "sync")),
       UnsupportedRequestError,
       "No model is in the pool",
     );
-    const pool = poolOf(models);
+    const pool = createPool(models);
     assertStrictEquals(filterByDelivery(asked(pool, "chat", "sync")), filterByDelivery(asked(pool, "chat", "sync")));
   });
 });
@@ -89,12 +89,12 @@ describe("filterByRequest()", () => {
     ["system_prompt", { messages: [{ role: "developer", content: "Be brief" }, ...messages] }],
   ];
   const modelsBy = (info: (value: boolean | undefined) => Partial<ModelInfo>) =>
-    [false, undefined, true].map((value) => memberOf(modelOf(`${value}`, info(value))));
+    [false, undefined, true].map((value) => createMember(createModel(`${value}`, info(value))));
 
   for (const [feature, body] of needs) {
     it(`leaves out for ${JSON.stringify(body).slice(0, 60)} what says it has no ${feature}`, () => {
       const members = modelsBy((value) => ({ features: value === undefined ? {} : { [feature]: value } }));
-      assertEquals(namesOf(filterChat(members, { messages, ...body })), ["undefined", "true"]);
+      assertEquals(listNames(filterChat(members, { messages, ...body })), ["undefined", "true"]);
       const error = assertThrows(() => filterChat([members[0]!], { messages, ...body }), UnsupportedRequestError);
       assertEquals(error.code, "unsupported_by_pool");
       assertStringIncludes(error.message, `"false" has no ${feature}`);
@@ -115,14 +115,14 @@ describe("filterByRequest()", () => {
   for (const body of weighty) {
     it(`leaves out for ${JSON.stringify(body)} a model that refuses it`, () => {
       const members = modelsBy((value) => value === false ? { parameters: { refuse: refusing } } : {});
-      assertEquals(namesOf(filterChat(members, { messages, ...body })), ["undefined", "true"]);
+      assertEquals(listNames(filterChat(members, { messages, ...body })), ["undefined", "true"]);
     });
   }
 
   it("excludes no model for neutral values", () => {
     const cannot = { tool_calling: false, structured_output: false, json_mode: false, logprobs: false, vision: false };
     const members = [
-      memberOf(modelOf("m", { features: cannot, parameters: { refuse: [...refusing, "tool_choice"] } })),
+      createMember(createModel("m", { features: cannot, parameters: { refuse: [...refusing, "tool_choice"] } })),
     ];
     const neutral: readonly Partial<ChatCompletionRequest>[] = [
       {},
@@ -157,9 +157,9 @@ describe("applyStrategy()", () => {
 
   it("the fallback's counts once no model on the lists of priority is left", () => {
     const third = choose((candidates) => candidates[2]);
-    const pool = poolOf(["a", "b", "c"].map((name) => modelOf(name)), { strategy: second });
+    const pool = createPool(["a", "b", "c"].map((name) => createModel(name)), { strategy: second });
     const chosenBy = (fallback: SelectionStrategy | undefined, ...lists: [models: string[], providers: string[]]) =>
-      namesOf([
+      listNames([
         applyStrategy(
           pool.members,
           { ...pool, strategy: second, ...(fallback && { fallback }) },
@@ -182,8 +182,11 @@ describe("applyStrategy()", () => {
       const reported: TraceEntry[] = [];
       const hub = new Hub(fakeClock());
       hub.add({ emit: () => {}, trace: (entry) => reported.push(entry), flush: () => Promise.resolve() });
-      const pool = poolOf([modelOf("a"), modelOf("b")], { strategy, ...(fallback === undefined ? {} : { fallback }) });
-      assertEquals(namesOf([applyStrategy(pool.members, pool, contextOf([], []), hub)]), [chosen]);
+      const pool = createPool([createModel("a"), createModel("b")], {
+        strategy,
+        ...(fallback === undefined ? {} : { fallback }),
+      });
+      assertEquals(listNames([applyStrategy(pool.members, pool, contextOf([], []), hub)]), [chosen]);
       assertEquals(
         reported.map(({ severity, component }) => [severity, component]),
         Array(traces).fill(["error", "pool"]),

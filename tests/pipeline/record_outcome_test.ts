@@ -9,7 +9,7 @@ import type { RequestPlan } from "../../src/pipeline/plan.ts";
 import { recordAbort, recordFailure } from "../../src/pipeline/record_outcome.ts";
 import { type FailedAttempt, RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
-import { memberOf, modelOf, poolOf } from "../support/_members.ts";
+import { createMember, createModel, createPool } from "../support/_members.ts";
 
 interface Failure {
   readonly kind: FailureKind;
@@ -21,9 +21,9 @@ interface Failure {
 /** A model that was admitted, and that one failure in a row puts into standby. */
 function admitted() {
   const clock = fakeClock();
-  const member = memberOf(modelOf("a"));
+  const member = createMember(createModel("a"));
   const pool = {
-    ...poolOf([]),
+    ...createPool([]),
     routing: {
       deactivation: { errorCodes: new Set([418]) },
       recovery: { cooldownMs: 1_000, onQuotaReset: true, quotaReset: { kind: "daily", timezone: "UTC" } },

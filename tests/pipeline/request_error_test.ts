@@ -5,18 +5,18 @@ import type { AdmissionDenial } from "../../src/state/limits/admission_denial.ts
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import type { Member } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { memberOf, modelOf, poolOf } from "../support/_members.ts";
+import { createMember, createModel, createPool } from "../support/_members.ts";
 
 const clock = fakeClock();
 
 function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
-  const plan = { eligible, pool: poolOf([]), load: {} };
+  const plan = { eligible, pool: createPool([]), load: {} };
   return createRequestError({ plan, failures: [], denials, clock } as unknown as RequestContext);
 }
 
 Deno.test("an error about several reasons says of active models what denied admission", () => {
   const now = clock.monotonic();
-  const [inStandby, crowded] = [memberOf(modelOf("idle")), memberOf(modelOf("crowded"))];
+  const [inStandby, crowded] = [createMember(createModel("idle")), createMember(createModel("crowded"))];
   inStandby.breakers.own.open("provider_budget", now, 60_000);
   const error = errorWith([inStandby, crowded], new Map([[crowded, { reason: "rate_limited", until: now + 5_000 }]]));
   assertInstanceOf(error, NoActiveModelError);
@@ -26,7 +26,7 @@ Deno.test("an error about several reasons says of active models what denied admi
 });
 
 Deno.test("a denial without an end promises no time", () => {
-  const held = memberOf(modelOf("held"));
+  const held = createMember(createModel("held"));
   const error = errorWith([held], new Map([[held, { reason: "rate_limited", until: Infinity }]]));
   assertEquals([error.code, Reflect.get(error, "retryAfterMs")], ["rate_limit_exceeded", undefined]);
 });

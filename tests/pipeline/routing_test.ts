@@ -10,7 +10,7 @@ import type { Call } from "../../src/pipeline/routed.ts";
 import { Routing } from "../../src/pipeline/routing.ts";
 import { fakeAnswer, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
-import { memberOf, modelOf, poolOf } from "../support/_members.ts";
+import { createMember, createModel, createPool } from "../support/_members.ts";
 
 /** What a model does when it is asked: answers, says nothing at all, or fails in a class of its own. */
 type Behaviour = "answer" | "empty" | "server" | "request" | "auth";
@@ -58,9 +58,9 @@ function scene({ models, scope = "any" }: Scene) {
       retryBudget: new RetryBudget({ ratio: 0, min: 10, windowMs: 10_000 }),
     };
     instances.set(id, instance);
-    return { ...memberOf(modelOf(name, {}, { instance } as never)), behaviour };
+    return { ...createMember(createModel(name, {}, { instance } as never)), behaviour };
   });
-  const pool = { ...poolOf([]), members, routing } as never as ReturnType<typeof poolOf>;
+  const pool = { ...createPool([]), members, routing } as never as ReturnType<typeof createPool>;
   const asked: string[] = [];
   const records: RoutingRecord[] = [];
   const hub = new Hub(clock);

@@ -7,7 +7,7 @@ import { poolFor } from "../../src/pipeline/select_pool.ts";
 import { Registry } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { MeshState } from "../../src/state/mesh_state.ts";
-import { modelOf } from "../support/_members.ts";
+import { createModel } from "../support/_members.ts";
 
 const routing = {
   strategy: "first",
@@ -32,7 +32,7 @@ function registry(): Registry {
   const instance = { vendor: "acme", entry: { id: "acme", apiKeys: [] } };
   const made = new Registry(parts as never, [instance] as never);
   for (const [name, id] of [["fast", "fast-1"], ["clever", "clever-1"]] as const) {
-    made.addModel(modelOf(name, { id }, { instance } as never));
+    made.addModel(createModel(name, { id }, { instance } as never));
   }
   made.addPool({ name: "fast", capability: null, models: made.models, routing, listed: true } as never);
   return made;

@@ -83,7 +83,7 @@ async function scene(
 
 const sound = new Uint8Array(100).map((_, index) => index * 7);
 
-function formOf(fields: Record<string, string | File>): FormData {
+function createForm(fields: Record<string, string | File>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries({ model: "pool", ...fields })) form.append(name, value);
   return form;
@@ -115,7 +115,9 @@ describe("A form", () => {
   it("goes to the next provider with the same bytes, fields and all, and is priced by what is in it", async () => {
     await using test = await over([status(503), json({ text: "hello" })]);
     const file = new File([sound], "a.mp3", { type: "audio/mpeg" });
-    const response = await test.ask({ body: formOf({ file, temperature: "0.5", words: '{"a":[1]}', deep: "true" }) });
+    const response = await test.ask({
+      body: createForm({ file, temperature: "0.5", words: '{"a":[1]}', deep: "true" }),
+    });
     assertEquals([response.status, response.body], [200, '{"text":"hello"}']);
     for (const { requests: [request] } of test.upstreams) {
       const { path, headers, bytes } = request!;
@@ -132,7 +134,7 @@ describe("A form", () => {
     await using test = await over([json({}), json({})]);
     const file = new File([sound], "a.mp3");
     const fields = { constructor: "c", toString: "t", ["__proto__"]: "p" };
-    const { status } = await test.ask({ body: formOf({ file, ...fields }) });
+    const { status } = await test.ask({ body: createForm({ file, ...fields }) });
     assertEquals(status, 200);
     const { bytes, headers } = test.upstreams[0]!.requests[0]!;
     const sent = readForm(new Uint8Array(bytes), findBoundary(headers["content-type"]!)!)!.fields;
@@ -148,14 +150,14 @@ describe("A form", () => {
       400,
       "cut short",
     ],
-    ["a text for a number", { body: formOf({ temperature: "warm" }) }, 400, '"temperature" has to be a number'],
+    ["a text for a number", { body: createForm({ temperature: "warm" }) }, 400, '"temperature" has to be a number'],
     [
       "JSON of millions of lists",
-      { body: formOf({ words: `[${"[],".repeat(2_000_000)}[]]` }) },
+      { body: createForm({ words: `[${"[],".repeat(2_000_000)}[]]` }) },
       400,
       '"words" has over',
     ],
-    ["broken JSON", { body: formOf({ words: "{" }) }, 400, '"words" has to be JSON'],
+    ["broken JSON", { body: createForm({ words: "{" }) }, 400, '"words" has to be JSON'],
   ];
   for (const [what, init, code, says] of refused) {
     it(`is refused: ${what}`, async () => {
@@ -170,7 +172,7 @@ describe("A form", () => {
 
 describe("Content", () => {
   /** Bytes one by one, then an error, if one is given. */
-  async function* bytesOf(bytes: Uint8Array, error?: Error): AsyncGenerator<Uint8Array> {
+  async function* streamBytes(bytes: Uint8Array, error?: Error): AsyncGenerator<Uint8Array> {
     for (const byte of bytes) yield await Promise.resolve(new Uint8Array([byte]));
     if (error !== undefined) throw error;
   }
@@ -191,7 +193,7 @@ describe("Content", () => {
     return all;
   }
 
-  for (const [how, make] of [["whole", () => some], ["as it arrives", () => bytesOf(some)]] as const) {
+  for (const [how, make] of [["whole", () => some], ["as it arrives", () => streamBytes(some)]] as const) {
     it(`is passed on with its type, and recorded when it is over: ${how}`, async () => {
       await using test = await over(speaking(make), speaking(make));
       const { status, headers, body } = await test.ask(asked);
@@ -203,7 +205,7 @@ describe("Content", () => {
   }
 
   it("comes from the next model when the first one sends nothing, or fails before its first byte", async () => {
-    for (const broken of [() => new Uint8Array(), () => bytesOf(new Uint8Array(), new Error("broken"))]) {
+    for (const broken of [() => new Uint8Array(), () => streamBytes(new Uint8Array(), new Error("broken"))]) {
       await using test = await over(speaking(broken), speaking(() => some));
       const { headers, body } = await test.ask(asked);
       assertEquals([headers["x-mesh-model"], await readAll(body as PlainStream)], ["b", [1, 2, 3]]);
@@ -211,7 +213,7 @@ describe("Content", () => {
   });
 
   it("breaks off where its provider does", async () => {
-    await using test = await over(speaking(() => bytesOf(some, new Error("broken"))), speaking(() => some));
+    await using test = await over(speaking(() => streamBytes(some, new Error("broken"))), speaking(() => some));
     const { body } = await test.ask(asked);
     await assertRejects(() => readAll(body as PlainStream), StreamInterruptedError);
     assertEquals(test.records.length, 1);

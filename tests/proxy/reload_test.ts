@@ -78,13 +78,13 @@ const dollar = {
 };
 
 /** A status, its body let go. */
-async function codeOf(response: Response | Promise<Response>): Promise<number> {
+async function readCode(response: Response | Promise<Response>): Promise<number> {
   const { status, body } = await response;
   await body?.cancel();
   return status;
 }
 
-async function textOf(response: Response): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   const body = await response.json();
   return body.choices?.[0].message.content ?? body.error.code;
 }
@@ -103,13 +103,13 @@ Deno.test("new requests go by the new configuration, those under way end by the 
   const before = started.proxy.mesh;
   await started.renew(over(young, { aliases: { fresh: "chat" } }));
   assert(started.proxy.mesh !== before);
-  assertEquals(await textOf(await started.ask({ model: "fresh" })), "young");
+  assertEquals(await readBody(await started.ask({ model: "fresh" })), "young");
   gate.openAll();
   held.openAll();
   const text = await streamed.text();
   assertStringIncludes(text, "world");
   assert(text.endsWith("data: [DONE]\n\n"), text);
-  assertEquals(await textOf(await whole), "old");
+  assertEquals(await readBody(await whole), "old");
   await assertRejects(() => getEngine(before).perform({} as never), MeshError, "closed");
 });
 
@@ -117,10 +117,10 @@ Deno.test("standby, failures in a row and their time are carried over, and come 
   await using upstream = await startUpstream(status(500));
   await using started = await start(over(upstream, {}, { retry: { max_attempts: 0 } }));
   const states = () => Object.values(started.proxy.mesh.poolStatus())[0]!.models.map(({ status }) => status);
-  for (let count = 0; count < 2; count++) await codeOf(started.ask());
+  for (let count = 0; count < 2; count++) await readCode(started.ask());
   await started.renew(over(upstream, { aliases: { x: "chat" } }, { retry: { max_attempts: 0 } }));
   assertEquals(states(), ["active"]);
-  await codeOf(started.ask());
+  await readCode(started.ask());
   assertEquals(states(), ["standby"], "the third failure in a row");
   await started.clock.advance(30_000);
   await started.renew(over(upstream));
@@ -162,11 +162,11 @@ Deno.test("what a request under way finds out after a reload holds for the model
   await started.renew(over(upstream, { aliases: { one: "chat" } }));
   await started.renew(over(upstream, { aliases: { two: "chat" } }));
   gate.openAll();
-  assertEquals(await codeOf(refused), 429);
+  assertEquals(await readCode(refused), 429);
   const [model] = Object.values(started.proxy.mesh.poolStatus())[0]!.models;
   assertEquals([model!.status, model!.reason], ["standby", "rate_limited"]);
   assertEquals(started.reported.filter((line) => line.startsWith("deactivation")), ["deactivation rate_limited"]);
-  assertEquals(await codeOf(started.ask()), 429);
+  assertEquals(await readCode(started.ask()), 429);
   assertEquals(upstream.calls, 1, "no call while the model is in standby");
 });
 
@@ -193,14 +193,14 @@ Deno.test("spending and reservations count on under new limits, with requests un
   await started.renew(over(upstream, budgets(3)));
   const second = ask("the-app");
   await gate.reached(2);
-  assertEquals(await textOf(await ask("the-app")), "budget_exceeded", "two dollars are reserved");
+  assertEquals(await readBody(await ask("the-app")), "budget_exceeded", "two dollars are reserved");
   gate.openAll();
-  assertEquals([await codeOf(underWay), await codeOf(second)], [200, 200]);
-  assertEquals(await textOf(await ask("the-app")), "budget_exceeded");
-  assertEquals(await codeOf(ask("another")), 200, "the third of three dollars in all");
-  assertEquals(await codeOf(ask("another")), 429);
+  assertEquals([await readCode(underWay), await readCode(second)], [200, 200]);
+  assertEquals(await readBody(await ask("the-app")), "budget_exceeded");
+  assertEquals(await readCode(ask("another")), 200, "the third of three dollars in all");
+  assertEquals(await readCode(ask("another")), 429);
   await started.renew(over(upstream, budgets(4)));
-  assertEquals([await codeOf(ask("the-app")), await codeOf(ask("another"))], [200, 429]);
+  assertEquals([await readCode(ask("the-app")), await readCode(ask("another"))], [200, 429]);
 });
 
 Deno.test("requests a minute, of a client and of a model, and limits of a pool count on", async () => {
@@ -216,11 +216,11 @@ Deno.test("requests a minute, of a client and of a model, and limits of a pool c
   await using started = await start(limited("one"));
   const codes: number[] = [];
   for (const alias of ["two", "three", "four", "five"]) {
-    codes.push(await codeOf(started.ask({}, "of-the-app-0123456789")));
+    codes.push(await readCode(started.ask({}, "of-the-app-0123456789")));
     await started.renew(limited(alias));
   }
   assertEquals(codes, [200, 200, 200, 429]);
-  const plain = () => codeOf(started.ask({}, "a-plain-token-0123456789"));
+  const plain = () => readCode(started.ask({}, "a-plain-token-0123456789"));
   assertEquals(
     [await plain(), await plain(), await plain()],
     [200, 200, 503],
@@ -245,7 +245,7 @@ Deno.test("an invalid configuration is refused whole, and the old one stays in f
     const error = await assertRejects(() => started.proxy.reload(), MeshError);
     assertMatch(error.message, message);
     assertEquals(started.proxy.mesh, mesh);
-    assertEquals(await textOf(await started.ask()), "old");
+    assertEquals(await readBody(await started.ask()), "old");
   }
   const many = JSON.stringify(over(upstream, { a: 1, b: 2 }));
   started.write(many);
@@ -255,7 +255,7 @@ Deno.test("an invalid configuration is refused whole, and the old one stays in f
 Deno.test("tokens come and go, and what a server decides at its start asks for a restart", async () => {
   await using upstream = await startUpstream(answer());
   await using started = await start(over(upstream));
-  assertEquals(await codeOf(started.ask()), 200);
+  assertEquals(await readCode(started.ask()), 200);
   const warnings = await started.renew(
     over(upstream, {
       proxy: { port: 8081, host: "127.0.0.2", listener: "deno", auth: { tokens: ["${secrets:TOKEN}"] } },
@@ -265,10 +265,10 @@ Deno.test("tokens come and go, and what a server decides at its start asks for a
     "proxy.host has changed: it takes effect after a restart",
     "proxy.listener has changed: it takes effect after a restart",
   ], "the port was given by hand, and wins over the file");
-  assertEquals(await codeOf(started.ask()), 401);
-  assertEquals(await codeOf(started.ask({}, "of-a-secret-0123456789")), 200);
+  assertEquals(await readCode(started.ask()), 401);
+  assertEquals(await readCode(started.ask({}, "of-a-secret-0123456789")), 200);
   assertEquals(await started.renew(over(upstream)), []);
-  assertEquals(await codeOf(started.ask()), 200);
+  assertEquals(await readCode(started.ask()), 200);
 });
 
 Deno.test("reloads that come at once are one or two, and none takes over after the stop", async () => {
@@ -295,19 +295,19 @@ Deno.test("a provider that has another key or address begins anew", async () => 
       pool: { provider_deactivation: "on_auth_failure" },
     });
   await using started = await start(config("key-that-is-refused-0123"));
-  assertEquals([await codeOf(started.ask()), await codeOf(started.ask())], [502, 503]);
+  assertEquals([await readCode(started.ask()), await readCode(started.ask())], [502, 503]);
   await started.renew(config("key-that-is-refused-0123"));
-  assertEquals(await codeOf(started.ask()), 503);
+  assertEquals(await readCode(started.ask()), 503);
   upstream.follow(answer());
   await started.renew(config("key-that-is-good-0123456"));
-  assertEquals(await codeOf(started.ask()), 200);
+  assertEquals(await readCode(started.ask()), 200);
 });
 
 Deno.test("a pool that is removed while its model is in standby leaves nothing behind", async () => {
   await using upstream = await startUpstream(status(500));
   const noRetry = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
   await using started = await start(over(upstream, {}, noRetry));
-  await codeOf(started.ask());
+  await readCode(started.ask());
   upstream.follow(answer({ text: "good" }));
   await started.renew(over(upstream, { pools: { other: { models: ["a"] } } }));
   await started.clock.advance(3_600_000);
@@ -319,7 +319,7 @@ Deno.test("a pool that is removed while its model is in standby leaves nothing b
     'The provider "a" has no active model left',
   ];
   assertEquals(started.reported, down);
-  assertEquals(await textOf(await started.ask({ model: "other" })), "good");
+  assertEquals(await readBody(await started.ask({ model: "other" })), "good");
   await started.renew(over(upstream, {}, noRetry));
-  assertEquals(await textOf(await started.ask()), "good");
+  assertEquals(await readBody(await started.ask()), "good");
 });

@@ -19,7 +19,7 @@ export function latin1(bytes: Uint8Array): string {
 }
 
 /** One byte per character. */
-export function bytesOf(text: string): Uint8Array {
+export function toLatin1(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
@@ -49,7 +49,7 @@ export class ScriptedSocket implements Socket {
 
   /** Sends to the server, in reads of at most `size` bytes. */
   feed(data: string | Uint8Array, size: number = Infinity): void {
-    const bytes = typeof data === "string" ? bytesOf(data) : data;
+    const bytes = typeof data === "string" ? toLatin1(data) : data;
     for (let at = 0; at < bytes.length; at += Math.min(size, bytes.length)) {
       this.#input.push(bytes.subarray(at, at + size));
     }

@@ -13,10 +13,10 @@ import { happens, standsStill, until } from "../support/patience.ts";
 import {
   type Behaviour,
   cutAt,
+  formatHead,
   Gate,
   hang,
   hangAfterHeaders,
-  headOf,
   ok,
   raw,
   refusingUrl,
@@ -50,8 +50,8 @@ const beforeAnswer: [name: string, behaviour: Behaviour][] = [
   ["half a head, reset", cutAt(ok(), 30)],
   ["no HTTP", raw("SSH-2.0-OpenSSH\r\n\r\n")],
   ["a status of no kind", raw("HTTP/1.1 99 What\r\n\r\n")],
-  ["two lengths", raw(headOf(200, [["content-length", "2"], ["content-length", "3"]]) + "okk")],
-  ["a huge head", raw(headOf(200, { "x-long": "a".repeat(1 << 20) }))],
+  ["two lengths", raw(formatHead(200, [["content-length", "2"], ["content-length", "3"]]) + "okk")],
+  ["a huge head", raw(formatHead(200, { "x-long": "a".repeat(1 << 20) }))],
 ];
 
 const insideBody: [name: string, behaviour: Behaviour][] = [
@@ -60,7 +60,7 @@ const insideBody: [name: string, behaviour: Behaviour][] = [
   ["short body, reset", cutAt(ok(), 200)],
   ["stream closed", stream({ cut: { after: 1, how: "close" } })],
   ["stream reset", stream({ cut: { after: 1, how: "reset" } })],
-  ["bad chunk", raw(headOf(200, { "transfer-encoding": "chunked" }) + "3\r\nabc\r\nXYZ\r\n")],
+  ["bad chunk", raw(formatHead(200, { "transfer-encoding": "chunked" }) + "3\r\nabc\r\nXYZ\r\n")],
   ["bad gzip", whole(200, "plain text", "text/plain", { "content-encoding": "gzip" })],
 ];
 
@@ -286,7 +286,7 @@ export function describeSend(
       const piece = new Uint8Array(1 << 20);
       await using upstream = await startUpstream({
         async play(exchange) {
-          await exchange.write(headOf(200, { "content-length": String(piece.length * 100) }));
+          await exchange.write(formatHead(200, { "content-length": String(piece.length * 100) }));
           for (; written < 100 && !exchange.request.isClosed; written++) await exchange.write(piece);
         },
       });

@@ -35,7 +35,7 @@ function scripted(bytes: Uint8Array, { size, ends }: { size: number; ends: boole
   };
 }
 
-async function outcomeOf(said: string, { size = 1, ends = true, method = "POST" } = {}): Promise<Outcome> {
+async function readOutcome(said: string, { size = 1, ends = true, method = "POST" } = {}): Promise<Outcome> {
   const bytes = Uint8Array.from(said, (char) => char.charCodeAt(0));
   const socket = scripted(bytes, { size, ends });
   const send = http1Client({ connect: () => Promise.resolve(socket) });
@@ -184,7 +184,7 @@ Deno.test("HTTP/1.1 client: responses that are taken, in pieces of any size", as
   for (const [name, said, status, text, isKept] of taken) {
     for (const size of sizes) {
       // a connection that stays open: only a body until the end needs its end
-      const outcome = await outcomeOf(said, { size, ends: text === "hi there" && !isKept });
+      const outcome = await readOutcome(said, { size, ends: text === "hi there" && !isKept });
       const isWhole = size >= said.length || name.startsWith("bytes behind") === false;
       assertEquals(outcome, { status, text, isKept: isWhole ? isKept : outcome.isKept }, `${name}, by ${size}`);
     }
@@ -195,7 +195,7 @@ Deno.test("HTTP/1.1 client: responses that are refused, whose connections are cl
   for (const [name, said] of refused) {
     for (const size of sizes) {
       assertEquals(
-        await outcomeOf(said, { size, ends: false }),
+        await readOutcome(said, { size, ends: false }),
         { failed: "invalid", isKept: false },
         `${name}, by ${size}`,
       );
@@ -206,7 +206,7 @@ Deno.test("HTTP/1.1 client: responses that are refused, whose connections are cl
 Deno.test("HTTP/1.1 client: a connection that ends before its response does is no end of the response", async () => {
   for (const [name, said] of cut) {
     for (const size of sizes) {
-      assertEquals(await outcomeOf(said, { size }), { failed: "cut", isKept: false }, `${name}, by ${size}`);
+      assertEquals(await readOutcome(said, { size }), { failed: "cut", isKept: false }, `${name}, by ${size}`);
     }
   }
 });
@@ -215,19 +215,21 @@ Deno.test("HTTP/1.1 client: no cut of a response is taken for its end", async ()
   for (const [name, said, status, text] of taken) {
     if (text === "hi there" && !said.includes("chunked") || name.startsWith("bytes behind")) continue;
     for (let length = 0; length < said.length; length++) {
-      const { failed } = await outcomeOf(said.slice(0, length), { size: 100_000 });
+      const { failed } = await readOutcome(said.slice(0, length), { size: 100_000 });
       assertEquals(failed, "cut", `${name} (${status}) after ${length} bytes`);
     }
   }
 });
 
 Deno.test("HTTP/1.1 client: content codings are known by their names in any case, and by nothing else", async () => {
-  const outcome = await outcomeOf(`${ok}content-encoding: constructor\r\ncontent-length: 2\r\n\r\nhi`, { ends: false });
+  const outcome = await readOutcome(`${ok}content-encoding: constructor\r\ncontent-length: 2\r\n\r\nhi`, {
+    ends: false,
+  });
   assertEquals(outcome, { status: 200, text: "hi", isKept: true });
   const gzip = new Blob(["hello"]).stream().pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(gzip).arrayBuffer());
   const said = `${ok}content-encoding: GZip\r\ncontent-length: ${bytes.length}\r\n\r\n${String.fromCharCode(...bytes)}`;
-  assertEquals((await outcomeOf(said, { size: 7, ends: false })).text, "hello");
+  assertEquals((await readOutcome(said, { size: 7, ends: false })).text, "hello");
 });
 
 Deno.test("HTTP/1.1 client: header fields are sent once, whatever the case of their names", async () => {
@@ -249,6 +251,6 @@ Deno.test("HTTP/1.1 client: header fields are sent once, whatever the case of th
 });
 
 Deno.test("HTTP/1.1 client: a response to HEAD has no body, whatever its length says", async () => {
-  const outcome = await outcomeOf(`${ok}content-length: 100\r\n\r\n`, { method: "HEAD", ends: false });
+  const outcome = await readOutcome(`${ok}content-length: 100\r\n\r\n`, { method: "HEAD", ends: false });
   assertEquals(outcome, { status: 200, text: "", isKept: true });
 });

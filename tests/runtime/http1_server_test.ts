@@ -8,7 +8,7 @@ import { Http1Server } from "../../src/runtime/http1/server.ts";
 
 import { ServerConnection } from "../../src/runtime/http1/server_connection.ts";
 import { happens } from "../support/patience.ts";
-import { bytesOf, latin1, ScriptedSocket, settled } from "./_scripted_socket.ts";
+import { latin1, ScriptedSocket, settled, toLatin1 } from "./_scripted_socket.ts";
 
 type Plain = NonNullable<RequestHandler["plain"]>;
 
@@ -17,7 +17,7 @@ const keptFields = "connection: keep-alive\r\nkeep-alive: timeout=75\r\n";
 const lastFields = "connection: close\r\n";
 const interim = "HTTP/1.1 100 Continue\r\n\r\n";
 
-function handlerOf(plain: Plain): RequestHandler {
+function createHandler(plain: Plain): RequestHandler {
   return Object.assign(() => Promise.reject(new Error("the plain handler takes its place")), { plain });
 }
 
@@ -26,7 +26,7 @@ class Fixture implements AsyncDisposable {
   readonly server: Http1Server;
   readonly socket = new ScriptedSocket();
 
-  constructor(plain: Plain | undefined, handler: RequestHandler = handlerOf(plain!)) {
+  constructor(plain: Plain | undefined, handler: RequestHandler = createHandler(plain!)) {
     this.server = new Http1Server(handler, () => {});
     this.server.accept(this.socket, () => "192.0.2.1");
   }
@@ -112,7 +112,7 @@ interface Seen {
   readonly x?: string;
 }
 
-async function seenOf(request: PlainRequest): Promise<Seen> {
+async function readSeen(request: PlainRequest): Promise<Seen> {
   const x = request.headers.get("x");
   const body = latin1(await request.bytes());
   return { method: request.method, url: request.url, body, ...(x === null ? {} : { x }) };
@@ -340,7 +340,7 @@ const refusedBodies: [name: string, bytes: string][] = [
 ];
 
 /** Requests after the last one, above the size of the buffer. */
-const late = bytesOf(`${get}\r\n`.repeat(3_000));
+const late = toLatin1(`${get}\r\n`.repeat(3_000));
 
 /** Ends of a connection: the server ends its output, reads on, and closes when the client does. */
 async function assertCloses(socket: ScriptedSocket, what: string): Promise<void> {
@@ -357,7 +357,7 @@ describe("HTTP/1.1 server: requests", () => {
       for (const size of sizes) {
         const requests: Seen[] = [];
         await using fixture = new Fixture(async (request) => {
-          requests.push(await seenOf(request));
+          requests.push(await readSeen(request));
           return text(`${requests.length}.`);
         });
         const sent = await fixture.exchange(bytes, size);
@@ -482,7 +482,7 @@ describe("HTTP/1.1 server: requests", () => {
 
 describe("HTTP/1.1 server: expect: 100-continue", () => {
   const head = `${post}Expect: 100-Continue\r\ncontent-length: 2\r\n\r\n`;
-  const answer = async (request: PlainRequest) => text((await seenOf(request)).body);
+  const answer = async (request: PlainRequest) => text((await readSeen(request)).body);
   const response = `HTTP/1.1 200 OK\r\n${keptFields}content-length: 2\r\n\r\nhi`;
 
   it("an interim response is sent when the handler reads the body", async () => {
@@ -554,14 +554,14 @@ const responses: [name: string, request: string, response: () => PlainResponse, 
   ["an empty string", get, () => text(""), whole("")],
   ["no bytes", get, () => text(new Uint8Array(0)), whole("")],
   ["a string", get, () => text("hi"), whole("hi")],
-  ["bytes", get, () => text(bytesOf("\0\xff\r\n")), whole("\0\xff\r\n")],
+  ["bytes", get, () => text(toLatin1("\0\xff\r\n")), whole("\0\xff\r\n")],
   ["a string that is not ASCII", get, () => text("dé中🌍"), whole(utf8("dé中🌍"))],
   ["a lone surrogate", get, () => text("\ud800"), whole("\xef\xbf\xbd")],
   ["a string of 64 KiB", get, () => text(long), whole(long)],
   ["a string above 64 KiB", get, () => text(`${long}!`), whole(`${long}!`)],
   ["a string above 64 KiB that is not ASCII", get, () => text(`${long}é`), whole(utf8(`${long}é`))],
-  ["bytes of 64 KiB", get, () => text(bytesOf(long)), whole(long)],
-  ["bytes above 64 KiB", get, () => text(bytesOf(`${long}\xff`)), whole(`${long}\xff`)],
+  ["bytes of 64 KiB", get, () => text(toLatin1(long)), whole(long)],
+  ["bytes above 64 KiB", get, () => text(toLatin1(`${long}\xff`)), whole(`${long}\xff`)],
   ["a header", get, () => text("hi", { "x-a": "1, 2" }), whole("hi", "x-a: 1, 2\r\n")],
   [
     "a header of Latin letters",
@@ -589,7 +589,7 @@ const responses: [name: string, request: string, response: () => PlainResponse, 
     whole("").replace("200 OK", "299 "),
   ],
   ["a string to HEAD", head, () => text("é"), `${start}${keptFields}content-length: 2\r\n\r\n`],
-  ["bytes to HEAD", head, () => text(bytesOf(long)), `${start}${keptFields}content-length: 65536\r\n\r\n`],
+  ["bytes to HEAD", head, () => text(toLatin1(long)), `${start}${keptFields}content-length: 65536\r\n\r\n`],
   ["no body to HEAD", head, () => text(null), `${start}${keptFields}\r\n`],
   [
     "no body, but its length, to HEAD",
@@ -613,7 +613,7 @@ const responses: [name: string, request: string, response: () => PlainResponse, 
   ],
   ["304 to HEAD", head, () => ({ ...text("hi"), status: 304 }), `HTTP/1.1 304 Not Modified\r\n${keptFields}\r\n`],
   ["a string in HTTP/1.0", oldGet, () => text("hi"), whole("hi").replace(keptFields, lastFields)],
-  ["a stream", get, () => text(new ManualStream("a", bytesOf("bc"))), `${framed}1\r\na\r\n2\r\nbc\r\n0\r\n\r\n`],
+  ["a stream", get, () => text(new ManualStream("a", toLatin1("bc"))), `${framed}1\r\na\r\n2\r\nbc\r\n0\r\n\r\n`],
   [
     "a stream with chunks without data",
     get,
@@ -630,12 +630,12 @@ const responses: [name: string, request: string, response: () => PlainResponse, 
   [
     "a stream with chunks of any size",
     get,
-    () => text(new ManualStream(long, bytesOf(long + long), "é".repeat(20_000), "x")),
+    () => text(new ManualStream(long, toLatin1(long + long), "é".repeat(20_000), "x")),
     `${framed}10000\r\n${long}\r\n20000\r\n${long}${long}\r\n${lengthOf("é".repeat(20_000)).toString(16)}\r\n${
       utf8("é".repeat(20_000))
     }\r\n1\r\nx\r\n0\r\n\r\n`,
   ],
-  ["a stream in HTTP/1.0", oldGet, () => text(new ManualStream("a", bytesOf("é"))), `${start}${lastFields}\r\na\xe9`],
+  ["a stream in HTTP/1.0", oldGet, () => text(new ManualStream("a", toLatin1("é"))), `${start}${lastFields}\r\na\xe9`],
   ["a stream to HEAD", head, () => text(new ManualStream("a")), framed],
   [
     "a stream to HEAD in HTTP/1.0",
@@ -975,7 +975,7 @@ describe("HTTP/1.1 server: time limits", () => {
     const socket = new ScriptedSocket();
     let seconds = 0;
     const connection = new ServerConnection(socket, {
-      ...{ open: new OpenResponses(handlerOf(plain)), plain, peer: () => undefined },
+      ...{ open: new OpenResponses(createHandler(plain)), plain, peer: () => undefined },
       ...{ tick: () => seconds, isStopping: () => false },
     });
     const ended = connection.serve();

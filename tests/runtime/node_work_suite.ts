@@ -50,7 +50,7 @@ async function proxy() {
 }
 
 /** Promises that a task creates. */
-async function promisesOf(task: () => Promise<void>): Promise<number> {
+async function listPromises(task: () => Promise<void>): Promise<number> {
   let promises = 0;
   const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && promises++) }).enable();
   await task();
@@ -105,7 +105,7 @@ describe("A request through the proxy on Node", () => {
   it("creates few promises", async () => {
     await using started = await proxy();
     await started.ask();
-    const promises = await promisesOf(started.ask);
+    const promises = await listPromises(started.ask);
     assert(promises <= maxPromises * requests, `${promises / requests} promises, at most ${maxPromises}`);
   });
 
@@ -144,7 +144,7 @@ describe("A request to the HTTP/1.1 server on Node", () => {
       while (socket.sent.split("HTTP/1.1 200").length <= requests) await settled();
     };
     await ask();
-    const promises = await promisesOf(ask);
+    const promises = await listPromises(ask);
     assert(promises <= maxServerPromises * requests, `${promises / requests}, at most ${maxServerPromises}`);
     socket.end();
     await server.stop(0);

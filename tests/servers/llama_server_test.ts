@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { assert, assertEquals } from "@std/assert";
 import { create, routingOf } from "../../mod.ts";
-import { messages, textOf } from "../support/_library.ts";
+import { getText, messages } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
 
@@ -76,7 +76,7 @@ if (command === undefined) {
       });
       const response = await client.chat.completions.create({ messages });
       const chain = routingOf(response)!.fallback_chain.map(({ model, outcome, status }) => [model, outcome, status]);
-      assertEquals([textOf(response), chain[0]], ["Hello world", ["tiny", "server", 500]]);
+      assertEquals([getText(response), chain[0]], ["Hello world", ["tiny", "server", 500]]);
       await client.close();
     });
   });

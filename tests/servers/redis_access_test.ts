@@ -18,7 +18,7 @@ const leaseMs = 100;
 
 let server: TestRedis;
 
-function storageOf(prefix = "modelmesh", db = 1): RedisStorage {
+function createRestrictedStorage(prefix = "modelmesh", db = 1): RedisStorage {
   const url = `redis://modelmesh:${password}@127.0.0.1:${server.port}/${db}`;
   return new RedisStorage(clock, { address: redisAddress({ url }), prefix, leaseMs });
 }
@@ -26,7 +26,7 @@ function storageOf(prefix = "modelmesh", db = 1): RedisStorage {
 /** Everything that a storage does; what was refused. */
 async function useAll(): Promise<string[]> {
   const refused: string[] = [];
-  const [one, other] = [storageOf(), storageOf()];
+  const [one, other] = [createRestrictedStorage(), createRestrictedStorage()];
   const expiresAt = clock.now() + 1e6;
   const attempt = async (work: () => Promise<unknown>) => {
     try {
@@ -91,7 +91,7 @@ async function useAll(): Promise<string[]> {
   }
 
   it("names the keys and channels that are not allowed", async () => {
-    const storage = storageOf("another");
+    const storage = createRestrictedStorage("another");
     for (const work of [() => storage.load("state"), () => storage.shared.publish("news", "a")]) {
       const { message } = await work().then(() => new Error("allowed"), (error) => error as Error);
       assert(/no permission for its (keys|channels) \(NOPERM\)/.test(message), message);

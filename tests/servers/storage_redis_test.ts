@@ -17,7 +17,7 @@ let server: TestRedis;
 let made = 0;
 const open: (() => Promise<void>)[] = [];
 
-function storageOf(time: Clock = clock, prefix = `test-${made++}`): RedisStorage {
+function createStorage(time: Clock = clock, prefix = `test-${made++}`): RedisStorage {
   const storage = new RedisStorage(time, { address: redisAddress({ url: server.url }), prefix });
   open.push(() => storage.close());
   return storage;
@@ -46,7 +46,7 @@ function aging(time: FakeClock): RedisStorage {
     await pass(ms);
     await sleep.call(time, ms, signal);
   };
-  const storage = storageOf(time, prefix);
+  const storage = createStorage(time, prefix);
   const { acquire } = storage;
   storage.acquire = async (key, options) => {
     const { ttlMs } = options;
@@ -66,7 +66,7 @@ function aging(time: FakeClock): RedisStorage {
   for (const { name, run } of storageConformance((time) => aging(time as FakeClock))) it(name, run);
 
   it("frees the lock of an owner that is gone by Redis's own clock", async () => {
-    const storage = storageOf();
+    const storage = createStorage();
     const started = clock.monotonic();
     await storage.acquire("key", { owner: "gone", ttlMs: 100 });
     const lock = await storage.acquire("key", { owner: "next", ttlMs: 60_000, retryIntervalMs: 10 });
@@ -74,7 +74,7 @@ function aging(time: FakeClock): RedisStorage {
   });
 
   it("keeps what has another prefix apart", async () => {
-    const [one, other] = [storageOf(), storageOf()];
+    const [one, other] = [createStorage(), createStorage()];
     await one.save("state", Uint8Array.of(1));
     assertEquals([await other.load("state"), await other.list()], [undefined, []]);
   });

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
-import { linesOf } from "../support/_lines.ts";
+import { createLineReader } from "../support/_lines.ts";
 import { programCommand } from "../support/_programs.ts";
 import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -58,7 +58,7 @@ async function start(name: string, config: Readonly<Record<string, unknown>>): P
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   let err = "";
   child.stderr!.on("data", (data: Uint8Array) => err += new TextDecoder().decode(data));
-  const url = await happens(() => `it listens: ${err}`, linesOf(child)());
+  const url = await happens(() => `it listens: ${err}`, createLineReader(child)());
   const chat = async () => {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",

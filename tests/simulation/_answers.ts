@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletion, CompletionChunk, CompletionUsage } from "../../mod.ts";
-import { answerOf, chunkOf } from "../support/_custom_provider.ts";
+import { createAnswer, createChunk } from "../support/_custom_provider.ts";
 import type { Arrival } from "./_traffic.ts";
 
 /** What a request takes at any vendor. Its text is counted low, so that no estimate can be too low. */
@@ -19,11 +19,11 @@ export function textFor({ id }: Arrival): string {
 
 /** A whole answer. */
 export function answerFor(arrival: Arrival, isEmpty: boolean): ChatCompletion {
-  return { ...answerOf(isEmpty ? "" : textFor(arrival)), usage: arrival.oddUsage ?? usageFor(arrival) };
+  return { ...createAnswer(isEmpty ? "" : textFor(arrival)), usage: arrival.oddUsage ?? usageFor(arrival) };
 }
 
 /** One of the three events of a streamed answer. */
 export function chunkFor(arrival: Arrival, place: number, isEmpty: boolean): CompletionChunk {
-  if (place < 2) return chunkOf(isEmpty ? "" : place === 0 ? textFor(arrival) : ".");
-  return { value: { ...chunkOf(undefined).value, usage: arrival.oddUsage ?? usageFor(arrival) } };
+  if (place < 2) return createChunk(isEmpty ? "" : place === 0 ? textFor(arrival) : ".");
+  return { value: { ...createChunk(undefined).value, usage: arrival.oddUsage ?? usageFor(arrival) } };
 }

@@ -11,7 +11,7 @@ import type { Vendors } from "./vendors.ts";
 export const syncMs: number = 7 * minute;
 
 /** The document. */
-export function configOf(scenario: Scenario, vendors: Vendors): Record<string, unknown> {
+export function createDocument(scenario: Scenario, vendors: Vendors): Record<string, unknown> {
   const { providers, models, pools, dailyUsd } = scenario;
   const configured = models.filter(({ absences }) => absences === undefined);
   return {
@@ -19,22 +19,22 @@ export function configOf(scenario: Scenario, vendors: Vendors): Record<string, u
       instance: vendors.provider(id),
       execution: { timeout: `${timeoutMs}ms` },
       discovery: { enumerate_models: isListing },
-      ...budgetOf(dailyUsd),
+      ...createBudget(dailyUsd),
     }])),
-    models: Object.fromEntries(configured.map((model) => [model.name, modelOf(model)])),
-    pools: Object.fromEntries(pools.map((pool) => [pool.name, poolOf(pool)])),
+    models: Object.fromEntries(configured.map((model) => [model.name, createModelConfig(model)])),
+    pools: Object.fromEntries(pools.map((pool) => [pool.name, createPoolConfig(pool)])),
     ...(configured.length < models.length && {
       discovery: { sync: { interval: `${syncMs}ms`, on_deprecated_model: "deactivate" } },
     }),
-    ...budgetOf(dailyUsd),
+    ...createBudget(dailyUsd),
   };
 }
 
-function modelOf({ provider, price, limits, weight }: ModelPlan): Record<string, unknown> {
+function createModelConfig({ provider, price, limits, weight }: ModelPlan): Record<string, unknown> {
   return { provider, pricing: price, weight, ...(Object.keys(limits).length === 0 ? {} : { limits }) };
 }
 
-function poolOf(pool: PoolPlan): Record<string, unknown> {
+function createPoolConfig(pool: PoolPlan): Record<string, unknown> {
   const { maxRpm, minDeltaMs } = pool;
   return {
     models: pool.models,
@@ -62,10 +62,10 @@ function poolOf(pool: PoolPlan): Record<string, unknown> {
       },
     }),
     ...(pool.providerDeactivation.length === 0 ? {} : { provider_deactivation: pool.providerDeactivation }),
-    ...budgetOf(pool.dailyUsd),
+    ...createBudget(pool.dailyUsd),
   };
 }
 
-function budgetOf(dailyUsd: number | undefined): { budget?: { daily_limit: number } } {
+function createBudget(dailyUsd: number | undefined): { budget?: { daily_limit: number } } {
   return dailyUsd === undefined ? {} : { budget: { daily_limit: dailyUsd } };
 }

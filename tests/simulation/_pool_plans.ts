@@ -79,7 +79,7 @@ function poolPlan(name: string, { isStorm, models, chance }: PoolParts): PoolPla
     retryLimit: isStorm ? chance.whole(1, 3) : chance.whole(1, 6),
     errorCodes: chance.happens(0.2) ? [400] : [],
     cooldownMs: isStorm ? chance.pick([30, 60]) * second : chance.pick([second, 5 * second, minute, 15 * minute]),
-    rules: rulesOf(chance),
+    rules: createRules(chance),
     ...(wired.has("spacing") && chance.happens(0.2) ? { maxRpm: chance.whole(2, 20) } : {}),
     ...(wired.has("spacing") && chance.happens(0.2) ? { minDeltaMs: chance.whole(50, 3000) } : {}),
     ...(wired.has("budgets") && chance.happens(0.2) ? { dailyUsd: chance.pick([0.002, 0.02, 0.2]) } : {}),
@@ -89,7 +89,7 @@ function poolPlan(name: string, { isStorm, models, chance }: PoolParts): PoolPla
   };
 }
 
-function rulesOf(chance: Chance): Record<string, unknown> {
+function createRules(chance: Chance): Record<string, unknown> {
   const rules: Record<string, unknown> = {};
   if (chance.happens(0.3) && wired.has("error_rate")) {
     rules.error_rate_threshold = chance.pick([0.2, 0.5, 1]);

@@ -48,7 +48,7 @@ export function traffic(world: TrafficWorld): Arrival[] {
   const { seed, horizonMs, isStorm, pools } = world;
   const chance = new Chance(seed, "traffic");
   const times = Array.from({ length: chance.whole(10, 60) }, () => chance.between(0, horizonMs));
-  for (let burst = chance.whole(0, 4); burst > 0; burst--) times.push(...burstOf(world, chance));
+  for (let burst = chance.whole(0, 4); burst > 0; burst--) times.push(...createBurst(world, chance));
   if (isStorm) times.push(...Array.from({ length: 400 }, () => stormFrom + chance.between(0, stormMs)));
   times.sort((one, other) => one - other);
   const odd = new Chance(seed, "odd usage");
@@ -64,7 +64,7 @@ function oddUsage(chance: Chance): CompletionUsage {
 }
 
 /** Many at once, most often while something goes wrong. */
-function burstOf({ horizonMs, troubles }: TrafficWorld, chance: Chance): number[] {
+function createBurst({ horizonMs, troubles }: TrafficWorld, chance: Chance): number[] {
   const trouble = troubles.length > 0 && chance.happens(0.7) ? chance.pick(troubles) : undefined;
   const start = trouble === undefined
     ? chance.between(0, horizonMs)

@@ -77,7 +77,7 @@ export function troubles(world: TroubleWorld): Trouble[] {
   const planned = Array.from({ length: chance.whole(0, 10) }, () => trouble(world, chance));
   if (!world.isStorm) return planned;
   const kind = chance.pick(["refused", "broken", "fails", "auth", "crowded"] as const);
-  return [{ kind, from: stormFrom, to: stormFrom + stormMs, share: 1, status: statusOf(kind, chance) }, ...planned];
+  return [{ kind, from: stormFrom, to: stormFrom + stormMs, share: 1, status: readStatus(kind, chance) }, ...planned];
 }
 
 function trouble({ horizonMs, providers, models }: TroubleWorld, chance: Chance): Trouble {
@@ -96,17 +96,17 @@ function trouble({ horizonMs, providers, models }: TroubleWorld, chance: Chance)
     from,
     to: from + chance.between(second, longest),
     share: chance.pick([1, 1, 0.6, 0.25]),
-    ...hintOf(kind, chance),
-    status: statusOf(kind, chance),
+    ...createHint(kind, chance),
+    status: readStatus(kind, chance),
   };
 }
 
-function hintOf(kind: TroubleKind, chance: Chance): { hintMs?: number } {
+function createHint(kind: TroubleKind, chance: Chance): { hintMs?: number } {
   if (kind === "limited") return { hintMs: Math.round(chance.pick([200, 3 * second, 45 * second, 20 * minute])) };
   return kind === "quota" && chance.happens(0.5) ? { hintMs: 3 * hour } : {};
 }
 
-function statusOf(kind: TroubleKind, chance: Chance): number {
+function readStatus(kind: TroubleKind, chance: Chance): number {
   const known: Partial<Record<TroubleKind, number>> = { limited: 429, crowded: 429, auth: 401, unknown_model: 404 };
   if (kind === "quota") return chance.pick([402, 429]);
   return known[kind] ?? chance.pick([500, 502, 503, 529]);

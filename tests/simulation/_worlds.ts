@@ -3,7 +3,7 @@
  * @module
  */
 import { assertEquals, assertGreater } from "@std/assert";
-import { scenarioOf } from "./scenario.ts";
+import { createScenario } from "./scenario.ts";
 import { simulate } from "./simulation.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function assertWorldsKeepRules(first: number, last: number): Promis
   for (let seed = first; seed <= last; seed++) {
     const end = await simulate(seed);
     assertEquals(end.violation, undefined, `follow it with: deno task simulate --seeds=1 --from=${seed}`);
-    if (scenarioOf(seed).isStorm) continue; // hundreds of requests none of which could be answered
+    if (createScenario(seed).isStorm) continue; // hundreds of requests none of which could be answered
     requests += end.requests;
     answered += end.answered;
   }

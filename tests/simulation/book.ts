@@ -56,7 +56,7 @@ export class Book {
   take(event: MeshEvent, now: number): string | undefined {
     if (event.event !== "deactivation" && event.event !== "recovery") return undefined;
     const order = ++this.changes;
-    const key = keyOf(event);
+    const key = toBookKey(event);
     if (event.event === "recovery" && event.reason === "manual") return this.#takeBack(key);
     const place = this.#placeOf(key, event.reason);
     const known = this.#entries.get(place);
@@ -80,7 +80,7 @@ export class Book {
 
   /** A recovery needs no trial. */
   settle(event: MeshEvent): void {
-    this.#entries.delete(this.#placeOf(keyOf(event), event.reason));
+    this.#entries.delete(this.#placeOf(toBookKey(event), event.reason));
   }
 
   /** An operator ends all its standbys, once. */
@@ -123,13 +123,13 @@ export class Book {
   }
 
   #of({ pool, model, provider }: Place): Entry[] {
-    const keys = [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })];
+    const keys = [toBookKey({ pool, model, provider }), toBookKey({ model, provider }), toBookKey({ provider })];
     return [...this.#entries.values()].filter(({ key }) => keys.includes(key));
   }
 
   /** A failed trial request opens the model's breaker in its pool; others that were half-open then may not be any more. */
   #endTrials({ pool, model, provider }: MeshEvent): void {
-    const keys = [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })];
+    const keys = [toBookKey({ pool, model, provider }), toBookKey({ model, provider }), toBookKey({ provider })];
     for (const entry of this.#entries.values()) {
       if (keys.includes(entry.key) && entry.state === "trial") entry.isDoubtful = true;
     }
@@ -138,9 +138,9 @@ export class Book {
 
 /** Whether an entry's key means a model in a pool. */
 export function isAbout(key: string, { pool, model, provider }: Place): boolean {
-  return [keyOf({ pool, model, provider }), keyOf({ model, provider }), keyOf({ provider })].includes(key);
+  return [toBookKey({ pool, model, provider }), toBookKey({ model, provider }), toBookKey({ provider })].includes(key);
 }
 
-function keyOf({ pool = "*", model = "*", provider }: { pool?: string; model?: string; provider: string }): string {
+function toBookKey({ pool = "*", model = "*", provider }: { pool?: string; model?: string; provider: string }): string {
   return `${pool}/${model}/${provider}`;
 }

@@ -20,7 +20,7 @@ interface BudgetScope {
 }
 
 /** What a request costs at a model, nano-dollars. */
-export function costOf(journey: Journey, { price }: ModelPlan): number {
+export function getCost(journey: Journey, { price }: ModelPlan): number {
   const { prompt_tokens, completion_tokens } = usageFor(journey.arrival);
   return Math.round((prompt_tokens * price.input + completion_tokens * price.output) * 1000);
 }
@@ -76,7 +76,7 @@ export class BudgetScopes {
    * @returns The budget that was passed by requests that could have been reckoned exactly.
    */
   pay(journey: Journey, model: ModelPlan, wall: number): string | undefined {
-    const nano = costOf(journey, model);
+    const nano = getCost(journey, model);
     this.#takenBack.delete(model.provider);
     let passed: string | undefined;
     for (const { name, limitNano, spent } of this.#for(journey.pool.name, model)) {

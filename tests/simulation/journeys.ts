@@ -42,7 +42,7 @@ export interface Journey {
 }
 
 /** A request that has just arrived. */
-export function journeyOf(
+export function createJourney(
   arrival: Arrival,
   pool: PoolPlan,
   { startedAt, reloads }: Pick<Journey, "startedAt" | "reloads">,

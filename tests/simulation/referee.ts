@@ -5,14 +5,14 @@
 import type { MeshEvent, RoutingRecord, UsageReport } from "../../mod.ts";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { Book } from "./book.ts";
-import { type Journey, journeyOf, noteCall, noteEnd } from "./journeys.ts";
-import { BudgetScopes, costOf } from "./budget_scopes.ts";
+import { createJourney, type Journey, noteCall, noteEnd } from "./journeys.ts";
+import { BudgetScopes, getCost } from "./budget_scopes.ts";
 import {
   answeredRule,
   answerRule,
   errorRule,
   type Facts,
-  placeOf,
+  getPlace,
   recordRule,
   ruledOutRule,
   standbyRule,
@@ -97,7 +97,7 @@ export class Referee implements VendorWatch {
   /** A request is on its way. */
   arrived(arrival: Arrival): Journey {
     const pool = this.#parts.scenario.pools.find(({ name }) => name === arrival.pool)!;
-    const journey = journeyOf(arrival, pool, { startedAt: this.#now, reloads: this.reloads });
+    const journey = createJourney(arrival, pool, { startedAt: this.#now, reloads: this.reloads });
     this.open.set(arrival.id, journey);
     this.#storm.arrived(this.#now);
     this.note(() => `request ${arrival.id} to ${arrival.pool}${arrival.stream ? ", streamed" : ""}`);
@@ -151,7 +151,7 @@ export class Referee implements VendorWatch {
     if (end === "left") this.#budgetScopes.givenUp++;
     if (journey === undefined) return;
     noteEnd(journey, call, end);
-    if (end === "served") this.book.doubt(placeOf(journey, model), journey.askedOrder);
+    if (end === "served") this.book.doubt(getPlace(journey, model), journey.askedOrder);
   }
 
   used(provider: string, { model, costUsd }: UsageReport): void {
@@ -166,13 +166,13 @@ export class Referee implements VendorWatch {
     this.hold("right answer", answeredRule(journey, by, text));
     this.#over(journey);
     // an engine that has taken over meanwhile has its own trial
-    if (text !== "" && journey.reloads === this.reloads) this.book.prove(placeOf(journey, model), journey.askedOrder);
+    if (text !== "" && journey.reloads === this.reloads) this.book.prove(getPlace(journey, model), journey.askedOrder);
     if (arrival.oddUsage !== undefined) {
       this.#budgetScopes.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
       return;
     }
-    if (costNanoUsd !== undefined && costNanoUsd !== costOf(journey, model)) {
-      this.hold("cost", `request ${arrival.id} cost ${costNanoUsd} nano-dollars, expected ${costOf(journey, model)}`);
+    if (costNanoUsd !== undefined && costNanoUsd !== getCost(journey, model)) {
+      this.hold("cost", `request ${arrival.id} cost ${costNanoUsd} nano-dollars, expected ${getCost(journey, model)}`);
     }
     const passed = this.#budgetScopes.pay(journey, model, journey.wall);
     if (passed !== undefined) this.hold("budgets", `request ${arrival.id} took more than is left of ${passed}`);

@@ -33,14 +33,16 @@ export interface Facts {
 const spentByRequest: ReadonlySet<string> = new Set(["request_limit", "quota_window"]);
 
 /** A model as a member of a journey's pool. */
-export function placeOf({ pool }: Journey, { name, provider }: ModelPlan): Place {
+export function getPlace({ pool }: Journey, { name, provider }: ModelPlan): Place {
   return { pool: pool.name, model: name, provider };
 }
 
 /** No request is sent to a model in standby. */
 export function standbyRule(journey: Journey, model: ModelPlan, isRetry: boolean, facts: Facts): string | undefined {
   if (journey.reloads < facts.reloads || isRetry && !wired.has("retries_heed_standby")) return undefined;
-  const entry = facts.book.standby(placeOf(journey, model)).find((one) => !isWithinLimit(one, journey, isRetry, facts));
+  const entry = facts.book.standby(getPlace(journey, model)).find((one) =>
+    !isWithinLimit(one, journey, isRetry, facts)
+  );
   if (entry === undefined) return undefined;
   return `request ${journey.arrival.id} ${isRetry ? "was sent again" : "went"} to ${model.name} in ` +
     `${journey.pool.name}, expected none since ${entry.key} has been in standby (${entry.reason}) since ${entry.at} ms`;
@@ -56,14 +58,14 @@ function isWithinLimit(entry: Entry, { pool }: Journey, isRetry: boolean, { now 
 
 /** One request at a time to a half-open model, while another model could take the next one. */
 export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): string | undefined {
-  for (const trial of facts.book.trials(placeOf(journey, model))) {
+  for (const trial of facts.book.trials(getPlace(journey, model))) {
     const other = [...facts.open.values()].find((one) =>
-      one !== journey && one.reloads === journey.reloads && isTrialOf(one, trial, facts)
+      one !== journey && one.reloads === journey.reloads && isTrial(one, trial, facts)
     ); // a reload begins the trial anew
     if (other === undefined) continue;
     const free = candidates(journey, facts).find((one) =>
       !journey.asked.slice(0, -1).includes(one.name) && one !== model &&
-      facts.book.isProven(placeOf(journey, one)) && hasRoom(journey, one, facts)
+      facts.book.isProven(getPlace(journey, one)) && hasRoom(journey, one, facts)
     );
     if (free === undefined) continue;
     return `request ${journey.arrival.id} went to ${model.name} in ${journey.pool.name}, with ${trial.key} on trial ` +
@@ -73,7 +75,7 @@ export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): str
 }
 
 /** Whether a request is under way that will decide whether a half-open breaker closes. */
-function isTrialOf({ askedOrder, asked, pool, underWay }: Journey, { key, order }: Entry, { models }: Facts): boolean {
+function isTrial({ askedOrder, asked, pool, underWay }: Journey, { key, order }: Entry, { models }: Facts): boolean {
   if (askedOrder < order || underWay.size === 0) return false;
   const model = models.get(asked.at(-1)!)!;
   return isAbout(key, { pool: pool.name, model: model.name, provider: model.provider });
@@ -119,7 +121,7 @@ function candidates(journey: Journey, facts: Facts): ModelPlan[] {
   const { pool, ruledOut, home } = journey;
   if (pool.scope === "same_model" && home !== undefined) return [];
   return pool.models.map((name) => facts.models.get(name)!).filter((model) =>
-    facts.isMember(pool.name, model.name) && facts.book.standby(placeOf(journey, model)).length === 0 &&
+    facts.isMember(pool.name, model.name) && facts.book.standby(getPlace(journey, model)).length === 0 &&
     !ruledOut.has(model.provider) &&
     (pool.scope === "any" || home === undefined || home === model.provider)
   );

@@ -62,7 +62,7 @@ export interface Scenario {
  *
  * @param seed Where chance starts.
  */
-export function scenarioOf(seed: number): Scenario {
+export function createScenario(seed: number): Scenario {
   const chance = new Chance(seed, "scenario");
   const horizonMs = chance.pick([10 * minute, hour, 6 * hour, 24 * hour, 72 * hour]);
   const isStorm = chance.happens(1 / 8);
@@ -117,13 +117,13 @@ function modelPlans({ id }: ProviderPlan, chance: Chance): ModelPlan[] {
       input: chance.pick([0.1, 0.5, 2.5]),
       output: chance.pick([0.4, 2, 10]),
     },
-    limits: wired.has("limits") && chance.happens(0.5) ? limitsOf(chance) : {},
+    limits: wired.has("limits") && chance.happens(0.5) ? createLimits(chance) : {},
     reportsLimits: chance.happens(0.5),
     weight: chance.pick([1, 1, 1, 2, 5]),
   }));
 }
 
-function limitsOf(chance: Chance): RateLimits {
+function createLimits(chance: Chance): RateLimits {
   return {
     ...(chance.happens(0.6) ? { rpm: chance.whole(2, 30) } : {}),
     ...(chance.happens(0.4) ? { tpm: chance.whole(2_000, 20_000) } : {}),

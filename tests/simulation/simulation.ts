@@ -11,11 +11,11 @@ import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";
 import { FakeClock, settle } from "../../src/runtime/test.ts";
 import { Chance } from "./chance.ts";
-import { configOf } from "./_config.ts";
+import { createDocument } from "./_config.ts";
 import { Engines } from "./_engines.ts";
 import type { Journey } from "./journeys.ts";
 import { Referee } from "./referee.ts";
-import { type Scenario, scenarioOf } from "./scenario.ts";
+import { createScenario, type Scenario } from "./scenario.ts";
 import { dateRule, statusRule } from "./_status_rule.ts";
 import { hour, minute, second } from "./_times.ts";
 import type { Act } from "./_acts.ts";
@@ -73,7 +73,7 @@ export async function simulate(
   });
   addEventListener("unhandledrejection", onFault);
   addEventListener("error", onFault);
-  return await Promise.race([new World(scenarioOf(seed), trace).live(), stuck]).finally(() => {
+  return await Promise.race([new World(createScenario(seed), trace).live(), stuck]).finally(() => {
     clearTimeout(watchdog);
     removeEventListener("unhandledrejection", onFault);
     removeEventListener("error", onFault);
@@ -109,7 +109,7 @@ class World {
     const onReload = () => void referee.reloads++;
     referee.isMember = (pool, model) =>
       this.#engines.mesh.registry.pool(pool)?.members.some(({ model: { name } }) => name === model) ?? false;
-    this.#engines = new Engines({ runtime, sink, onReload, config: () => configOf(scenario, this.#vendors) });
+    this.#engines = new Engines({ runtime, sink, onReload, config: () => createDocument(scenario, this.#vendors) });
   }
 
   async live(): Promise<SimulationEnd> {
@@ -222,7 +222,7 @@ class World {
     const cancels = arrival.id % 2 === 0; // a client leaves a stream by its signal, or by reading no further
     const wire = new AbortController();
     client.addEventListener("abort", () => journey.isCommitted && cancels ? undefined : wire.abort(client.reason));
-    const answer = await mesh.perform(requestOf(arrival, wire.signal));
+    const answer = await mesh.perform(toRoutedRequest(arrival, wire.signal));
     journey.isCommitted = true;
     let text = "";
     if (answer.kind === "whole") text = answer.response.body.choices[0]?.message.content ?? "";
@@ -306,7 +306,7 @@ function leave(client: AbortController): void {
   client.abort(new DOMException("The client left", "AbortError"));
 }
 
-function requestOf(arrival: Arrival, signal: AbortSignal): RoutedRequest<ChatCompletionRequest, ChatCompletion> {
+function toRoutedRequest(arrival: Arrival, signal: AbortSignal): RoutedRequest<ChatCompletionRequest, ChatCompletion> {
   const { id, pool, stream, session, maxTokens, letters, timeoutMs } = arrival;
   return {
     id: `request-${id}`,

@@ -116,8 +116,8 @@ export class Vendors {
       stream: (request, options) => this.#stream(() => this.#begin(id, request), options),
       listModels: () => Promise.resolve(this.#list(id)),
       reportUsage: (usage) => this.#parts.watch.used(id, usage),
-      classifyError: kindOf,
-      isRetryable: (error) => isRetryable(kindOf(error)),
+      classifyError: getKind,
+      isRetryable: (error) => isRetryable(getKind(error)),
     });
   }
 
@@ -126,7 +126,7 @@ export class Vendors {
     const call = this.#calls.get((init!.headers as Record<string, string>)["x-call"]!)!;
     const { clock, scenario, watch } = this.#parts;
     const { model, arrival, isStream } = call;
-    const signal = wireOf(call, init!.signal!);
+    const signal = followWire(call, init!.signal!);
     watch.sent(call);
     const now = clock.monotonic();
     const trouble = this.isHealed ? undefined : troubleAt(scenario.troubles, { model, now, chance: this.#chance });
@@ -186,7 +186,7 @@ export class Vendors {
   async *#stream(begin: () => VendorCall, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const call = begin();
     const { clock } = this.#parts;
-    const signal = wireOf(call, options.signal);
+    const signal = followWire(call, options.signal);
     const stepMs = Math.ceil(call.model.latencyMs / 3);
     const pauseMs = Math.min(this.#chance.pick([1, 1, 30]) * stepMs, 4 * second); // shorter than any limit of silence
     let end: CallEnd = "left";
@@ -265,7 +265,7 @@ function failure(message: string, kind: FailureKind, facts?: { status: number; r
   });
 }
 
-function kindOf(error: unknown): FailureKind {
+function getKind(error: unknown): FailureKind {
   if (UpstreamError.isInstance(error)) return error.kind;
   return NetworkError.isInstance(error) ? "network" : "server";
 }
@@ -276,7 +276,7 @@ function idIn(name: string): string {
 }
 
 /** The signal of a call's connection, which ends with the call. */
-function wireOf({ wire }: VendorCall, signal: AbortSignal): AbortSignal {
+function followWire({ wire }: VendorCall, signal: AbortSignal): AbortSignal {
   whenAborted(signal, (reason) => wire.abort(reason));
   return wire.signal;
 }

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { spawn } from "node:child_process";
 import process from "node:process";
-import { linesOf } from "../support/_lines.ts";
+import { createLineReader } from "../support/_lines.ts";
 import { onDeno, programCommand } from "../support/_programs.ts";
 import { sendRaw } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -32,7 +32,7 @@ async function startLimited(descriptors: number, upstream: Upstream) {
   });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   return {
-    url: await linesOf(child)(),
+    url: await createLineReader(child)(),
     async [Symbol.asyncDispose]() {
       child.stdin!.end();
       await ended;

@@ -15,7 +15,7 @@ import { goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
 
 /** A configuration whose providers trust these files. */
-function configOf(
+function createConfig(
   upstreams: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>>,
   settings: object = {},
@@ -28,7 +28,7 @@ function configOf(
   return { ...config, providers: Object.fromEntries(trusting) };
 }
 
-async function answersOf(client: MeshClient, model: string): Promise<(string | null | undefined)[]> {
+async function readAnswers(client: MeshClient, model: string): Promise<(string | null | undefined)[]> {
   const whole = await client.chat.completions.create({ model, messages });
   let streamed = "";
   for await (const chunk of await client.chat.completions.create({ model, messages, stream: true })) {
@@ -51,9 +51,9 @@ describe("providers.<id>.execution.ca", () => {
     const { localUrl } = network;
     const upstreams = { first: localUrl, second: other.url, swapped: localUrl, none: other.url };
     const files = { first: authorityFile, second: otherAuthorityFile, swapped: otherAuthorityFile };
-    await using client = create({ config: configOf(upstreams, files), pool: "chat" });
+    await using client = create({ config: createConfig(upstreams, files), pool: "chat" });
     for (let round = 0; round < 2; round++) {
-      const answers = await Promise.all(["first", "second"].map((model) => answersOf(client, model)));
+      const answers = await Promise.all(["first", "second"].map((model) => readAnswers(client, model)));
       assertEquals(answers, [answered, answered]);
     }
     // the connections of the others to the same addresses are kept by now
@@ -66,9 +66,9 @@ describe("providers.<id>.execution.ca", () => {
     await using folder = await makeFolder();
     const texts = await Promise.all([authorityFile, otherAuthorityFile].map((file) => readFile(file, "utf8")));
     const both = await folder.write("both.pem", `of the intranet\n${texts.join("\n")}`);
-    const config = configOf({ first: network.localUrl, second: other.url }, { first: both, second: both });
+    const config = createConfig({ first: network.localUrl, second: other.url }, { first: both, second: both });
     await using client = create({ config, pool: "chat" });
-    assertEquals([await answersOf(client, "first"), await answersOf(client, "second")], [answered, answered]);
+    assertEquals([await readAnswers(client, "first"), await readAnswers(client, "second")], [answered, answered]);
   });
 
   it("is trusted where the provider's tokens are fetched", async () => {
@@ -79,16 +79,16 @@ describe("providers.<id>.execution.ca", () => {
       client_id: "mesh",
       client_secret: "secret-of-mesh-0123456789",
     };
-    const config = configOf({ first: network.localUrl }, { first: authorityFile }, { api_key: undefined, auth });
+    const config = createConfig({ first: network.localUrl }, { first: authorityFile }, { api_key: undefined, auth });
     await using client = create({ config, pool: "chat" });
-    assertEquals(await answersOf(client, "first"), answered);
+    assertEquals(await readAnswers(client, "first"), answered);
   });
 
   it("is trusted behind an outbound proxy, too", async () => {
     await using network = await startOutboundNetwork();
     await using folder = await makeFolder();
     const upstreams = { first: network.secureUrl, swapped: network.secureUrl };
-    const config = configOf(upstreams, { first: authorityFile, swapped: otherAuthorityFile });
+    const config = createConfig(upstreams, { first: authorityFile, swapped: otherAuthorityFile });
     const path = await folder.write("mesh.json", JSON.stringify(config));
     await using child = spawnCommand(["proxy", "--config", path, "--port", "0"], {
       env: { DENO_NO_UPDATE_CHECK: "1", HTTPS_PROXY: network.proxyUrl },
@@ -126,7 +126,7 @@ describe("providers.<id>.execution.ca", () => {
       path: `providers.${name}.execution.ca`,
       message: `${JSON.stringify(files[name as keyof typeof files])}: ${reason}`,
     }));
-    const config = configOf(urls, files);
+    const config = createConfig(urls, files);
     await using client = create({ config, pool: "chat" });
     const { problems } = await assertRejects(() => client.ready(), ConfigError);
     assertEquals(problems.toSorted(byPath), expected.toSorted(byPath));
@@ -138,7 +138,7 @@ describe("providers.<id>.execution.ca", () => {
   });
 
   it("is refused with a fetch of the program's own, which trusts what it trusts", async () => {
-    const config = configOf({ first: "https://127.0.0.1:9/v1" }, { first: authorityFile });
+    const config = createConfig({ first: "https://127.0.0.1:9/v1" }, { first: authorityFile });
     await using client = create({ config, pool: "chat", fetch });
     const { problems } = await assertRejects(() => client.ready(), ConfigError);
     assertEquals(problems.map(({ path }) => path), ["providers.first.execution.ca"]);

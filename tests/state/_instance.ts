@@ -114,7 +114,7 @@ function coded(storage: Storage): CodedStorage {
 }
 
 /** What the record `state` says. */
-export async function recordOf(storage: Storage): Promise<{
+export async function readRecord(storage: Storage): Promise<{
   spending: { budget: string; days: { start: number; spent: number; reserved: number }[] }[];
   usage: { pool: string; requests: number; tokens: number; nano_usd: number }[];
   failures: { failures: number }[];
@@ -124,8 +124,8 @@ export async function recordOf(storage: Storage): Promise<{
 }
 
 /** What it says that was spent of a budget today and before, nano-dollars. */
-export async function spentOf(storage: Storage, budget = "all"): Promise<number> {
-  const { spending } = await recordOf(storage);
+export async function readSpent(storage: Storage, budget = "all"): Promise<number> {
+  const { spending } = await readRecord(storage);
   const { days = [] } = spending.find((one) => one.budget === budget) ?? {};
   return days.reduce((sum, { spent, reserved }) => sum + spent + reserved, 0);
 }

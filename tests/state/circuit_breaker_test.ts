@@ -7,7 +7,7 @@ const owner = { pool: "chat", model: "a", provider: "acme" };
 const second = 1_000;
 
 /** closed, half-open, or open and until when. */
-function stateOf({ standby, isHalfOpen }: CircuitBreaker): string {
+function describeBreaker({ standby, isHalfOpen }: CircuitBreaker): string {
   if (standby !== undefined) return `open for ${standby.reason} until ${standby.until}`;
   return isHalfOpen ? "half-open" : "closed";
 }
@@ -15,15 +15,15 @@ function stateOf({ standby, isHalfOpen }: CircuitBreaker): string {
 describe("A circuit breaker", () => {
   it("is closed, opens for a time, half-opens after it, and a success closes it", () => {
     const breaker = new CircuitBreaker(owner);
-    const seen = [stateOf(breaker)];
+    const seen = [describeBreaker(breaker)];
     breaker.open("retry_limit", 0, 10);
-    seen.push(stateOf(breaker));
+    seen.push(describeBreaker(breaker));
     breaker.halfOpenIfDue(9);
-    seen.push(stateOf(breaker));
+    seen.push(describeBreaker(breaker));
     breaker.halfOpenIfDue(10);
-    seen.push(stateOf(breaker));
+    seen.push(describeBreaker(breaker));
     breaker.recordSuccess();
-    seen.push(stateOf(breaker));
+    seen.push(describeBreaker(breaker));
     assertEquals(seen, [
       "closed",
       "open for retry_limit until 10",
@@ -48,9 +48,9 @@ describe("A circuit breaker", () => {
     const breaker = new CircuitBreaker(owner);
     breaker.open("rate_limited", 0, 60);
     breaker.open("retry_limit", 10, 20);
-    assertEquals(stateOf(breaker), "open for rate_limited until 60");
+    assertEquals(describeBreaker(breaker), "open for rate_limited until 60");
     assertEquals(breaker.open("quota_exhausted", 10, 100)?.reason, "quota_exhausted");
-    assertEquals([stateOf(breaker), breaker.standby?.since], ["open for quota_exhausted until 110", 0]);
+    assertEquals([describeBreaker(breaker), breaker.standby?.since], ["open for quota_exhausted until 110", 0]);
     assertEquals(breaker.openCount, 1);
   });
 
@@ -81,14 +81,14 @@ describe("A circuit breaker", () => {
     const breaker = new CircuitBreaker(owner);
     breaker.openForCooldown("retry_limit", 0, second);
     breaker.close("manual");
-    assertEquals([stateOf(breaker), breaker.consecutiveTrips], ["closed", 0]);
+    assertEquals([describeBreaker(breaker), breaker.consecutiveTrips], ["closed", 0]);
   });
 
   it("is not closed by the late success of a request that was sent before it opened", () => {
     const breaker = new CircuitBreaker(owner);
     breaker.openForCooldown("retry_limit", 0, second);
     breaker.recordSuccess();
-    assertEquals([stateOf(breaker), breaker.consecutiveTrips], ["open for retry_limit until 1000", 1]);
+    assertEquals([describeBreaker(breaker), breaker.consecutiveTrips], ["open for retry_limit until 1000", 1]);
   });
 
   it("forgets its trial requests whenever its state changes", () => {
@@ -106,7 +106,7 @@ describe("A circuit breaker", () => {
     breaker.restore({ standby: saved, isHalfOpen: true, consecutiveTrips: 1e9 });
     assertEquals([breaker.standby, breaker.isHalfOpen, breaker.consecutiveTrips], [saved, false, 32]);
     breaker.restore({ isHalfOpen: true, consecutiveTrips: 2 });
-    assertEquals([stateOf(breaker), breaker.consecutiveTrips, breaker.openCount], ["half-open", 2, 1]);
+    assertEquals([describeBreaker(breaker), breaker.consecutiveTrips, breaker.openCount], ["half-open", 2, 1]);
   });
 
   it("has a key that distinguishes it from those of other owners and causes", () => {

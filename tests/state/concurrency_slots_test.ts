@@ -8,7 +8,7 @@ import { CounterReplicator } from "../../src/state/replication/counter_replicato
 import { SharedSums } from "../../src/state/replication/shared_sums.ts";
 
 /** A process that sends requests to a model that takes two at once. */
-function processOf(sums: SharedSums, clock: FakeClock, id: number) {
+function createProcess(sums: SharedSums, clock: FakeClock, id: number) {
   const replicator = new CounterReplicator();
   const slots = new ConcurrencySlots("acme a", 2);
   replicator.register(slots);
@@ -31,7 +31,7 @@ function processOf(sums: SharedSums, clock: FakeClock, id: number) {
 function scene() {
   const clock = fakeClock();
   const sums = new SharedSums(clock);
-  return { sums, one: processOf(sums, clock, 1), other: processOf(sums, clock, 2) };
+  return { sums, one: createProcess(sums, clock, 1), other: createProcess(sums, clock, 2) };
 }
 
 describe("The slots of a model", () => {

@@ -3,7 +3,7 @@ import type { DeactivationSettings } from "../../src/config/settings/settings.ts
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ModelState } from "../../src/state/model_state.ts";
 import type { Outcome } from "../../src/state/usage.ts";
-import { trackerOf } from "../support/_members.ts";
+import { createTracker } from "../support/_members.ts";
 import { CircuitBreaker, type Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 function model(settings: Partial<DeactivationSettings> = {}) {
@@ -19,7 +19,7 @@ function model(settings: Partial<DeactivationSettings> = {}) {
     cooldownMs: 60_000,
     policy: consecutiveFailures({ retryLimit: 3, errorCodes: new Set(), ...settings }),
     onTransition: (transition) => reported.push(transition),
-    tracker: trackerOf({ id: "m" }),
+    tracker: createTracker({ id: "m" }),
   });
   const request = (outcome: Outcome, now = 0, status?: number) => {
     state.refresh(now);

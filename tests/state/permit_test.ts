@@ -16,7 +16,7 @@ const load = { input: 100, output: 0 };
 const cost = 100_000;
 
 /** A model with three calls' worth of money a day, and two calls at once unless said. */
-function modelOf(
+function createModelState(
   clock: FakeClock,
   { concurrent, rpm, rpd, calls = 3, ...deactivation }: Record<string, unknown> = {},
 ): ModelState {
@@ -52,7 +52,7 @@ function send(model: ModelState, clock: FakeClock): Permit {
 describe("A permit", () => {
   it("holds its place among the calls at once until it is released, once", () => {
     const clock = fakeClock();
-    const model = modelOf(clock, { concurrent: 2 });
+    const model = createModelState(clock, { concurrent: 2 });
     const [one, other] = [send(model, clock), send(model, clock)];
     assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 2]);
     one.release("success", 0, { tokens: 1, costNanoUsd: 1 });
@@ -65,7 +65,7 @@ describe("A permit", () => {
 
   it("counts beyond a limit, too: what is sent is spent", () => {
     const clock = fakeClock();
-    const model = modelOf(clock);
+    const model = createModelState(clock);
     const permits = Array.from({ length: 5 }, () => send(model, clock));
     assertEquals(reasonOf(model, clock), "budget");
     for (const permit of permits) permit.release("success", 0, { tokens: 100, costNanoUsd: cost });
@@ -75,7 +75,7 @@ describe("A permit", () => {
 
   it("that is withdrawn leaves nothing behind", () => {
     const clock = fakeClock();
-    const model = modelOf(clock, { concurrent: 1, requestLimit: 1, tokenLimit: 100, quotaWindow: "daily" });
+    const model = createModelState(clock, { concurrent: 1, requestLimit: 1, tokenLimit: 100, quotaWindow: "daily" });
     const permit = model.admit(load, 0);
     assertEquals([reasonOf(model, clock), model.inFlight], ["rate_limited", 1]);
     permit.withdraw();
@@ -86,7 +86,7 @@ describe("A permit", () => {
 
   it("reserves what its pool allows the model: the last request is the last one before it is sent", () => {
     const clock = fakeClock();
-    const model = modelOf(clock, { requestLimit: 1, quotaWindow: "daily" });
+    const model = createModelState(clock, { requestLimit: 1, quotaWindow: "daily" });
     const permit = model.admit(load, 0);
     model.refresh(0);
     assertEquals([reasonOf(model, clock), model.status], ["request_limit", "active"]);
@@ -99,7 +99,7 @@ describe("A permit", () => {
 
   it("is the trial request of a half-open model", () => {
     const clock = fakeClock();
-    const model = modelOf(clock);
+    const model = createModelState(clock);
     send(model, clock).release("failure", 0);
     model.refresh(60_000);
     const permit = model.admit(load, 60_000);
@@ -110,7 +110,7 @@ describe("A permit", () => {
 
   it("counts each call of its request: a failed one gives its money back", () => {
     const clock = fakeClock();
-    const model = modelOf(clock);
+    const model = createModelState(clock);
     const permit = model.admit({ input: 200, output: 0 }, 0);
     assertEquals(permit.confirm(clock), undefined);
     permit.take().fail(true);
@@ -130,7 +130,7 @@ describe("Permits of two processes", () => {
   it("asked for at once fit into the money that both spend", async () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
-    const models = [modelOf(clock), modelOf(clock)];
+    const models = [createModelState(clock), createModelState(clock)];
     models.forEach((model) => share(model, shared, clock));
     const granted = await Promise.all(Array.from({ length: 30 }, async (_, index) => {
       const model = models[index % 2]!;
@@ -161,7 +161,7 @@ describe("Permits of two processes", () => {
     it(`asked for at once keep to ${JSON.stringify(limit)} together, and what is not sent is another's`, async () => {
       const shared = new MemoryShared();
       const clock = fakeClock({ skipSleeps: true });
-      const models = [1, 2, 3].map(() => modelOf(clock, { calls: 100, ...limit }));
+      const models = [1, 2, 3].map(() => createModelState(clock, { calls: 100, ...limit }));
       models.forEach((model) => share(model, shared, clock));
       const denials = new Set<string>();
       const ask = async (model: ModelState) => {
@@ -190,7 +190,7 @@ describe("Permits of two processes", () => {
   it("give back what was refused", async () => {
     const shared = new MemoryShared();
     const clock = fakeClock({ skipSleeps: true });
-    const [one, other] = [modelOf(clock), modelOf(clock)];
+    const [one, other] = [createModelState(clock), createModelState(clock)];
     [one, other].forEach((model) => share(model, shared, clock));
     const held = one.admit({ input: 250, output: 0 }, 0);
     assertEquals(await held.confirm(clock), undefined);

@@ -13,13 +13,21 @@ import { Engine } from "../../src/engine/engine.ts";
 import { createConfigContext } from "../../src/registry/catalogue.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { changes, configured, listed, modelA, providerA, recoveryEvent, stateOf } from "../support/_transitions.ts";
+import {
+  changes,
+  configured,
+  listed,
+  modelA,
+  providerA,
+  readModelStatus,
+  recoveryEvent,
+} from "../support/_transitions.ts";
 import { type Behaviour, startUpstream, status } from "../support/upstream.ts";
 
 const start = Date.UTC(2026, 0, 1, 18);
 
 /** A storage in which the model `a` of the pool `chat`, or its provider, is in standby for another minute. */
-async function storageOf(clock: FakeClock, reason: StandbyReason, whose: object): Promise<MemoryStorage> {
+async function createSavedStorage(clock: FakeClock, reason: StandbyReason, whose: object): Promise<MemoryStorage> {
   const rest = { ...whose, standby: { reason, since: start - 60_000, until: start + 60_000 } };
   const record = { version: 1, saved_at: start, breakers: [rest], failures: [] };
   const storage = new MemoryStorage(clock);
@@ -43,17 +51,17 @@ async function restarted({ reason = "retry_limit", whose = modelA, probe = liste
   const mesh = new Engine({
     connectors: serverConnectors,
     runtime: { ...serverRuntime(), clock, random: () => 0.5 },
-    storage: stateIn(await storageOf(clock, reason, whose)),
+    storage: stateIn(await createSavedStorage(clock, reason, whose)),
     on: (record) => records.push(record),
   });
   const pool = { recovery: { probe_on_start: true, ...recovery } };
   const settings = configured({ a: upstream.url }, { pool, config: { ...config } }).config;
   mesh.configure(readSettings(settings, createConfigContext(mesh)));
   await mesh.ready();
-  const scene = { proxy: { mesh } } as unknown as Parameters<typeof stateOf>[0];
-  const atStart = { state: stateOf(scene), reported: changes(records), probes: upstream.calls };
+  const scene = { proxy: { mesh } } as unknown as Parameters<typeof readModelStatus>[0];
+  const atStart = { state: readModelStatus(scene), reported: changes(records), probes: upstream.calls };
   await clock.advance(60_000);
-  const later = stateOf(scene);
+  const later = readModelStatus(scene);
   await mesh.close();
   return { ...atStart, later };
 }

@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 0, 30, 12);
 
 /** A quota and the wall clock that it reads. */
-function quotaOf(limits: Partial<DeactivationSettings>): { quota: Quota; wall: { now: number } } {
+function createQuota(limits: Partial<DeactivationSettings>): { quota: Quota; wall: { now: number } } {
   const wall = { now: noon };
   const settings = { retryLimit: 3, errorCodes: new Set<number>(), ...limits };
   return { quota: new Quota(settings, () => wall.now), wall };
@@ -38,14 +38,14 @@ describe("A quota", () => {
     ];
   for (const [what, limits, times, reason] of cases) {
     it(what, () => {
-      const { quota } = quotaOf(limits);
+      const { quota } = createQuota(limits);
       for (let number = 0; number < times; number++) serve(quota, { tokens: 10, nano_usd: 100 });
       assertEquals(quota.decision()?.reason, reason);
     });
   }
 
   it("that is full of reservations denies further requests, and is not spent", () => {
-    const { quota } = quotaOf({ tokenLimit: 100 });
+    const { quota } = createQuota({ tokenLimit: 100 });
     const reservation = quota.reserve(100, 0);
     assertEquals([quota.reserved, quota.decision()], ["token_limit", undefined]);
     quota.settle(reservation, { tokens: 40 });
@@ -53,13 +53,13 @@ describe("A quota", () => {
   });
 
   it("counts a call of unknown usage as reserved", () => {
-    const { quota } = quotaOf({ tokenLimit: 100 });
+    const { quota } = createQuota({ tokenLimit: 100 });
     quota.settle(quota.reserve(100, 0), {});
     assertEquals(quota.decision()?.reason, "token_limit");
   });
 
   it("gives back a request that was not sent", () => {
-    const { quota } = quotaOf({ requestLimit: 1 });
+    const { quota } = createQuota({ requestLimit: 1 });
     quota.reserveRequest();
     assertEquals(quota.reserved, "request_limit");
     quota.withdrawRequest();
@@ -67,7 +67,7 @@ describe("A quota", () => {
   });
 
   it("without a window begins anew when the standby is over", () => {
-    const { quota } = quotaOf({ requestLimit: 1 });
+    const { quota } = createQuota({ requestLimit: 1 });
     serve(quota);
     assertEquals(quota.decision(), { reason: "request_limit", scope: "model" });
     quota.recovered();
@@ -76,7 +76,7 @@ describe("A quota", () => {
 
   for (const [quotaWindow, hours] of [["daily", 12], ["monthly", 36]] as const) {
     it(`of a ${quotaWindow} window holds until it ends, whatever happens before`, () => {
-      const { quota, wall } = quotaOf({ requestLimit: 1, quotaWindow });
+      const { quota, wall } = createQuota({ requestLimit: 1, quotaWindow });
       serve(quota);
       const decision = { reason: "quota_window", scope: "model", metadata: { limit: "request_limit" } };
       assertEquals(quota.decision() as unknown, { ...decision, standbyMs: hours * hourMs });
@@ -89,7 +89,7 @@ describe("A quota", () => {
   }
 
   it("of a window settles a call in the window it was reserved in, as budgets do", () => {
-    const { quota, wall } = quotaOf({ tokenLimit: 100, quotaWindow: "daily" });
+    const { quota, wall } = createQuota({ tokenLimit: 100, quotaWindow: "daily" });
     const reservation = quota.reserve(100, 0);
     wall.now += 12 * hourMs;
     assertEquals(quota.reserved, undefined, "the new day has nothing reserved");
@@ -98,24 +98,24 @@ describe("A quota", () => {
   });
 
   it("of a window stays in it when the wall clock goes back", () => {
-    const { quota, wall } = quotaOf({ requestLimit: 1, quotaWindow: "daily" });
+    const { quota, wall } = createQuota({ requestLimit: 1, quotaWindow: "daily" });
     serve(quota);
     wall.now -= 24 * hourMs;
     assertEquals(quota.decision()?.standbyMs, 36 * hourMs);
   });
 
   it("stores reservations as used: after a restart nothing is left that could settle them", () => {
-    const { quota } = quotaOf({ tokenLimit: 100 });
+    const { quota } = createQuota({ tokenLimit: 100 });
     quota.reserve(60, 6);
     const stored = quota.snapshot();
     assertEquals(stored, { requests: 0, tokens: 60, nano_usd: 6 });
-    const { quota: restarted } = quotaOf({ tokenLimit: 100 });
+    const { quota: restarted } = createQuota({ tokenLimit: 100 });
     restarted.merge(stored);
     assertEquals(restarted.snapshot(), stored);
   });
 
   it("merges what another process has added since it looked last", () => {
-    const { quota } = quotaOf({ tokenLimit: 100 });
+    const { quota } = createQuota({ tokenLimit: 100 });
     serve(quota, { tokens: 10 });
     quota.merge({ requests: 5, tokens: 50, nano_usd: 0 }, { requests: 4, tokens: 20, nano_usd: 0 });
     assertEquals(quota.snapshot(), { requests: 2, tokens: 40, nano_usd: 0 });

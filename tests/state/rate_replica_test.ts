@@ -5,7 +5,7 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { RateReplica } from "../../src/state/replication/rate_replica.ts";
 
 /** A process's side; slices are 10 s long, and six of them count. */
-function replicaOf(clock: FakeClock) {
+function createReplica(clock: FakeClock) {
   const state = { counted: 0, isWanted: true };
   const applied: [at: number, amount: number][] = [];
   const replica = new RateReplica({
@@ -25,7 +25,7 @@ function replicaOf(clock: FakeClock) {
 
 describe("A replicated rate", () => {
   it("reports at first all slices that count, then those that may still change", () => {
-    const { counters } = replicaOf(fakeClock({ now: 100_000 }));
+    const { counters } = createReplica(fakeClock({ now: 100_000 }));
     const numbers = () => counters().map(({ key }) => key.split(" ").at(-1));
     assertEquals(numbers(), ["4", "5", "6", "7", "8", "9", "10"]);
     assertEquals(numbers(), ["9", "10"]);
@@ -33,7 +33,7 @@ describe("A replicated rate", () => {
 
   it("counts in the slice in which it is reported", async () => {
     const clock = fakeClock({ now: 100_000 });
-    const { state, own } = replicaOf(clock);
+    const { state, own } = createReplica(clock);
     own();
     state.counted = 3;
     assertEquals(own(), [0, 3]);
@@ -43,7 +43,7 @@ describe("A replicated rate", () => {
   });
 
   it("leaves out what was taken before it was wanted", () => {
-    const { state, own, counters } = replicaOf(fakeClock({ now: 100_000 }));
+    const { state, own, counters } = createReplica(fakeClock({ now: 100_000 }));
     Object.assign(state, { isWanted: false, counted: 7 });
     assertEquals(counters(), []);
     state.isWanted = true;
@@ -52,7 +52,7 @@ describe("A replicated rate", () => {
 
   it("applies what others took since the last time: at the end of a slice that is over", async () => {
     const clock = fakeClock({ now: 100_000 });
-    const { applied, counters } = replicaOf(clock);
+    const { applied, counters } = createReplica(clock);
     await clock.advance(5_000);
     const [before, present] = counters().slice(-2);
     before!.apply(4, 4);

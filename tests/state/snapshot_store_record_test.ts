@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
-import { Instance, recordOf, spentOf } from "./_instance.ts";
+import { Instance, readRecord, readSpent } from "./_instance.ts";
 
 describe("when the record is written", () => {
   it("periodic: in its time, and only when there is something to say", async () => {
@@ -18,7 +18,7 @@ describe("when the record is written", () => {
     await clock.advance(4999);
     assertEquals(saves, 0);
     await clock.advance(1);
-    assertEquals([saves, await spentOf(storage)], [1, 100]);
+    assertEquals([saves, await readSpent(storage)], [1, 100]);
     await clock.advance(60_000);
     assertEquals(saves, 1);
     await one.store.close();
@@ -30,13 +30,13 @@ describe("when the record is written", () => {
     const one = await new Instance(storage, fakeClock(), "immediate").start();
     one.serve(1);
     await settle();
-    assertEquals(await spentOf(storage), 1);
+    assertEquals(await readSpent(storage), 1);
     let saves = 0;
     const save = storage.save.bind(storage);
     storage.save = (key, data) => (saves++, save(key, data));
     for (let count = 0; count < 100; count++) one.serve(1);
     await settle();
-    assertEquals([saves <= 2, await spentOf(storage)], [true, 101]);
+    assertEquals([saves <= 2, await readSpent(storage)], [true, 101]);
     await one.store.close();
   });
 
@@ -45,9 +45,9 @@ describe("when the record is written", () => {
     const one = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     one.serve(1);
     await settle();
-    assertEquals(await spentOf(storage), 0);
+    assertEquals(await readSpent(storage), 0);
     await one.store.close();
-    assertEquals(await spentOf(storage), 1);
+    assertEquals(await readSpent(storage), 1);
   });
 });
 
@@ -71,7 +71,7 @@ describe("a record that cannot be read", () => {
       assertStringIncludes(one.traces[0]!, `A copy is kept as "${aside}". All models start as active`);
       one.serve(1);
       await one.store.close();
-      assertEquals(await spentOf(storage), 1);
+      assertEquals(await readSpent(storage), 1);
     });
   }
 
@@ -80,7 +80,7 @@ describe("a record that cannot be read", () => {
     const first = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     first.serve(7);
     await first.store.close();
-    const { usage, spending, ...state } = await recordOf(storage);
+    const { usage, spending, ...state } = await readRecord(storage);
     const odd = {
       ...state,
       usage: [{ ...usage[0], model: "b", requests: -1 }, ...usage, { ...usage[0], model: "c", tokens: "20" }],
@@ -97,7 +97,7 @@ describe("a record that cannot be read", () => {
       "days[1].spent and 1 more",
     ]);
     await second.store.close();
-    const { usage: left, spending: spent } = await recordOf(storage);
+    const { usage: left, spending: spent } = await readRecord(storage);
     assertEquals([left, spent], [usage, spending]);
   });
 
@@ -106,11 +106,11 @@ describe("a record that cannot be read", () => {
     const one = await new Instance(storage, fakeClock(), "immediate").start();
     one.serve(7);
     await settle();
-    const { usage, ...state } = await recordOf(storage);
+    const { usage, ...state } = await readRecord(storage);
     await storage.save("state", text(JSON.stringify({ ...state, usage: [...usage, { model: "b" }] })));
     one.serve(1);
     await one.store.close();
-    assertEquals([await spentOf(storage), (await recordOf(storage)).usage.length, one.traces.length], [8, 1, 1]);
+    assertEquals([await readSpent(storage), (await readRecord(storage)).usage.length, one.traces.length], [8, 1, 1]);
   });
 
   it("is one of at most three that are kept", async () => {
@@ -133,7 +133,7 @@ describe("a record that cannot be read", () => {
     await storage.save("state", text("{"));
     const second = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     await second.store.close();
-    assertEquals(await spentOf(storage), 7);
+    assertEquals(await readSpent(storage), 7);
     assertStringIncludes(second.traces[0]!, "The backup is restored");
   });
 
@@ -145,7 +145,7 @@ describe("a record that cannot be read", () => {
     await storage.save("state", text("{"));
     one.serve(1);
     await one.store.close();
-    assertEquals([await spentOf(storage), (await storage.list("state.unreadable-")).length], [8, 1]);
+    assertEquals([await readSpent(storage), (await storage.list("state.unreadable-")).length], [8, 1]);
     assertEquals(one.traces.length, 1);
     assertStringIncludes(one.traces[0]!, "it is not JSON. A copy is kept as");
   });
@@ -164,7 +164,7 @@ describe("a record that cannot be read", () => {
     storage.save = save;
     one.serve(3);
     await one.store.close();
-    assertEquals([await spentOf(storage), (await storage.list("state.unreadable-")).length], [3, 1]);
+    assertEquals([await readSpent(storage), (await storage.list("state.unreadable-")).length], [3, 1]);
   });
 
   it("with names like those of JavaScript's own objects is like any other", async () => {
@@ -178,7 +178,7 @@ describe("a record that cannot be read", () => {
     const one = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     await one.store.close();
     assertEquals(one.traces, []);
-    assertEquals(JSON.stringify((await recordOf(storage)).usage), `[${odd}]`);
+    assertEquals(JSON.stringify((await readRecord(storage)).usage), `[${odd}]`);
     assertEquals(({} as { x?: unknown }).x, undefined);
   });
 });

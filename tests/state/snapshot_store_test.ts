@@ -3,7 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
-import { Instance, recordOf, spentOf, startTwo } from "./_instance.ts";
+import { Instance, readRecord, readSpent, startTwo } from "./_instance.ts";
 import { raise } from "../support/raise.ts";
 
 const minute = 60_000;
@@ -16,7 +16,7 @@ describe("money and limits in the record", () => {
     for (let count = 0; count < 3; count++) first.serve(7);
     await first.store.close();
     assertEquals(
-      [await spentOf(storage), await spentOf(storage, "provider one"), await spentOf(storage, "pool chat")],
+      [await readSpent(storage), await readSpent(storage, "provider one"), await readSpent(storage, "pool chat")],
       [
         21,
         21,
@@ -26,12 +26,12 @@ describe("money and limits in the record", () => {
     const second = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     second.serve(4);
     await second.store.close();
-    assertEquals(await spentOf(storage), 25);
+    assertEquals(await readSpent(storage), 25);
     assertEquals(
-      (await recordOf(storage)).usage,
+      (await readRecord(storage)).usage,
       [
         { pool: "chat", model: "a", provider: "one", requests: 4, tokens: 40, nano_usd: 25, window_end: midnight },
-      ] as unknown as Awaited<ReturnType<typeof recordOf>>["usage"],
+      ] as unknown as Awaited<ReturnType<typeof readRecord>>["usage"],
     );
   });
 
@@ -43,7 +43,7 @@ describe("money and limits in the record", () => {
     const second = await new Instance(storage, fakeClock({ now: midnight }), "sync-on-boundary").start();
     second.serve(1);
     await second.store.close();
-    const { usage, spending } = await recordOf(storage);
+    const { usage, spending } = await readRecord(storage);
     assertEquals(usage.map(({ nano_usd }) => nano_usd), [1]);
     assertEquals(spending.find(({ budget }) => budget === "all")?.days.map(({ spent }) => spent), [7, 1]);
   });
@@ -54,12 +54,12 @@ describe("money and limits in the record", () => {
     const killed = await new Instance(storage, clock, "immediate").start();
     killed.model.reserve({ input: 1, output: 1 }, 0);
     await settle();
-    const { spending } = await recordOf(storage);
+    const { spending } = await readRecord(storage);
     assertEquals(spending[0]!.days.map(({ spent, reserved }) => [spent, reserved]), [[0, 2000]]);
     const next = await new Instance(storage, fakeClock(), "immediate").start();
     next.serve(5);
     await next.store.close();
-    assertEquals(await spentOf(storage), 2005);
+    assertEquals(await readSpent(storage), 2005);
   });
 
   it("of a pool that no request has named yet are kept, and given to it", async () => {
@@ -70,11 +70,11 @@ describe("money and limits in the record", () => {
     const second = await new Instance(storage, fakeClock(), "sync-on-boundary").start();
     second.store.mark();
     await settle();
-    assertEquals(await spentOf(storage, "pool late"), 7);
+    assertEquals(await readSpent(storage, "pool late"), 7);
     second.serve(2, second.pool("late"));
     await second.store.close();
-    assertEquals([await spentOf(storage, "pool late"), await spentOf(storage)], [9, 9]);
-    assertEquals((await recordOf(storage)).usage.map(({ nano_usd }) => nano_usd), [9]);
+    assertEquals([await readSpent(storage, "pool late"), await readSpent(storage)], [9, 9]);
+    assertEquals((await readRecord(storage)).usage.map(({ nano_usd }) => nano_usd), [9]);
   });
 });
 
@@ -88,7 +88,7 @@ describe("a mesh that is configured again", () => {
     await one.store.load(next.state);
     next.serve(1);
     await one.store.close();
-    assertEquals(await spentOf(storage), 8);
+    assertEquals(await readSpent(storage), 8);
   });
 });
 
@@ -106,8 +106,8 @@ describe("two processes on one record", () => {
       }
       await two.close();
       assertEquals([one.traces, other.traces], [[], []]);
-      assertEquals(await spentOf(storage), 150);
-      const [usage] = (await recordOf(storage)).usage;
+      assertEquals(await readSpent(storage), 150);
+      const [usage] = (await readRecord(storage)).usage;
       assertEquals([usage?.requests, usage?.tokens, usage?.nano_usd], [100, 1000, 150]);
     });
   }
@@ -126,7 +126,7 @@ describe("two processes on one record", () => {
     storage.save = save;
     one.serve(1);
     await one.store.close();
-    assertEquals(await spentOf(storage), 8);
+    assertEquals(await readSpent(storage), 8);
   });
 
   it("see in time what the other one spends, although they have nothing to say", async () => {
@@ -150,7 +150,7 @@ describe("two processes on one record", () => {
     assertEquals([one.look(), other.look()], ["active", "active"]);
     assertEquals(other.reported, ["active rate_limited"]);
     await two.close();
-    assertEquals((await recordOf(storage)).breakers, []);
+    assertEquals((await readRecord(storage)).breakers, []);
   });
 
   it("keep a standby that was extended here while the other one ended it", async () => {
@@ -194,7 +194,7 @@ describe("the lock of the record", () => {
     await storage.release(held);
     one.serve(4);
     await settle();
-    assertEquals(await spentOf(storage), 7);
+    assertEquals(await readSpent(storage), 7);
     await one.store.close();
   });
 
@@ -216,7 +216,7 @@ describe("the lock of the record", () => {
       "info Another process holds the lock of the saved state: it is saved once the lock is released",
     ]);
     await clock.advance(5000);
-    assertEquals([await spentOf(storage), await storage.isLocked("state")], [3, false]);
+    assertEquals([await readSpent(storage), await storage.isLocked("state")], [3, false]);
     await next.store.close();
     assertEquals([next.traces.length, clock.pending], [1, 0]);
   });
@@ -234,9 +234,9 @@ describe("the lock of the record", () => {
     await settle();
     other.serve(4);
     await clock.advance(19_000);
-    assertEquals(await spentOf(storage), 0);
+    assertEquals(await readSpent(storage), 0);
     await clock.advance(2000);
-    assertEquals([await spentOf(storage), await storage.isLocked("state")], [7, false]);
+    assertEquals([await readSpent(storage), await storage.isLocked("state")], [7, false]);
     await two.close();
     assertEquals([one.traces, other.traces, clock.pending], [[], [], 0]);
   });
@@ -256,7 +256,7 @@ describe("the lock of the record", () => {
     one.serve(3);
     await settle();
     await two.close();
-    assertEquals([await spentOf(storage), one.traces, other.traces], [7, [], []]);
+    assertEquals([await readSpent(storage), one.traces, other.traces], [7, [], []]);
   });
 
   it("that was lost while the process was held up is no right to write", async () => {
@@ -270,10 +270,10 @@ describe("the lock of the record", () => {
     };
     one.serve(3);
     await settle();
-    assertEquals(await spentOf(storage), 0);
+    assertEquals(await readSpent(storage), 0);
     assertStringIncludes(one.traces[0]!, "the lock expired");
     storage.load = load;
     await one.store.close();
-    assertEquals(await spentOf(storage), 3);
+    assertEquals(await readSpent(storage), 3);
   });
 });

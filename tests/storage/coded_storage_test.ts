@@ -24,7 +24,7 @@ function pair(coding: Partial<Coding> = {}): { inner: MemoryStorage; storage: Co
   return { inner, storage: new CodedStorage(inner, { ...bare, ...coding }) };
 }
 
-async function problemOf(storage: CodedStorage, key = "state"): Promise<string> {
+async function toProblem(storage: CodedStorage, key = "state"): Promise<string> {
   const error = await assertRejects(() => storage.load(key), ConnectorError);
   return `${error.problem}: ${error.message}`;
 }
@@ -81,7 +81,7 @@ describe("a record that is damaged", () => {
     it(`is reported as unreadable: ${what}`, async () => {
       const { inner, storage } = pair();
       await inner.save("state", bytes);
-      assertStringIncludes(await problemOf(storage), 'unreadable: Cannot read the record "state": it is damaged');
+      assertStringIncludes(await toProblem(storage), 'unreadable: Cannot read the record "state": it is damaged');
     });
   }
 
@@ -89,10 +89,10 @@ describe("a record that is damaged", () => {
     const { inner, storage } = pair();
     const tooLarge = new Uint8Array(64 * 1024 * 1024 + 1);
     await inner.save("state", tooLarge);
-    assertStringIncludes(await problemOf(storage), "larger than 64 MiB");
+    assertStringIncludes(await toProblem(storage), "larger than 64 MiB");
     const packed = new Blob([tooLarge]).stream().pipeThrough(new CompressionStream("gzip"));
     await inner.save("state", new Uint8Array(await new Response(packed).arrayBuffer()));
-    assertStringIncludes(await problemOf(storage), "unreadable:");
+    assertStringIncludes(await toProblem(storage), "unreadable:");
   });
 });
 
@@ -125,24 +125,24 @@ describe("an encrypted record", () => {
     const salted = bytes.slice();
     salted[8]! ^= 1;
     await inner.save("state", salted);
-    assertStringIncludes(await problemOf(storage), "encrypted with another MESH_STORAGE_KEY");
+    assertStringIncludes(await toProblem(storage), "encrypted with another MESH_STORAGE_KEY");
   });
 
   it("cannot take another one's place", async () => {
     const { inner, storage } = pair({ secret });
     await storage.save("config", json);
     await inner.save("state", (await inner.load("config"))!);
-    assertStringIncludes(await problemOf(storage), "unreadable");
+    assertStringIncludes(await toProblem(storage), "unreadable");
   });
 
   it("of another key is no damage: nothing is done to it, and the error says what to do", async () => {
     const { inner, storage } = pair({ secret });
     await storage.save("state", json);
     const other = new CodedStorage(inner, { ...bare, secret: secret.replace("0", "1") });
-    assertStringIncludes(await problemOf(other), "forbidden: ");
-    assertStringIncludes(await problemOf(other), "encrypted with another MESH_STORAGE_KEY. Set the one");
+    assertStringIncludes(await toProblem(other), "forbidden: ");
+    assertStringIncludes(await toProblem(other), "encrypted with another MESH_STORAGE_KEY. Set the one");
     const none = new CodedStorage(inner, bare);
-    assertStringIncludes(await problemOf(none), "it is encrypted. Set storage.persistence.encryption to true");
+    assertStringIncludes(await toProblem(none), "it is encrypted. Set storage.persistence.encryption to true");
   });
 
   it("is written with the salt of the one that was read", async () => {

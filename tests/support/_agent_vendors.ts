@@ -4,7 +4,7 @@
  */
 import type { Dialect, Json, Reply } from "./_dialects.ts";
 import { responseAnswer } from "./_response_answers.ts";
-import { findFault, readSent, rejectionOf, strictVendors } from "./_strict_calls.ts";
+import { catchRejection, findFault, readSent, strictVendors } from "./_strict_calls.ts";
 import {
   callAfterUser,
   completeSchemas,
@@ -95,7 +95,7 @@ function findBrokenRule(
     { connector, model, dialect, names: /./ };
   const faults = [...rulesOfDialects[dialect], ...rules].map((rule) => rule(request.json(), strict, request));
   const fault = [findFault(strict, readSent(strict, request)), ...faults].find((found) => found !== undefined);
-  return fault === undefined ? undefined : rejectionOf(strict, fault);
+  return fault === undefined ? undefined : catchRejection(strict, fault);
 }
 
 /** A vendor's model at an address. */

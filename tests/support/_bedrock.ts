@@ -4,7 +4,7 @@
  */
 import type { DialectFacts, Reply } from "./_dialects.ts";
 import { event, exception } from "./event_frames.ts";
-import { type Exchange, finish, headOf, json } from "./upstream.ts";
+import { type Exchange, finish, formatHead, json } from "./upstream.ts";
 
 /** Its dialect, for tests. */
 export const bedrock: Pick<DialectFacts, "connector" | "model" | "eventsToContent" | "answer"> = {
@@ -15,14 +15,14 @@ export const bedrock: Pick<DialectFacts, "connector" | "model" | "eventsToConten
     play: (exchange) =>
       exchange.request.path.endsWith("/converse-stream")
         ? playFrames(exchange, reply)
-        : json(converseOf(reply)).play(exchange),
+        : json(createConverse(reply)).play(exchange),
   }),
 };
 
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 const stopOf = ({ stop, calls }: Reply) => stop ?? (calls === undefined ? "end_turn" : "tool_use");
 
-function converseOf(reply: Reply): unknown {
+function createConverse(reply: Reply): unknown {
   const { pieces = [], calls = [] } = reply;
   const text = pieces.join("");
   const content = [
@@ -36,8 +36,8 @@ function converseOf(reply: Reply): unknown {
 async function playFrames(exchange: Exchange, reply: Reply): Promise<void> {
   const { gate, cut, failsAfter } = reply;
   const type = "application/vnd.amazon.eventstream";
-  await exchange.write(headOf(200, { "content-type": type, "transfer-encoding": "chunked" }));
-  const frames = framesOf(reply);
+  await exchange.write(formatHead(200, { "content-type": type, "transfer-encoding": "chunked" }));
+  const frames = createFrames(reply);
   const sent = failsAfter === undefined
     ? frames
     : [...frames.slice(0, failsAfter), exception("serviceUnavailableException", "Busy")];
@@ -51,7 +51,7 @@ async function playFrames(exchange: Exchange, reply: Reply): Promise<void> {
   if (cut !== undefined) finish(exchange, cut.how);
 }
 
-function framesOf(reply: Reply): Uint8Array[] {
+function createFrames(reply: Reply): Uint8Array[] {
   const { pieces = [], calls = [] } = reply;
   const delta = (contentBlockIndex: number, delta: unknown) => event("contentBlockDelta", { contentBlockIndex, delta });
   const stop = (contentBlockIndex: number) => event("contentBlockStop", { contentBlockIndex });

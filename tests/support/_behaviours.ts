@@ -58,7 +58,7 @@ function release(waiting: { number: number; resolve: () => void }[], upTo: numbe
 export type AnswerHeaders = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
 /** Returns the status line and headers of a response, as bytes on the wire. */
-export function headOf(status: number, headers: AnswerHeaders = {}): string {
+export function formatHead(status: number, headers: AnswerHeaders = {}): string {
   const entries = Array.isArray(headers) ? headers : Object.entries(headers);
   const lines = entries.map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Scripted\r\n${lines.join("")}\r\n`;
@@ -128,7 +128,7 @@ export function whole(
   if (contentType !== undefined && !reported.has("content-type")) added.push(["content-type", contentType]);
   const hasNoBody = code < 200 || code === 204 || code === 304;
   if (!hasNoBody && !reported.has("content-length")) added.push(["content-length", String(bytes.length)]);
-  const head = new TextEncoder().encode(headOf(code, [...added, ...given]));
+  const head = new TextEncoder().encode(formatHead(code, [...added, ...given]));
   const all = new Uint8Array(head.length + bytes.length);
   all.set(head);
   all.set(bytes, head.length);
@@ -142,7 +142,7 @@ export function hang(): Behaviour {
 
 /** Sends headers, then nothing. */
 export function hangAfterHeaders(contentType = "application/json"): Behaviour {
-  return raw(headOf(200, { "content-type": contentType, "transfer-encoding": "chunked" }), "hang");
+  return raw(formatHead(200, { "content-type": contentType, "transfer-encoding": "chunked" }), "hang");
 }
 
 /**

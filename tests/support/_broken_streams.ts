@@ -6,7 +6,7 @@ import { refusing } from "./_failover.ts";
 import {
   type Behaviour,
   errorIn200,
-  headOf,
+  formatHead,
   html200,
   raw,
   reset,
@@ -29,7 +29,7 @@ interface EarlyRow {
   readonly state?: string;
 }
 
-const sse = (text: string) => raw(headOf(200, { "content-type": "text/event-stream" }) + text);
+const sse = (text: string) => raw(formatHead(200, { "content-type": "text/event-stream" }) + text);
 /** A stream that is truncated at a position. */
 export const cutAfter = (
   after: "headers" | number,

@@ -20,11 +20,11 @@ export const canaries = {
 } as const;
 
 const spellings = Object.entries(canaries).flatMap(([name, value]) =>
-  spellingsOf(value).map((text) => ({ name, text }))
+  listSpellings(value).map((text) => ({ name, text }))
 );
 
 /** Returns the encodings of a secret. */
-export function spellingsOf(value: string): string[] {
+export function listSpellings(value: string): string[] {
   const unpadded = (text: string) => btoa(text).replace(/=+$/, "");
   return [
     value,
@@ -58,10 +58,10 @@ export function assertNoSecret(text: string, where: string): void {
  * @param where Description for the error message.
  */
 export function assertNoSecretIn(value: unknown, where: string): void {
-  for (const text of textsOf(value, new Set())) assertNoSecret(text, where);
+  for (const text of listTexts(value, new Set())) assertNoSecret(text, where);
 }
 
-function textsOf(value: unknown, seen: Set<unknown>): string[] {
+function listTexts(value: unknown, seen: Set<unknown>): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null || seen.has(value)) return [];
   seen.add(value);
@@ -69,7 +69,7 @@ function textsOf(value: unknown, seen: Set<unknown>): string[] {
   const entries = value instanceof Map || value instanceof Set ? [...value] : [];
   const own = value instanceof Error ? [String(value), value.stack ?? ""] : [];
   const keys = Reflect.ownKeys(value).map(String);
-  return [...own, ...keys, ...[...members, ...entries].flatMap((member) => textsOf(member, seen))];
+  return [...own, ...keys, ...[...members, ...entries].flatMap((member) => listTexts(member, seen))];
 }
 
 /**
@@ -77,7 +77,7 @@ function textsOf(value: unknown, seen: Set<unknown>): string[] {
  *
  * @param request The request received by a provider.
  */
-export function keyOf(request: ReceivedRequest): string {
+export function readApiKey(request: ReceivedRequest): string {
   return (request.headers.authorization ?? "none").replace(/^Bearer /, "");
 }
 

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Returns their process ids, ascending. */
-export function childrenOf(pid: number): number[] {
+export function listChildren(pid: number): number[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter((name) => {
     try {
       return Number(readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /, "").split(" ")[1]) === pid;

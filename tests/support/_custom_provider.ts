@@ -5,7 +5,7 @@
 import type { ChatCompletion, ChatCompletionChunk, CompletionChunk, Provider } from "../../mod.ts";
 
 /** Returns a chat completion with a text. */
-export function answerOf(text: string): ChatCompletion {
+export function createAnswer(text: string): ChatCompletion {
   return {
     id: "custom",
     object: "chat.completion",
@@ -22,7 +22,7 @@ export function answerOf(text: string): ChatCompletion {
 }
 
 /** Returns a chunk that adds a text, or ends the stream. */
-export function chunkOf(content: string | undefined): CompletionChunk {
+export function createChunk(content: string | undefined): CompletionChunk {
   const delta = content === undefined ? {} : { content };
   const choice = { index: 0, delta, finish_reason: content === undefined ? "stop" as const : null };
   const value: ChatCompletionChunk = {
@@ -43,11 +43,11 @@ export function chunkOf(content: string | undefined): CompletionChunk {
 export function customProvider(overrides: Partial<Provider> = {}): Provider {
   return {
     id: "custom",
-    complete: () => Promise.resolve({ body: answerOf("Custom") }),
+    complete: () => Promise.resolve({ body: createAnswer("Custom") }),
     async *stream() {
-      yield await Promise.resolve(chunkOf("Cus"));
-      yield chunkOf("tom");
-      yield chunkOf(undefined);
+      yield await Promise.resolve(createChunk("Cus"));
+      yield createChunk("tom");
+      yield createChunk(undefined);
     },
     getCapabilities: () => [],
     supports: () => true,

@@ -3,7 +3,7 @@
  * @module
  */
 import { assertEquals } from "@std/assert";
-import { eventsOf } from "./_responses.ts";
+import { parseEvents } from "./_responses.ts";
 
 /** The client of a dialect. */
 export interface DialectClient {
@@ -13,7 +13,7 @@ export interface DialectClient {
   request(isStream: boolean): { readonly path: string; readonly body: object };
   /** Returns the text of a whole response. */
   // deno-lint-ignore no-explicit-any
-  textOf(answer: any): string;
+  joinOutput(answer: any): string;
   /** Returns the text of a stream, and how it ended. */
   readStream(text: string): { readonly text: string; readonly end: "complete" | "error" | "nothing" };
   /** Returns type and message of an error response. */
@@ -29,7 +29,7 @@ const messages: DialectClient = {
     path: "/v1/messages",
     body: { model: "chat", max_tokens: 64, messages: [{ role: "user", content: "Hi" }], stream },
   }),
-  textOf: ({ content }) => content.map(({ text = "" }) => text).join(""),
+  joinOutput: ({ content }) => content.map(({ text = "" }) => text).join(""),
   readStream(text) {
     const events = text.split("\n\n").slice(0, -1).map((event) => {
       const [, name, data] = /^event: (\w+)\ndata: (.+)$/.exec(event)!;
@@ -51,7 +51,7 @@ const gemini: DialectClient = {
     path: `/v1beta/models/chat:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
     body: { contents: [{ parts: [{ text: "Hi" }] }] },
   }),
-  textOf: ({ candidates: [{ content }] }) => content.parts.map(({ text = "" }) => text).join(""),
+  joinOutput: ({ candidates: [{ content }] }) => content.parts.map(({ text = "" }) => text).join(""),
   readStream(text) {
     const events = text.split("\n\n").slice(0, -1).map((event) => JSON.parse(event.slice("data: ".length)));
     const candidates = events.flatMap(({ candidates = [] }) => candidates);
@@ -69,9 +69,9 @@ const gemini: DialectClient = {
 const responses: DialectClient = {
   name: "responses",
   request: (stream) => ({ path: "/v1/responses", body: { model: "chat", input: "Hi", stream } }),
-  textOf: ({ output }) => textOf(output),
+  joinOutput: ({ output }) => textOf(output),
   readStream(text) {
-    const events = eventsOf(text);
+    const events = parseEvents(text);
     const { type, response } = events.at(-1)!;
     const { output, error } = response as { output: Item[]; error: { code: string } | null };
     assertEquals(
@@ -98,7 +98,7 @@ function textOf(output: readonly Item[]): string {
 const completions: DialectClient = {
   name: "completions",
   request: (stream) => ({ path: "/v1/completions", body: { model: "chat", prompt: "Hi", stream } }),
-  textOf: ({ choices }) => choices[0].text,
+  joinOutput: ({ choices }) => choices[0].text,
   readStream(text) {
     const events = text.split("\n\n").slice(0, -1).map((event) => event.slice("data: ".length));
     const isWhole = events.at(-1) === "[DONE]";

@@ -44,7 +44,7 @@ export function dialectConfig(
     providers: perName((name, { dialect, url }) => ({
       connector: speaking[dialect].connector,
       base_url: url,
-      api_key: keyOf(name),
+      api_key: toApiKey(name),
       ...provider,
     })),
     models: perName((name, { dialect, model, settings }) => ({
@@ -58,12 +58,12 @@ export function dialectConfig(
 }
 
 /** Returns the API key of a provider. */
-export function keyOf(name: string): string {
+export function toApiKey(name: string): string {
   return `key-of-${encodeURIComponent(name)}-0123456789`;
 }
 
 /** Returns requests in flight, consecutive failures and status of a model in the pool `chat`. */
-export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures: number; status: string } {
+export function readModelState(mesh: Mesh, name: string): { inFlight: number; failures: number; status: string } {
   const member = getEngine(mesh).registry.pool("chat")!.members.find(({ model }) => model.name === name)!;
   const { inFlight, consecutiveFailures, status } = member.state;
   return { inFlight, failures: consecutiveFailures, status };
@@ -74,6 +74,6 @@ export function stateOf(mesh: Mesh, name: string): { inFlight: number; failures:
  *
  * @param options Additional client options.
  */
-export function sdkOf({ url }: { readonly url: string }, options: ClientOptions = {}): OpenAI {
+export function createSdk({ url }: { readonly url: string }, options: ClientOptions = {}): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "sk-of-the-client", maxRetries: 0, ...options });
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { answer, type Behaviour, type Ending, type Exchange, finish, type Gate } from "./upstream.ts";
-import { headOf, json, type ReceivedRequest, status } from "./upstream.ts";
+import { formatHead, json, type ReceivedRequest, status } from "./upstream.ts";
 
 /** The API of a provider. */
 export type Dialect = "openai" | "anthropic" | "gemini";
@@ -87,7 +87,7 @@ const anthropic: DialectFacts = {
     play: (exchange) =>
       exchange.request.json().stream === true
         ? playEvents(exchange, messageEvents(reply), anthropicFault, reply)
-        : json(messageOf(reply)).play(exchange),
+        : json(toReplyMessage(reply)).play(exchange),
   }),
   userTexts: (request) => request.json().messages.flatMap(userText),
 };
@@ -100,7 +100,7 @@ const gemini: DialectFacts = {
     play: (exchange) =>
       exchange.request.path.includes(":streamGenerateContent")
         ? playEvents(exchange, contentEvents(reply), geminiFault, reply)
-        : json(contentOf(reply)).play(exchange),
+        : json(toReplyContent(reply)).play(exchange),
   }),
   userTexts: (request) =>
     (request.json().contents as { role: string; parts: { text?: string }[] }[])
@@ -139,7 +139,7 @@ async function playEvents(
   fault: string,
   { gate, cut, failsAfter }: Reply,
 ): Promise<void> {
-  await exchange.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
+  await exchange.write(formatHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
   const reported = failsAfter === undefined ? events : [...events.slice(0, failsAfter), fault];
   for (const event of reported.slice(0, cut?.after)) {
     await gate?.pass();
@@ -150,9 +150,9 @@ async function playEvents(
   if (cut !== undefined) finish(exchange, cut.how);
 }
 
-function messageOf(reply: Reply): Json {
+function toReplyMessage(reply: Reply): Json {
   const { calls = [], thoughts } = reply;
-  const text = piecesOf(reply).join("");
+  const text = toPieces(reply).join("");
   const state = calls[0]?.state;
   return {
     id: reply.id ?? "msg_scripted",
@@ -164,7 +164,7 @@ function messageOf(reply: Reply): Json {
       ...(text === "" ? [] : [{ type: "text", text }]),
       ...calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input })),
     ],
-    stop_reason: stopOf(reply),
+    stop_reason: toStop(reply),
     stop_sequence: null,
     usage: reply.usage ?? { input_tokens: 10, output_tokens: 5 },
   };
@@ -174,16 +174,16 @@ function thinking(thoughts: string, signature = ""): Json {
   return { type: "thinking", thinking: thoughts, signature };
 }
 
-function stopOf({ stop, calls }: Reply): string {
+function toStop({ stop, calls }: Reply): string {
   return stop ?? (calls === undefined ? "end_turn" : "tool_use");
 }
 
-function piecesOf({ pieces, calls }: Reply): readonly string[] {
+function toPieces({ pieces, calls }: Reply): readonly string[] {
   return pieces ?? (calls === undefined ? hello : []);
 }
 
 function messageEvents(reply: Reply): string[] {
-  const { content, ...message } = messageOf(reply) as Json & { content: Json[] };
+  const { content, ...message } = toReplyMessage(reply) as Json & { content: Json[] };
   const usage = message.usage as Json;
   const event = (type: string, rest: Json = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
   const blocks = content.flatMap((block, index) => {
@@ -204,7 +204,7 @@ function messageEvents(reply: Reply): string[] {
 
 function blockEvents(block: Json, reply: Reply): { opening: Json; deltas: Json[] } {
   if (block.type === "text") {
-    const deltas = piecesOf(reply).map((text) => ({ type: "text_delta", text }));
+    const deltas = toPieces(reply).map((text) => ({ type: "text_delta", text }));
     return { opening: { type: "text", text: "" }, deltas };
   }
   if (block.type === "thinking") {
@@ -220,7 +220,7 @@ function blockEvents(block: Json, reply: Reply): { opening: Json; deltas: Json[]
   return { opening: { ...block, input: {} }, deltas };
 }
 
-function contentOf(reply: Reply, parts: readonly Json[] = partsOf(reply), isLast = true): Json {
+function toReplyContent(reply: Reply, parts: readonly Json[] = toReplyParts(reply), isLast = true): Json {
   return {
     candidates: [{
       content: { parts, role: "model" },
@@ -235,11 +235,11 @@ function contentOf(reply: Reply, parts: readonly Json[] = partsOf(reply), isLast
   };
 }
 
-function partsOf(reply: Reply): Json[] {
+function toReplyParts(reply: Reply): Json[] {
   const { calls = [], thoughts } = reply;
   return [
     ...(thoughts === undefined ? [] : [{ text: thoughts, thought: true }]),
-    ...piecesOf(reply).map((text) => ({ text })),
+    ...toPieces(reply).map((text) => ({ text })),
     ...calls.map(({ id, name, input, state }) => ({
       functionCall: { id, name, args: input },
       ...(state === undefined ? {} : { thoughtSignature: state }),
@@ -248,6 +248,9 @@ function partsOf(reply: Reply): Json[] {
 }
 
 function contentEvents(reply: Reply): string[] {
-  const events = [...partsOf(reply).map((part) => contentOf(reply, [part], false)), contentOf(reply, [])];
+  const events = [
+    ...toReplyParts(reply).map((part) => toReplyContent(reply, [part], false)),
+    toReplyContent(reply, []),
+  ];
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`);
 }

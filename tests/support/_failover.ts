@@ -85,12 +85,12 @@ export class Stage implements AsyncDisposable {
 
   /** Asks the pool `chat` for a whole answer. */
   async ask(body: Readonly<Record<string, unknown>> = {}, init: RequestInit = {}): Promise<Seen> {
-    return seenOf(await this.proxy.chat(body, init));
+    return readSeen(await this.proxy.chat(body, init));
   }
 
   /** Asks the pool `chat` for a streamed answer. */
   async askStream(body: Readonly<Record<string, unknown>> = {}, init: RequestInit = {}): Promise<SeenStream> {
-    return await seenStreamOf(await this.proxy.chat({ stream: true, ...body }, init));
+    return await readSeenStream(await this.proxy.chat({ stream: true, ...body }, init));
   }
 
   /** Asks for a whole answer so many times, one after the other. */
@@ -250,24 +250,24 @@ export async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   return open;
 }
 
-function routeOf(headers: Headers): string {
+function formatRoute(headers: Headers): string {
   const [model, attempts, fallbacks] = ["model", "attempts", "fallbacks"].map((name) => headers.get(`x-mesh-${name}`));
   return `${model} ${attempts}/${fallbacks}`;
 }
 
-async function seenOf(response: Response): Promise<Seen> {
+async function readSeen(response: Response): Promise<Seen> {
   const { status, headers } = response;
   const body = await response.json() as {
     choices?: { message: { content: string | null } }[];
     error?: SeenError;
   };
   const text = body.choices?.[0]?.message.content;
-  return { status, headers, route: routeOf(headers), text, error: body.error, body };
+  return { status, headers, route: formatRoute(headers), text, error: body.error, body };
 }
 
-async function seenStreamOf(response: Response): Promise<SeenStream> {
+async function readSeenStream(response: Response): Promise<SeenStream> {
   const { status, headers } = response;
-  return { status, headers, route: routeOf(headers), ...readStream(await response.text()) };
+  return { status, headers, route: formatRoute(headers), ...readStream(await response.text()) };
 }
 
 /**

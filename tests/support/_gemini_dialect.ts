@@ -47,6 +47,6 @@ export async function ask(
 
 /** Returns the events of a stream. */
 // deno-lint-ignore no-explicit-any
-export function eventsOf(text: string): any[] {
+export function parseEvents(text: string): any[] {
   return text.trimEnd().split("\n\n").map((event) => JSON.parse(event.slice("data: ".length)));
 }

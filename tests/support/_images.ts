@@ -34,7 +34,9 @@ export function images(image: object = { b64_json: drawn }, more: object = {}): 
 }
 
 /** Returns a form with a model, a prompt and additional fields; undefined removes a field. */
-export function formOf(fields: Readonly<Record<string, string | Blob | readonly Blob[] | undefined>> = {}): FormData {
+export function createForm(
+  fields: Readonly<Record<string, string | Blob | readonly Blob[] | undefined>> = {},
+): FormData {
   const form = new FormData();
   const picture = new File([new Uint8Array([1, 2, 3])], "room.png", { type: "image/png" });
   for (const [name, value] of Object.entries({ model: "pool", prompt: "a red room", image: picture, ...fields })) {

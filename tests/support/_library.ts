@@ -29,7 +29,7 @@ export { type FakeClock, fakeClock };
 export const messages: ChatMessage[] = [{ role: "user", content: "Hi" }];
 
 /** The key of a provider that {@linkcode environment} makes. */
-export function keyOf(vendor: string): string {
+export function toVendorKey(vendor: string): string {
   return `key-of-${vendor}-0123456789`;
 }
 
@@ -41,7 +41,7 @@ export function keyOf(vendor: string): string {
 export function environment(addresses: Readonly<Record<string, string>>): Record<string, string> {
   const pairs = Object.entries(addresses).flatMap(([vendor, url]) => {
     const prefix = vendor.toUpperCase();
-    return [[`${prefix}_API_KEY`, keyOf(vendor)], [`${prefix}_BASE_URL`, url]];
+    return [[`${prefix}_API_KEY`, toVendorKey(vendor)], [`${prefix}_BASE_URL`, url]];
   });
   return Object.fromEntries(pairs);
 }
@@ -86,7 +86,7 @@ export async function assertClosesAtOnce(request: Pick<ReceivedRequest, "closed"
 }
 
 /** Returns the text of a completion. */
-export function textOf(answer: ChatCompletion): string | null | undefined {
+export function getText(answer: ChatCompletion): string | null | undefined {
   return answer.choices[0]?.message.content;
 }
 

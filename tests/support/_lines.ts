@@ -5,7 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 
 /** Returns a function that reads the next line of a child's output. */
-export function linesOf(child: ChildProcess): () => Promise<string> {
+export function createLineReader(child: ChildProcess): () => Promise<string> {
   const lines: string[] = [];
   const waiting: ((line: string) => void)[] = [];
   let rest = "";

@@ -22,7 +22,7 @@ import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
 export const chatLeaf = "generation.text-generation.chat-completion";
 
 /** Returns a model of the provider `acme`. */
-export function modelOf(name: string, info: Partial<ModelInfo> = {}, entry: Partial<ModelEntry> = {}): ModelEntry {
+export function createModel(name: string, info: Partial<ModelInfo> = {}, entry: Partial<ModelEntry> = {}): ModelEntry {
   return {
     name,
     info: { id: name, ...info },
@@ -43,14 +43,14 @@ export interface MemberBreakers {
 }
 
 /** Returns the tracker of a model without limits. */
-export function trackerOf(info: ModelInfo, retryLimit = 1): UsageTracker {
+export function createTracker(info: ModelInfo, retryLimit = 1): UsageTracker {
   const routing = { deactivation: { retryLimit }, recovery: {} } as unknown as RoutingSettings;
   const provider = { id: "acme", apiKeys: [] } as unknown as ProviderEntry;
   return new UsageTrackers({}, fakeClock()).getTracker({ pool: "chat", name: info.id, info, provider, routing });
 }
 
 /** Returns a member that one failure puts in standby for 1 s, and its breakers. */
-export function memberOf(
+export function createMember(
   model: ModelEntry,
   provider: CircuitBreaker = new CircuitBreaker({ provider: "acme" }),
 ): Member & { breakers: MemberBreakers } {
@@ -66,13 +66,13 @@ export function memberOf(
     cooldownMs: 1000,
     policy: consecutiveFailures({ retryLimit: 1, errorCodes: new Set() }),
     onTransition: () => {},
-    tracker: trackerOf(model.info),
+    tracker: createTracker(model.info),
   });
   return { model, state, breakers };
 }
 
 /** Returns the pool `chat` of some models. */
-export function poolOf(
+export function createPool(
   models: readonly ModelEntry[],
   strategies: Partial<Pick<Pool, "strategy" | "fallback">> = {},
 ): Pool {
@@ -80,7 +80,7 @@ export function poolOf(
   return {
     name: "chat",
     capability: chatLeaf,
-    members: models.map((model) => memberOf(model)),
+    members: models.map((model) => createMember(model)),
     routing: { modelPriority: [], providerPriority: [] } as unknown as Pool["routing"],
     strategyId: "custom",
     strategy: first,
@@ -92,7 +92,7 @@ export function poolOf(
 }
 
 /** Returns the names of members, in order. */
-export function namesOf(members: readonly Member[]): string[] {
+export function listNames(members: readonly Member[]): string[] {
   return members.map(({ model }) => model.name);
 }
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MutationRun } from "./_mutation_stage.ts";
-import { faultOf, tryAll, type WireRequest } from "./_mutation_stage.ts";
+import { findFault, tryAll, type WireRequest } from "./_mutation_stage.ts";
 import { mutated, mutatedText, pick, type Random } from "./_mutations.ts";
 import { ask, fileForm, objectStage, requestLines } from "./_objects.ts";
 import type { ObjectVendor } from "./vendors/openai_objects.ts";
@@ -62,7 +62,7 @@ const steps: readonly ((ids: Ids) => { path: string; method?: string; json?: Jso
   ({ job }) => ({ path: `/v1/fine_tuning/jobs/${job}/checkpoints`, method: "GET" }),
 ];
 
-function requestOf({ path, method, json, lines }: ReturnType<typeof steps[number]>): WireRequest {
+function toWireRequest({ path, method, json, lines }: ReturnType<typeof steps[number]>): WireRequest {
   if (lines !== undefined) return { path, body: fileForm(lines) };
   if (json !== undefined) return { path, headers: jsonHeaders, body: JSON.stringify(json) };
   return { path, method: method ?? "GET" };
@@ -94,7 +94,7 @@ export async function tryMutatedObjectReplies(run: MutationRun): Promise<void> {
   const { proxy, vendors: { a: vendor } } = stage;
   await tryAll(run, async (random) => {
     vendor!.instead = undefined;
-    const request = requestOf(pick(steps, random)(await createObjects(proxy)));
+    const request = toWireRequest(pick(steps, random)(await createObjects(proxy)));
     const said: unknown[] = [];
     vendor!.instead = (method, path) => {
       if (random() < 0.2) return undefined;
@@ -104,7 +104,7 @@ export async function tryMutatedObjectReplies(run: MutationRun): Promise<void> {
       said.push(status, body);
       return { status, body: body as Json };
     };
-    const problem = await faultOf(proxy, request);
+    const problem = await findFault(proxy, request);
     await proxy.clock.advance(24 * 60 * 60 * 1000);
     return problem && `${request.method ?? "POST"} ${request.path}: ${problem}\n  after ${JSON.stringify(said)}`;
   });
@@ -116,8 +116,8 @@ export async function tryMutatedObjectRequests(run: MutationRun): Promise<void> 
   const { proxy } = stage;
   await tryAll(run, async (random) => {
     const step = pick(steps, random)(await createObjects(proxy));
-    const request = requestOf(mutatedStep(step, random));
-    const problem = await faultOf(proxy, request);
+    const request = toWireRequest(mutatedStep(step, random));
+    const problem = await findFault(proxy, request);
     return problem && `${request.method ?? "POST"} ${request.path}: ${problem}\n  after ${JSON.stringify(step)}`;
   });
 }

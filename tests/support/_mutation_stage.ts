@@ -74,7 +74,7 @@ async function startStage(cases: readonly MutatedCase[]): Promise<MutationStage>
  *
  * @param request A request; `POST` by default.
  */
-export async function faultOf(
+export async function findFault(
   { url, records }: Pick<TestProxy, "url" | "records">,
   { path, ...init }: WireRequest,
 ): Promise<string | undefined> {
@@ -107,7 +107,7 @@ async function recover({ proxy: { mesh, clock } }: MutationStage, { provider: { 
   mesh.activate(name);
 }
 
-function requestOf({ path, body, files }: Pick<MutatedCase, "path" | "body" | "files">): WireRequest {
+function writeWireRequest({ path, body, files }: Pick<MutatedCase, "path" | "body" | "files">): WireRequest {
   if (files === undefined) {
     return { path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   }
@@ -142,7 +142,7 @@ export async function tryMutatedReplies(run: MutationRun): Promise<void> {
     const one = pick(cases, random);
     const reply = mutatedReply(one.reply, random);
     stage.upstream.follow(sending(reply));
-    const problem = await faultOf(stage.proxy, requestOf(one));
+    const problem = await findFault(stage.proxy, writeWireRequest(one));
     await recover(stage, one);
     return problem && `${one.name}: ${problem}\n  after ${shown(reply)}`;
   });
@@ -171,7 +171,7 @@ function mutatedRequest(one: MutatedCase, random: Random): WireRequest {
   const body = mutated(one.body, random);
   const isForm = one.files !== undefined && typeof body === "object" && body !== null;
   const { path, ...plain } = isForm
-    ? requestOf({ ...one, body: body as JsonObject })
+    ? writeWireRequest({ ...one, body: body as JsonObject })
     : { path: one.path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) ?? "" };
   const text = typeof plain.body === "string" && random() < 0.1 ? mutatedText(plain.body, random) : plain.body;
   const headers = random() < 0.1 ? { ...plain.headers, ...pick(oddHeaders, random) } : plain.headers;
@@ -193,7 +193,7 @@ export async function tryMutatedRequests(run: MutationRun): Promise<void> {
     const one = pick(cases, random);
     const request = mutatedRequest(one, random);
     stage.upstream.follow(sending(written(one.reply)));
-    const problem = await faultOf(stage.proxy, request);
+    const problem = await findFault(stage.proxy, request);
     await recover(stage, one);
     const body = typeof request.body === "string" ? request.body : JSON.stringify([...request.body as FormData]);
     return problem && `${one.name}: ${problem}\n  after ${JSON.stringify(request.headers)} ${body.slice(0, 3000)}`;
@@ -207,7 +207,7 @@ export async function refusedCases(): Promise<string[]> {
   const refused: string[] = [];
   for (const one of cases) {
     stage.upstream.follow(sending(written(one.reply)));
-    const { path, ...init } = requestOf(one);
+    const { path, ...init } = writeWireRequest(one);
     const response = await fetch(`${stage.proxy.url}${path}`, { method: "POST", ...init });
     const text = await response.text();
     if (response.status !== 200 || text.includes('"error":{')) refused.push(`${one.name}: ${response.status} ${text}`);

@@ -8,8 +8,8 @@ import {
   type Ending,
   errorBody,
   finish,
+  formatHead,
   type Gate,
-  headOf,
   json,
 } from "./_behaviours.ts";
 import type { Exchange, ReceivedRequest } from "./_raw_http.ts";
@@ -100,13 +100,13 @@ export function completion(options: AnswerOptions & { model: string }): Record<s
       index: 0,
       message: {
         role: "assistant",
-        content: textOf(options),
+        content: chooseText(options),
         refusal: null,
         ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
         ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(wireToolCall) }),
       },
       logprobs: null,
-      finish_reason: reasonOf(options),
+      finish_reason: toFinish(options),
     }],
     ...(usage === null ? {} : { usage }),
   };
@@ -116,7 +116,7 @@ export function completion(options: AnswerOptions & { model: string }): Record<s
 export function ok(options: AnswerOptions = {}): Behaviour {
   return {
     play: (exchange) =>
-      json(completion({ model: modelOf(exchange.request), ...options }), options.headers).play(exchange),
+      json(completion({ model: readModel(exchange.request), ...options }), options.headers).play(exchange),
   };
 }
 
@@ -157,10 +157,10 @@ async function playStream(exchange: Exchange, options: StreamOptions): Promise<v
   const { headers = {}, contentType = "text/event-stream", cut, gate } = options;
   const given = Array.isArray(headers) ? headers : Object.entries(headers);
   const own: [string, string][] = [["content-type", contentType], ["transfer-encoding", "chunked"]];
-  await exchange.write(headOf(200, [...own, ...given]));
+  await exchange.write(formatHead(200, [...own, ...given]));
   for (const text of streamTexts(exchange.request, options)) {
     await gate?.pass();
-    for (const part of partsOf(text, options.split)) await exchange.write(chunk(part));
+    for (const part of splitBytes(text, options.split)) await exchange.write(chunk(part));
   }
   const how = cut?.how ?? "end";
   if (how === "end") await exchange.write("0\r\n\r\n");
@@ -191,14 +191,14 @@ function streamEvents(
     id: options.id ?? "chatcmpl-scripted",
     object: "chat.completion.chunk",
     created,
-    model: options.model ?? modelOf(request),
+    model: options.model ?? readModel(request),
   };
   const event = (delta: unknown, finish_reason: string | null = null) => ({
     ...base,
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
   });
-  const texts = options.pieces ?? textOf(options)?.match(/\s*\S+/g) ?? [];
-  const reason = reasonOf(options);
+  const texts = options.pieces ?? chooseText(options)?.match(/\s*\S+/g) ?? [];
+  const reason = toFinish(options);
   const wantsUsage = request.json().stream_options?.include_usage === true;
   const counts = usage === undefined ? wantsUsage ? someUsage : null : usage;
   return {
@@ -229,21 +229,21 @@ function wireToolCall(call: ScriptedToolCall, index: number) {
   return { id, type: "function", function: { name, arguments: call.arguments } };
 }
 
-function textOf({ text, toolCalls }: AnswerOptions): string | null {
+function chooseText({ text, toolCalls }: AnswerOptions): string | null {
   return text === undefined ? toolCalls === undefined ? "Hello world" : null : text;
 }
 
-function reasonOf({ finishReason, toolCalls }: AnswerOptions): string | null {
+function toFinish({ finishReason, toolCalls }: AnswerOptions): string | null {
   return finishReason === undefined ? toolCalls === undefined ? "stop" : "tool_calls" : finishReason;
 }
 
-function modelOf(request: ReceivedRequest): string {
+function readModel(request: ReceivedRequest): string {
   return request.method === "POST" && request.headers["content-type"]?.includes("json")
     ? request.json().model ?? "unknown"
     : "unknown";
 }
 
-function partsOf(text: string, size: number | undefined): Uint8Array[] {
+function splitBytes(text: string, size: number | undefined): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
   if (size === undefined) return [bytes];
   const count = Math.ceil(bytes.length / size);

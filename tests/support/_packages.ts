@@ -115,7 +115,7 @@ export const withEcho = (
 export const messages: { role: "user"; content: string }[] = [{ role: "user", content: "Hi" }];
 
 /** Returns the error message of a package. */
-export async function refusalOf(files: Files | Uint8Array): Promise<string> {
+export async function catchPackageError(files: Files | Uint8Array): Promise<string> {
   await using folder = await makeFolder();
   const path = join(folder.path, "bad.zip");
   await writeFile(path, files instanceof Uint8Array ? files : zip(files as Files));

@@ -35,7 +35,7 @@ export async function allCodeBlocks(): Promise<CodeBlock[]> {
     const text = await Deno.readTextFile(new URL(page, root));
     return [...text.matchAll(block)].map((match): CodeBlock => {
       const [, comments = "", language = "", code = ""] = match;
-      const { given, "not checked": unchecked, "not run": notRun } = wordsOf(comments);
+      const { given, "not checked": unchecked, "not run": notRun } = parseWords(comments);
       const where = `${page}:${text.slice(0, match.index).split("\n").length}`;
       return {
         ...{ where, language, text: given === undefined ? code : `${given}\n${code}` },
@@ -47,7 +47,7 @@ export async function allCodeBlocks(): Promise<CodeBlock[]> {
   return blocks.flat();
 }
 
-function wordsOf(comments: string): Readonly<Record<string, string | undefined>> {
+function parseWords(comments: string): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
     [...comments.matchAll(/<!-- (\w+(?: \w+)?): (.*?) -->/gs)].map(([, kind, words]) => [kind, words]),
   );

@@ -3,7 +3,7 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { linesOf } from "./_lines.ts";
+import { createLineReader } from "./_lines.ts";
 import { programCommand } from "./_programs.ts";
 
 /** A proxy in a child process. */
@@ -23,7 +23,7 @@ export async function spawnProxy(config: Readonly<Record<string, unknown>>, heap
   const [command, ...args] = programCommand(program.replace("CONFIG", JSON.stringify(config)), heapMb);
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
-  const lines = linesOf(child);
+  const lines = createLineReader(child);
   return {
     url: await lines(),
     async memory() {

@@ -150,7 +150,7 @@ class Connection {
   }
 
   async #read(): Promise<ReceivedRequest | undefined> {
-    const head = await this.#take(() => endOf(this.#buffer, "\r\n\r\n"));
+    const head = await this.#take(() => findDelimiterEnd(this.#buffer, "\r\n\r\n"));
     if (head === undefined) return undefined;
     const [first = "", ...lines] = decoder.decode(head).trimEnd().split("\r\n");
     const [method = "", path = ""] = first.split(" ");
@@ -189,7 +189,7 @@ class Connection {
   async #readChunks(): Promise<Uint8Array | undefined> {
     let bytes: Uint8Array = new Uint8Array();
     for (;;) {
-      const line = await this.#take(() => endOf(this.#buffer, "\r\n"));
+      const line = await this.#take(() => findDelimiterEnd(this.#buffer, "\r\n"));
       if (line === undefined) return undefined;
       const size = parseInt(decoder.decode(line), 16);
       const chunk = await this.#exactly(size + 2);
@@ -226,7 +226,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
 }
 
 /** Returns the offset after a delimiter; undefined when it is absent. */
-function endOf(bytes: Uint8Array, mark: string): number | undefined {
+function findDelimiterEnd(bytes: Uint8Array, mark: string): number | undefined {
   const codes = encoder.encode(mark);
   for (let at = bytes.indexOf(codes[0]!); at >= 0; at = bytes.indexOf(codes[0]!, at + 1)) {
     if (codes.every((code, index) => bytes[at + index] === code)) return at + codes.length;

@@ -2,7 +2,7 @@
  * A provider with the Responses API, whole or streamed as requested.
  * @module
  */
-import { type Behaviour, headOf, json, raw } from "./upstream.ts";
+import { type Behaviour, formatHead, json, raw } from "./upstream.ts";
 
 /** Content of a response. */
 export interface ResponseReply {
@@ -24,19 +24,21 @@ export interface ResponseReply {
 export function responseAnswer(reply: ResponseReply = {}): Behaviour {
   return {
     play: (exchange) =>
-      (exchange.request.json().stream === true ? streamed(reply) : json(responseOf(reply))).play(exchange),
+      (exchange.request.json().stream === true ? streamed(reply) : json(createResponse(reply))).play(exchange),
   };
 }
 
 /** Returns the response. */
-export function responseOf({ text, thoughts, calls = [], items = [], more }: ResponseReply): Record<string, unknown> {
+export function createResponse(
+  { text, thoughts, calls = [], items = [], more }: ResponseReply,
+): Record<string, unknown> {
   return {
     ...{ id: "resp_1", object: "response", created_at: 7, model: "vendor-x", status: "completed", odd: 12 },
     output: [
-      ...(thoughts === undefined ? [] : [thoughtsOf(thoughts)]),
+      ...(thoughts === undefined ? [] : [createThoughtsItem(thoughts)]),
       ...items,
-      ...(text === undefined ? [] : [messageOf(text)]),
-      ...calls.map(callOf),
+      ...(text === undefined ? [] : [createMessageItem(text)]),
+      ...calls.map(createCallItem),
     ],
     usage: {
       ...{ input_tokens: 7, output_tokens: 3, total_tokens: 10 },
@@ -49,7 +51,7 @@ export function responseOf({ text, thoughts, calls = [], items = [], more }: Res
 /** Returns the events of a stream as text. */
 export function eventsText(reply: ResponseReply): string {
   const { text, thoughts, calls = [], items = [], last } = reply;
-  const whole = responseOf(reply);
+  const whole = createResponse(reply);
   const early = { ...whole, status: "in_progress", output: [], usage: null };
   const texts = (item: object, index: number, type: string, all: string) => [
     { type: "response.output_item.added", output_index: index, item },
@@ -61,11 +63,11 @@ export function eventsText(reply: ResponseReply): string {
     { type: "response.created", response: early } as never,
     ...(thoughts === undefined
       ? []
-      : texts(thoughtsOf(thoughts), index++, "response.reasoning_summary_text.delta", thoughts)),
+      : texts(createThoughtsItem(thoughts), index++, "response.reasoning_summary_text.delta", thoughts)),
     ...items.flatMap((item) => texts(item, index++, "", "")),
-    ...(text === undefined ? [] : texts(messageOf(text), index++, "response.output_text.delta", text)),
+    ...(text === undefined ? [] : texts(createMessageItem(text), index++, "response.output_text.delta", text)),
     ...calls.flatMap((name, at) =>
-      texts(callOf(name, at), index++, "response.function_call_arguments.delta", `{"of":"${name}"}`)
+      texts(createCallItem(name, at), index++, "response.function_call_arguments.delta", `{"of":"${name}"}`)
     ),
     last ?? { type: `response.${whole.status}`, response: whole } as never,
   ];
@@ -75,23 +77,23 @@ export function eventsText(reply: ResponseReply): string {
 }
 
 function streamed(reply: ResponseReply): Behaviour {
-  const head = headOf(200, { "content-type": "text/event-stream" });
+  const head = formatHead(200, { "content-type": "text/event-stream" });
   const text = eventsText(reply);
   if (reply.breaksAfter === undefined) return raw(head + text);
   const events = text.split("\n\n").slice(0, reply.breaksAfter).map((event) => `${event}\n\n`).join("");
   return raw(head + events, "close");
 }
 
-function messageOf(text: string) {
+function createMessageItem(text: string) {
   const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];
   return { id: "msg_1", type: "message", role: "assistant", status: "completed", content };
 }
 
-function thoughtsOf(text: string) {
+function createThoughtsItem(text: string) {
   return { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text }], encrypted_content: "sealed" };
 }
 
-function callOf(name: string, index: number) {
+function createCallItem(name: string, index: number) {
   const given = `{"of":"${name}"}`;
   return { id: `fc_${index}`, type: "function_call", call_id: `call_${index}`, name, arguments: given };
 }

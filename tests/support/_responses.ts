@@ -17,7 +17,7 @@ export interface ResponseEvent {
  *
  * @param text The whole stream.
  */
-export function eventsOf(text: string): ResponseEvent[] {
+export function parseEvents(text: string): ResponseEvent[] {
   const events = text.split("\n\n").slice(0, -1).map((event) => {
     const [, name, data] = /^event: (\S+)\ndata: (.+)$/.exec(event)!;
     const value: ResponseEvent = JSON.parse(data!);
@@ -30,7 +30,7 @@ export function eventsOf(text: string): ResponseEvent[] {
 }
 
 /** Returns the types of events. */
-export function typesOf(events: readonly ResponseEvent[]): string[] {
+export function listTypes(events: readonly ResponseEvent[]): string[] {
   return events.map(({ type }) => type);
 }
 

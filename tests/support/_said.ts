@@ -65,7 +65,7 @@ export function finishes(words: Json, word: unknown): string {
 }
 
 /** Media type and data of a data URL. */
-export function dataOf(url: string): readonly [type: string, data: string] {
+export function splitDataUrl(url: string): readonly [type: string, data: string] {
   const [, type, data] = /^data:([^;]+);base64,(.*)$/.exec(url)!;
   return [type!, data!];
 }

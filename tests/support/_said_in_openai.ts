@@ -3,7 +3,7 @@
  * @module
  */
 import type { Json } from "./_dialects.ts";
-import { type Any, type ClientDialect, dataOf, finishes, parsed, type Turn } from "./_said.ts";
+import { type Any, type ClientDialect, finishes, parsed, splitDataUrl, type Turn } from "./_said.ts";
 
 /** Chat. */
 export const chat: ClientDialect = {
@@ -143,7 +143,7 @@ function responsesTurn(turn: Turn): Json[] {
     ...(text === "" ? [] : [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }]),
     ...images.map((url, index) => ({
       ...{ type: "image_generation_call", id: `ig_${index}`, status: "completed" },
-      ...{ result: dataOf(url)[1], output_format: dataOf(url)[0].replace("image/", "") },
+      ...{ result: splitDataUrl(url)[1], output_format: splitDataUrl(url)[0].replace("image/", "") },
     })),
     ...calls.map(({ id, name, input }) => ({
       ...{ type: "function_call", call_id: id, name, arguments: JSON.stringify(input) },

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Json } from "./_dialects.ts";
-import { type Any, type ClientDialect, dataOf, finishes, parsed, type Turn } from "./_said.ts";
+import { type Any, type ClientDialect, finishes, parsed, splitDataUrl, type Turn } from "./_said.ts";
 
 /** Texts of one kind that follow each other are one, as they are after a stream. */
 function joined<Item extends Json>(items: readonly Item[], name: string, isOne: (one: Item, next: Item) => boolean) {
@@ -17,7 +17,7 @@ function joined<Item extends Json>(items: readonly Item[], name: string, isOne: 
 }
 
 const imageBlock = (url: string) => {
-  const [media_type, data] = dataOf(url);
+  const [media_type, data] = splitDataUrl(url);
   return { type: "image", source: { type: "base64", media_type, data } };
 };
 
@@ -96,7 +96,7 @@ function messagesTurn(turn: Turn): Json[] {
 
 const decoder = new TextDecoder();
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-const inlinePart = (url: string) => ({ inlineData: { mimeType: dataOf(url)[0], data: dataOf(url)[1] } });
+const inlinePart = (url: string) => ({ inlineData: { mimeType: splitDataUrl(url)[0], data: splitDataUrl(url)[1] } });
 
 /** Gemini. */
 export const gemini: ClientDialect = {

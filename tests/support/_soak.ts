@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { linesOf } from "./_lines.ts";
+import { createLineReader } from "./_lines.ts";
 import { type CommandLine, programCommand } from "./_programs.ts";
 
 /** Options of a soak test. */
@@ -123,7 +123,7 @@ async function startProviders() {
   };
 }
 
-function configOf(url: string, log: string): object {
+function createConfig(url: string, log: string): object {
   const each = (make: (name: string) => object) => Object.fromEntries(names.map((name) => [name, make(name)]));
   return {
     providers: each(() => ({ connector: "openai.compatible.v1", base_url: url, execution: { timeout: "4s" } })),
@@ -187,7 +187,7 @@ class Proxy {
     const [command, ...args] = commandOf(program.replace("CONFIG", JSON.stringify(config)));
     this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
     this.#ended = new Promise((resolve) => this.#child.on("close", resolve));
-    this.#lines = linesOf(this.#child);
+    this.#lines = createLineReader(this.#child);
   }
 
   async start(): Promise<void> {
@@ -262,7 +262,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, streams, folder, commandOf = programCommand, onSample } = options;
   const log = `${folder}/requests.jsonl`;
   const providers = await startProviders();
-  const proxy = new Proxy(configOf(providers.url, log), commandOf);
+  const proxy = new Proxy(createConfig(providers.url, log), commandOf);
   await proxy.start();
   const before = await proxy.sample();
   const startedAt = performance.now();
@@ -338,7 +338,7 @@ async function linesInFolder(folder: string): Promise<number> {
  * @param maxGrowth Maximum growth of resident memory from the first quarter to the end, as a fraction.
  * @returns A line for each problem.
  */
-export function problemsOf(result: SoakResult, maxGrowth = 0.1): string[] {
+export function findProblems(result: SoakResult, maxGrowth = 0.1): string[] {
   const { before, after, seen, sent, counted, tries, calls, logged } = result;
   const growth = result.endRss / result.quarterRss - 1;
   const problems = [

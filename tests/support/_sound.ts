@@ -8,7 +8,7 @@
  *
  * @param seconds Duration.
  */
-export function waveOf(seconds: number): Uint8Array<ArrayBuffer> {
+export function createWave(seconds: number): Uint8Array<ArrayBuffer> {
   const rate = 8_000;
   const samples = Math.round(seconds * rate);
   const bytes = new Uint8Array(44 + samples).fill(128);

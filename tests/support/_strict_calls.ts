@@ -155,7 +155,7 @@ export function readSent(vendor: StrictVendor, request: ReceivedRequest): SentCa
 }
 
 /** An error of a vendor, in its own form. */
-export function rejectionOf({ dialect }: StrictVendor, message: string): Behaviour {
+export function catchRejection({ dialect }: StrictVendor, message: string): Behaviour {
   switch (dialect) {
     case "anthropic":
       return anthropicError(400, "invalid_request_error", message);
@@ -169,7 +169,7 @@ export function rejectionOf({ dialect }: StrictVendor, message: string): Behavio
 }
 
 /** The reply of a vendor, whole or streamed as requested. */
-export function replyOf({ dialect }: StrictVendor, reply: Reply): Behaviour {
+export function createReply({ dialect }: StrictVendor, reply: Reply): Behaviour {
   return dialect === "bedrock" ? bedrock.answer(reply) : speaking[dialect].answer(reply);
 }
 
@@ -196,8 +196,8 @@ export function callingLast(vendor: StrictVendor): (request: ReceivedRequest) =>
   return (request) => {
     const sent = readSent(vendor, request);
     const fault = findFault(vendor, sent);
-    if (fault !== undefined) return rejectionOf(vendor, fault);
-    return replyOf(vendor, { calls: [{ id: "newcall12", name: sent.tools.at(-1)!, input: { path: "b" } }] });
+    if (fault !== undefined) return catchRejection(vendor, fault);
+    return createReply(vendor, { calls: [{ id: "newcall12", name: sent.tools.at(-1)!, input: { path: "b" } }] });
   };
 }
 
@@ -208,7 +208,7 @@ export function callingLast(vendor: StrictVendor): (request: ReceivedRequest) =>
  * @param url Its base URL.
  * @param settings Settings of the model.
  */
-export function configOf({ connector, model }: StrictVendor, url: string, settings: Json = {}): Json {
+export function createConfig({ connector, model }: StrictVendor, url: string, settings: Json = {}): Json {
   const region = connector === "aws.bedrock.v1" ? { config: { region: "eu-west-1" } } : {};
   return {
     providers: { vendor: { connector, base_url: url, api_key: "key-of-the-vendor-0123456789", ...region } },

@@ -5,7 +5,7 @@ import { assertEquals } from "@std/assert";
 import { askForCalls } from "./_dialect_calls.ts";
 import type { Json } from "./_dialects.ts";
 import { startTestProxy } from "./proxy.ts";
-import { configOf, readSent, rejectionOf, replyOf, type StrictVendor } from "./_strict_calls.ts";
+import { catchRejection, createConfig, createReply, readSent, type StrictVendor } from "./_strict_calls.ts";
 import { type Behaviour, type ReceivedRequest, startUpstream } from "./upstream.ts";
 
 // deno-lint-ignore no-explicit-any -- requests are asserted on
@@ -19,9 +19,9 @@ export function following(vendor: StrictVendor, ...rules: readonly Rule[]): (req
   return (request) => {
     for (const rule of rules) {
       const fault = rule(request.json(), vendor, request);
-      if (fault !== undefined) return rejectionOf(vendor, fault);
+      if (fault !== undefined) return catchRejection(vendor, fault);
     }
-    return replyOf(vendor, { pieces: ["Done"] });
+    return createReply(vendor, { pieces: ["Done"] });
   };
 }
 
@@ -160,7 +160,7 @@ export async function sentTo(
   asked: HistoryRequest,
 ): Promise<ReceivedRequest> {
   await using upstream = await startUpstream(following(vendor, ...rules));
-  await using proxy = await startTestProxy({ upstreams: {}, config: configOf(vendor, upstream.url) });
+  await using proxy = await startTestProxy({ upstreams: {}, config: createConfig(vendor, upstream.url) });
   for (const stream of [true, false]) {
     const answer = await askForCalls(proxy.url, { ...asked, stream });
     assertEquals([answer.status, answer.text], [200, "Done"], `${vendor.connector} ${asked.dialect}: ${answer.body}`);

@@ -70,7 +70,7 @@ export interface TokenEndpoint extends AsyncDisposable {
 }
 
 /** Returns the form of a request. */
-export function formOf({ body }: Pick<ReceivedRequest, "body">): Record<string, string> {
+export function createForm({ body }: Pick<ReceivedRequest, "body">): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(body));
 }
 
@@ -86,7 +86,7 @@ export async function startTokenEndpoint(
 ): Promise<TokenEndpoint> {
   let count = 0;
   const give = (request: ReceivedRequest): Behaviour => {
-    const error = check(formOf(request));
+    const error = check(createForm(request));
     if (error !== undefined) return status(400, { json: { error, error_description: request.body } });
     count++;
     return json({ access_token: tokenAt(count), token_type: "Bearer", expires_in: 3600, ...members });
@@ -98,7 +98,7 @@ export async function startTokenEndpoint(
       return server.calls;
     },
     get forms() {
-      return server.requests.map(formOf);
+      return server.requests.map(createForm);
     },
     received: (number) => server.received(number),
     get token() {
@@ -143,7 +143,7 @@ export function guardedCast(endpoint: TokenEndpoint, options: Scenery = {}): Pro
 }
 
 /** Returns all traces from now on. */
-export function tracesOf({ proxy }: Stage): TraceEntry[] {
+export function listTraces({ proxy }: Stage): TraceEntry[] {
   const traces: TraceEntry[] = [];
   proxy.mesh.addSink({ emit() {}, trace: (entry) => traces.push(entry), flush: () => Promise.resolve() });
   return traces;

@@ -95,7 +95,7 @@ export interface SeenState {
 }
 
 /** Returns the status of a model in a pool. */
-export function stateOf(scene: Pick<Stage, "proxy">, model = "a", pool = "chat"): SeenState {
+export function readModelStatus(scene: Pick<Stage, "proxy">, model = "a", pool = "chat"): SeenState {
   const { models } = scene.proxy.mesh.poolStatus()[pool]!;
   const { name: _name, provider: _provider, ...state } = models.find(({ name }) => name === model)!;
   return state;
@@ -149,12 +149,17 @@ export function assertInStandby(
   where: readonly [model?: string, pool?: string] = [],
 ): void {
   const now = scene.clock.now();
-  const retryAt = seconds === undefined ? {} : { retryAt: isoOf(now + seconds * 1000) };
-  assertEquals<unknown>(stateOf(scene, ...where), { status: "standby", reason, since: isoOf(now), ...retryAt });
+  const retryAt = seconds === undefined ? {} : { retryAt: formatIso(now + seconds * 1000) };
+  assertEquals<unknown>(readModelStatus(scene, ...where), {
+    status: "standby",
+    reason,
+    since: formatIso(now),
+    ...retryAt,
+  });
 }
 
 /** ISO 8601. */
-export function isoOf(wall: number): string {
+export function formatIso(wall: number): string {
   return new Date(wall).toISOString();
 }
 

@@ -5,7 +5,7 @@
 import { assertEquals } from "@std/assert";
 import process from "node:process";
 import { type ChildCommand, spawnCommand } from "../support/_cli.ts";
-import { childrenOf } from "../support/_children.ts";
+import { listChildren } from "../support/_children.ts";
 import { makeFolder } from "../support/_library.ts";
 import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -62,7 +62,7 @@ export async function withWorkers(
   await using child = spawnCommand(["proxy", "--port", "0", "--config", path, "--workers", String(workers), ...args]);
   await child.says(`workers: ${workers}`);
   const port = Number(new URL(await child.url()).port);
-  const pids = () => childrenOf(child.pid);
+  const pids = () => listChildren(child.pid);
   let hasEnded = false;
   child.code.then(() => hasEnded = true).catch(raise);
   await test({

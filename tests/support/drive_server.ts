@@ -114,7 +114,7 @@ async function answer(request: Request, url: URL, files: DriveFile[]): Promise<R
   const place = files.findIndex((file) => file.id === id);
   if (id !== undefined && place < 0) throw new Refusal(404, "notFound");
   if (isUpload !== undefined) {
-    const { facts, bytes } = partsOf(request.headers.get("content-type") ?? "", await request.bytes());
+    const { facts, bytes } = parseRelated(request.headers.get("content-type") ?? "", await request.bytes());
     const file = id === undefined ? make(facts, files) : files[place]!;
     file.bytes = bytes;
     file.modifiedTime = String(facts.modifiedTime ?? file.modifiedTime);
@@ -171,7 +171,7 @@ function list(query: URLSearchParams, files: readonly DriveFile[]): Response {
 }
 
 /** Parses a multipart/related body (RFC 2387) of JSON and bytes. */
-function partsOf(type: string, body: Uint8Array): { facts: Record<string, unknown>; bytes: Uint8Array } {
+function parseRelated(type: string, body: Uint8Array): { facts: Record<string, unknown>; bytes: Uint8Array } {
   const [, boundary] = /^multipart\/related; boundary=(\S+)$/.exec(type) ?? [];
   if (boundary === undefined) throw new Refusal(400, "badContent");
   const text = Array.from(body, (byte) => String.fromCharCode(byte)).join("");

@@ -50,21 +50,21 @@ export async function assertEffort(what: string, { work, than, most }: Efforts):
   for (const task of [than, work, than]) await task(); // compiles both
   const [works, thans]: [number[], number[]] = [[], []];
   while (works.length < maxRounds) {
-    thans.push(Math.max(minMs, await timeOf(than)));
-    works.push(await timeOf(work));
+    thans.push(Math.max(minMs, await readTime(than)));
+    works.push(await readTime(work));
     if (Math.min(...works) <= most * Math.min(...thans)) return;
-    if (works.length >= sumRounds && sumOf(works) <= most * sumOf(thans)) return;
+    if (works.length >= sumRounds && addUp(works) <= most * addUp(thans)) return;
   }
   const ms = (times: readonly number[]) => times.map((time) => time.toFixed(1)).join(", ");
   throw new AssertionError(`${what} takes more than ${most} times as long: ${ms(works)} against ${ms(thans)} ms`);
 }
 
-function sumOf(times: readonly number[]): number {
+function addUp(times: readonly number[]): number {
   return times.reduce((sum, time) => sum + time, 0);
 }
 
 /** Returns the CPU time of this process, ms, without that of other processes. */
-async function timeOf(task: () => unknown): Promise<number> {
+async function readTime(task: () => unknown): Promise<number> {
   const from = process.cpuUsage();
   const result = task();
   if (result instanceof Promise) await result;

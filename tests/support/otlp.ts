@@ -123,7 +123,7 @@ function readSpan(span: Json): ReceivedSpan {
   if (span.parentSpanId !== undefined) assertMatch(span.parentSpanId, /^[0-9a-f]{16}$/);
   assert(Number.isInteger(span.kind) && span.kind >= 1 && span.kind <= 5);
   only(span.status, ["code", "message"]);
-  const [startMs, endMs] = [msOf(span.startTimeUnixNano), msOf(span.endTimeUnixNano)];
+  const [startMs, endMs] = [parseNanos(span.startTimeUnixNano), parseNanos(span.endTimeUnixNano)];
   assert(endMs >= startMs);
   const { traceId, spanId, parentSpanId, name, kind, status } = span;
   const error = status.code === 2 ? status.message : undefined;
@@ -149,7 +149,7 @@ function readMetric(metric: Json): ReceivedMetric {
   if (kind !== "gauge") assertEquals(data.aggregationTemporality, 2);
   const points = data.dataPoints.map((point: Json) => {
     const times = ["attributes", "startTimeUnixNano", "timeUnixNano"];
-    assert(msOf(point.timeUnixNano) >= msOf(point.startTimeUnixNano));
+    assert(parseNanos(point.timeUnixNano) >= parseNanos(point.startTimeUnixNano));
     const attributes = readAttributes(point.attributes);
     if (kind !== "histogram") {
       only(point, [...times, "asDouble"]);
@@ -157,10 +157,10 @@ function readMetric(metric: Json): ReceivedMetric {
       return { attributes, value: point.asDouble };
     }
     only(point, [...times, "count", "sum", "bucketCounts", "explicitBounds"]);
-    const counts = point.bucketCounts.map(integerOf);
+    const counts = point.bucketCounts.map(parseInteger);
     assertEquals(counts.length, point.explicitBounds.length + 1);
-    assertEquals(counts.reduce((sum: number, count: number) => sum + count, 0), integerOf(point.count));
-    return { attributes, value: integerOf(point.count) };
+    assertEquals(counts.reduce((sum: number, count: number) => sum + count, 0), parseInteger(point.count));
+    return { attributes, value: parseInteger(point.count) };
   });
   return { name: metric.name, unit: metric.unit, kind, points };
 }
@@ -170,18 +170,18 @@ function readAttributes(attributes: Json): Attributes {
     only(one, ["key", "value"]);
     const [[kind, value]] = Object.entries(one.value) as [[string, Json]];
     assert(kind === "stringValue" || kind === "intValue" || kind === "doubleValue");
-    return [one.key, kind === "intValue" ? integerOf(value) : value];
+    return [one.key, kind === "intValue" ? parseInteger(value) : value];
   }));
 }
 
-function integerOf(text: unknown): number {
+function parseInteger(text: unknown): number {
   assertMatch(String(text), /^-?\d+$/);
   assertEquals(typeof text, "string");
   return Number(text);
 }
 
-function msOf(nanos: unknown): number {
-  return integerOf(nanos) / 1e6;
+function parseNanos(nanos: unknown): number {
+  return parseInteger(nanos) / 1e6;
 }
 
 function only(value: object, names: readonly string[]): void {

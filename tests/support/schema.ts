@@ -40,14 +40,14 @@ export function assertMatchesSchema(name: SchemaName, value: unknown): void {
 
 function compile(name: SchemaName): ValidateFunction {
   const ajv = new Ajv.default({ strict: false, allErrors: true, validateFormats: false });
-  const validate = ajv.compile(withNulls(schemaOf(name)) as Record<string, unknown>);
+  const validate = ajv.compile(withNulls(findSchema(name)) as Record<string, unknown>);
   validators.set(name, validate);
   return validate;
 }
 
 /** Returns a schema. That of a response is part of the one of its events. */
-function schemaOf(name: SchemaName): Record<string, unknown> {
-  if (name === "Response") return { ...schemaOf("ResponseStreamEvent"), anyOf: [{ $ref: "#/$defs/Response" }] };
+function findSchema(name: SchemaName): Record<string, unknown> {
+  if (name === "Response") return { ...findSchema("ResponseStreamEvent"), anyOf: [{ $ref: "#/$defs/Response" }] };
   const file = new URL(`../fixtures/openai_schema/${name}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, "utf8"));
 }

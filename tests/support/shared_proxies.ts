@@ -97,7 +97,7 @@ async function startSharedProxy(
 ): Promise<SharedProxy> {
   const records: SharedProxy["records"] = [];
   const traces: string[] = [];
-  const turns = turnsOf(storage.shared!);
+  const turns = readTurns(storage.shared!);
   const keeping = stateIn(storage, onUnavailable === undefined ? {} : { onUnavailable });
   const mesh = new ModelMesh({ storage: keeping, clock, on: (record) => records.push(record) });
   mesh.addSink({
@@ -126,7 +126,7 @@ async function startSharedProxy(
 }
 
 /** Counts the additions that the store has answered, or that failed. */
-function turnsOf(shared: Shared): () => number {
+function readTurns(shared: Shared): () => number {
   let turns = 0;
   const add = shared.add.bind(shared);
   shared.add = (changes) => add(changes).finally(() => turns++);

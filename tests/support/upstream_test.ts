@@ -29,7 +29,7 @@ function ask(url: string, body: unknown = {}, init: RequestInit = {}): Promise<R
 }
 
 /** Returns what a TCP client receives. */
-async function bytesOf(behaviour: Behaviour): Promise<{ text: string; end: "closed" | "reset" }> {
+async function receiveBytes(behaviour: Behaviour): Promise<{ text: string; end: "closed" | "reset" }> {
   await using upstream = await startUpstream(behaviour);
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: upstream.port });
   const request = "POST /v1/x HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
@@ -44,7 +44,7 @@ async function bytesOf(behaviour: Behaviour): Promise<{ text: string; end: "clos
   }
 }
 
-async function eventsOf(response: Response): Promise<unknown[]> {
+async function readSseEvents(response: Response): Promise<unknown[]> {
   const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: {"));
   return lines.map((line) => JSON.parse(line.slice(6)));
 }
@@ -113,7 +113,7 @@ Deno.test("stream() writes events as OpenAI does", async () => {
   await using upstream = await startUpstream(stream({ pieces: ["Hé", "llo"] }));
   const response = await ask(upstream.url, { model: "small", stream_options: { include_usage: true } });
   assertEquals(response.headers.get("content-type"), "text/event-stream");
-  const events = await eventsOf(response);
+  const events = await readSseEvents(response);
   for (const event of events) assertMatchesSchema("CreateChatCompletionStreamResponse", event);
   assertEquals(events.length, 5); // role, two chunks, finish reason, usage
 });
@@ -124,7 +124,7 @@ Deno.test("stream() and ok() call functions", async () => {
   const body = await (await ask(upstream.url)).json();
   assertMatchesSchema("CreateChatCompletionResponse", body);
   assertEquals(body.choices[0].message.tool_calls[0].function, toolCalls[0]!);
-  const events = await eventsOf(await ask(upstream.url, { stream: true }));
+  const events = await readSseEvents(await ask(upstream.url, { stream: true }));
   for (const event of events) assertMatchesSchema("CreateChatCompletionStreamResponse", event);
   assertMatch(JSON.stringify(events), /"id":"call_1".*\{\\"a\\":1.*"finish_reason":"tool_calls"/);
 });
@@ -203,7 +203,7 @@ function closing(behaviour: Behaviour): Behaviour {
 
 Deno.test("broken behaviours write what they say, and end as they say", async () => {
   for (const [name, behaviour, text, end] of broken) {
-    const seen = await bytesOf(behaviour);
+    const seen = await receiveBytes(behaviour);
     assertMatch(seen.text, text, `${name}: ${JSON.stringify(seen.text)}`);
     assertEquals(seen.end, end, name);
   }
@@ -214,7 +214,7 @@ Deno.test("answers: empty, of embeddings, and none", async () => {
   const empty = await (await ask(upstream.url)).json();
   assertMatchesSchema("CreateChatCompletionResponse", empty);
   assertEquals(empty.choices[0].message.content, "");
-  assertEquals((await eventsOf(await ask(upstream.url, { stream: true }))).length, 2);
+  assertEquals((await readSseEvents(await ask(upstream.url, { stream: true }))).length, 2);
   const vectors = await (await ask(upstream.url, { input: ["a", "b"], model: "m" })).json();
   assertMatchesSchema("CreateEmbeddingResponse", vectors);
   assertEquals(vectors.data.length, 2);

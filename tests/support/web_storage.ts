@@ -93,7 +93,7 @@ export async function withGlobal(
 }
 
 /** Returns the error of a call. Fails when it contains `the-value` or `the-secret`. */
-export async function refusalOf(call: Promise<unknown>): Promise<ConnectorError> {
+export async function catchStorageError(call: Promise<unknown>): Promise<ConnectorError> {
   const error = await assertRejects(() => call, ConnectorError);
   assertNotMatch(error.message, /the-value|the-secret/);
   return error;

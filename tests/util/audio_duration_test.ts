@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { audioSeconds } from "../../src/util/audio_duration.ts";
-import { waveOf } from "../support/_sound.ts";
+import { createWave } from "../support/_sound.ts";
 
 const fixture = (name: string) => Deno.readFile(new URL(`../fixtures/audio/${name}`, import.meta.url));
 
@@ -17,8 +17,8 @@ Deno.test("a variable bit rate is no matter where the file counts its frames", a
 });
 
 Deno.test("a wave file lasts as long as it has samples, whatever it declares", () => {
-  assertEquals(audioSeconds(waveOf(2.5)), 2.5);
-  const live = waveOf(2.5);
+  assertEquals(audioSeconds(createWave(2.5)), 2.5);
+  const live = createWave(2.5);
   for (const declared of [0xffffffff, 0]) { // what recorders write that do not come back
     new DataView(live.buffer).setUint32(40, declared, true);
     assertEquals(audioSeconds(live), 2.5);
@@ -63,7 +63,7 @@ Deno.test("a duration that so few bytes cannot have is not believed", async () =
 Deno.test("what says nothing of its duration counts by its size, and what is broken does not throw", async () => {
   assertEquals(audioSeconds(new Uint8Array(6_000)), 2);
   assertEquals(audioSeconds(new Uint8Array()), 0);
-  const files = [...await Promise.all(["cbr.mp3", "tone.flac", "vorbis.ogg", "opus.ogg"].map(fixture)), waveOf(1)];
+  const files = [...await Promise.all(["cbr.mp3", "tone.flac", "vorbis.ogg", "opus.ogg"].map(fixture)), createWave(1)];
   for (const file of files) {
     for (let end = 0; end < 80; end++) assert(audioSeconds(file.subarray(0, end)) >= 0);
   }

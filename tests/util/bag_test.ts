@@ -5,7 +5,7 @@ interface Named extends Thing {
   readonly name: string;
 }
 
-function bagOf(...names: string[]): { bag: Bag<Named>; things: Named[] } {
+function createBag(...names: string[]): { bag: Bag<Named>; things: Named[] } {
   const bag = new Bag<Named>();
   const things = names.map((name): Named => ({ name }));
   for (const thing of things) bag.add(thing);
@@ -16,21 +16,21 @@ const namesIn = (bag: Bag<Named>) => bag.all.map(({ name }) => name).sort();
 
 Deno.test("a bag holds what was added and not taken out, whichever it is", () => {
   for (const gone of [0, 1, 2]) {
-    const { bag, things } = bagOf("a", "b", "c");
+    const { bag, things } = createBag("a", "b", "c");
     assertEquals([bag.delete(things[gone]!), bag.size], [true, 2]);
     assertEquals(namesIn(bag), things.filter((_, place) => place !== gone).map(({ name }) => name));
   }
 });
 
 Deno.test("a bag gives a thing away once, and takes it back", () => {
-  const { bag, things: [a, b] } = bagOf("a", "b");
+  const { bag, things: [a, b] } = createBag("a", "b");
   assertEquals([bag.delete(a!), bag.delete(a!), bag.delete({ name: "c" })], [true, false, false]);
   bag.add(a!);
   assertEquals([bag.delete(b!), namesIn(bag)], [true, ["a"]]);
 });
 
 Deno.test("a bag can be emptied while one goes through it", () => {
-  const { bag } = bagOf("a", "b", "c", "d");
+  const { bag } = createBag("a", "b", "c", "d");
   for (const thing of bag.all) bag.delete(thing);
   assertEquals([bag.size, bag.all], [0, []]);
 });

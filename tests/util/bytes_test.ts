@@ -5,7 +5,7 @@ import { concat, readAll, readBody } from "../../src/util/bytes.ts";
 const limit = { maxBytes: 4, tooLarge: () => new RangeError("over 4 bytes") };
 
 /** A reader of chunks that counts what is done with it. */
-function readerOf(...chunks: readonly number[][]) {
+function createReader(...chunks: readonly number[][]) {
   const left = [...chunks];
   const reader = {
     reads: 0,
@@ -23,7 +23,7 @@ function readerOf(...chunks: readonly number[][]) {
   return reader;
 }
 
-function responseOf(length: string | null, reader: ReturnType<typeof readerOf>): UpstreamResponse {
+function createResponse(length: string | null, reader: ReturnType<typeof createReader>): UpstreamResponse {
   return {
     status: 200,
     headers: { get: (name) => name === "content-length" ? length : null },
@@ -41,18 +41,21 @@ Deno.test("concat() puts chunks in a row, and copies none that is alone", () => 
 });
 
 Deno.test("readAll() reads to the end what is as large as may be", async () => {
-  assertEquals(await readAll(readerOf([1, 2], [], [3, 4]), limit), Uint8Array.of(1, 2, 3, 4));
+  assertEquals(await readAll(createReader([1, 2], [], [3, 4]), limit), Uint8Array.of(1, 2, 3, 4));
   assertEquals(await readAll(null, limit), new Uint8Array());
 });
 
 Deno.test("readAll() ends a source that is larger, and reads no chunk more", async () => {
-  const reader = readerOf([1, 2, 3], [4, 5], [6]);
+  const reader = createReader([1, 2, 3], [4, 5], [6]);
   await assertRejects(() => readAll(reader, limit), RangeError, "over 4 bytes");
   assertEquals([reader.reads, reader.cancels], [2, 1]);
 });
 
 Deno.test("readBody() counts only what is not declared to be small enough", async () => {
-  assertEquals(await readBody(responseOf("4", readerOf()), limit), Uint8Array.of(9));
-  assertEquals(await readBody(responseOf(null, readerOf([1])), limit), Uint8Array.of(1));
-  await assertRejects(async () => await readBody(responseOf("5", readerOf([1, 2, 3, 4, 5])), limit), RangeError);
+  assertEquals(await readBody(createResponse("4", createReader()), limit), Uint8Array.of(9));
+  assertEquals(await readBody(createResponse(null, createReader([1])), limit), Uint8Array.of(1));
+  await assertRejects(
+    async () => await readBody(createResponse("5", createReader([1, 2, 3, 4, 5])), limit),
+    RangeError,
+  );
 });

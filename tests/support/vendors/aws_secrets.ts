@@ -78,7 +78,7 @@ function refusal({ method, url, headers, text }: VendorRequest, options: AwsOpti
   if (!["host", "x-amz-date", "x-amz-target"].every((name) => signed.includes(name))) {
     return "InvalidSignatureException";
   }
-  if (Math.abs(wallOf(time) - options.now()) > 300_000) return "InvalidSignatureException";
+  if (Math.abs(parseWallTime(time) - options.now()) > 300_000) return "InvalidSignatureException";
   const canonical = [
     method,
     url.pathname,
@@ -96,6 +96,6 @@ function refusal({ method, url, headers, text }: VendorRequest, options: AwsOpti
   return expected === signature ? undefined : "InvalidSignatureException";
 }
 
-function wallOf(time: string): number {
+function parseWallTime(time: string): number {
   return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }

@@ -101,16 +101,16 @@ function isKnown({ text }: VendorRequest, publicKey: string, audience: string, n
   }
   if (form.grant_type !== "urn:ietf:params:oauth:grant-type:jwt-bearer") return false;
   const [head = "", body = "", signature = ""] = (form.assertion ?? "").split(".");
-  const read = (part: string) => JSON.parse(new TextDecoder().decode(bytesOf(part))) as Record<string, unknown>;
+  const read = (part: string) => JSON.parse(new TextDecoder().decode(decodeBase64Url(part))) as Record<string, unknown>;
   const { alg, kid } = read(head);
   const { iss, aud, scope, iat, exp } = read(body);
   const isMeant = iss === email && aud === audience && String(scope).endsWith("/auth/cloud-platform");
   const isTimely = Math.abs(Number(iat) - now / 1000) < 300 && Number(exp) - Number(iat) <= 3600;
   if (alg !== "RS256" || kid !== "key-1" || !isMeant || !isTimely) return false;
-  return createVerify("RSA-SHA256").update(`${head}.${body}`).verify(publicKey, bytesOf(signature));
+  return createVerify("RSA-SHA256").update(`${head}.${body}`).verify(publicKey, decodeBase64Url(signature));
 }
 
-function bytesOf(base64url: string): Uint8Array {
+function decodeBase64Url(base64url: string): Uint8Array {
   return Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
 }
 
