@@ -23,6 +23,7 @@ export class Members {
   readonly #parts: MemberParts;
   readonly #leaves = new Map<ConfiguredModel, readonly string[]>();
   readonly #configuredIn = new Map<PoolSettings, readonly ConfiguredModel[]>();
+  readonly #namesIn = new Map<PoolSettings, ReadonlySet<string>>();
   /** Ids of the provider's own models, by entry id. */
   readonly #ownIds = new Map<string, Set<string>>();
   readonly usable: readonly ConfiguredModel[];
@@ -157,7 +158,12 @@ export class Members {
 
   /** The names of the models in a pool's list. */
   #listedIn(pool: PoolSettings): ReadonlySet<string> {
-    return new Set(pool.models.flatMap((name) => this.#parts.names.find(name)?.map((model) => model.name) ?? []));
+    const known = this.#namesIn.get(pool);
+    if (known !== undefined) return known;
+    const { names } = this.#parts;
+    const listed = new Set(pool.models.flatMap((name) => names.find(name)?.map((model) => model.name) ?? []));
+    this.#namesIn.set(pool, listed);
+    return listed;
   }
 
   #isIn(pool: PoolSettings, { name, provider, id }: NamedModel): boolean {
