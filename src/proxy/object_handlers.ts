@@ -9,6 +9,7 @@ import type { ObjectCall } from "../infrastructure/mesh.ts";
 import { invalid, missing } from "../pipeline/check_body.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { findBoundary } from "../util/multipart.ts";
+import { readSearch } from "../util/request_path.ts";
 import { addContentType } from "./content_body.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -137,8 +138,8 @@ export async function changeJob(exchange: Exchange): Promise<PlainResponse> {
 export async function listOfJob(exchange: Exchange): Promise<PlainResponse> {
   const { jobs } = await opened(exchange);
   const what = exchange.path.replace(/\/$/, "").split("/").at(-1)!;
-  const { search } = new URL(exchange.request.url);
-  return json(await jobs.listJobItems(idIn(exchange), what + search, toObjectCall(exchange)), exchange);
+  const item = what + readSearch(exchange.request.url);
+  return json(await jobs.listJobItems(idIn(exchange), item, toObjectCall(exchange)), exchange);
 }
 
 /** Reads the JSON body of a request, and takes a slot. */
@@ -153,7 +154,7 @@ function pageIn(query: URLSearchParams) {
 /** Takes a slot, for a request without a body. */
 async function opened({ mesh, request, begin }: Exchange) {
   await begin();
-  const { searchParams: query } = new URL(request.url);
+  const query = new URLSearchParams(readSearch(request.url));
   return { query, ...await mesh.infrastructure() };
 }
 

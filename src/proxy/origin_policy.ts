@@ -43,7 +43,7 @@ export class OriginPolicy {
    * @throws {HttpError} 403 for a foreign host or origin, 400 for a malformed `Host`.
    */
   check(request: PlainRequest): Record<string, string> {
-    const host = request.headers.get("host") ?? new URL(request.url).host;
+    const host = request.headers.get("host") ?? readHost(request.url);
     if (host !== this.#latestHost) this.#checkHost(host);
     this.#latestHost = host;
     const origin = request.headers.get("origin");
@@ -64,7 +64,7 @@ export class OriginPolicy {
    */
   refuseForeign({ headers, url }: PlainRequest): void {
     const origin = headers.get("origin");
-    const host = headers.get("host") ?? new URL(url).host;
+    const host = headers.get("host") ?? readHost(url);
     if (origin === null || URL.canParse(origin) && new URL(origin).host === host) return;
     throw new HttpError("This path does not take requests of pages of another origin", {
       status: 403,
@@ -118,6 +118,11 @@ export class OriginPolicy {
       ...(anyone ? {} : { vary: "Origin" }),
     };
   }
+}
+
+/** The host in the URL of a request; empty if it is invalid, as a client's absolute target may be. */
+function readHost(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "";
 }
 
 /**

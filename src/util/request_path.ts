@@ -39,6 +39,17 @@ export function readPath(url: string): string {
 }
 
 /**
+ * Returns the query of a URL, with its question mark; empty if it has none. Unlike `new URL`, it does not require a
+ * valid host: the target of a request is the client's.
+ *
+ * @param url The URL of a request.
+ */
+export function readSearch(url: string): string {
+  const start = url.indexOf("?");
+  return start < 0 ? "" : url.slice(start);
+}
+
+/**
  * Whether parsers of URLs may disagree about a request's path: it has dot segments, or an encoded backslash, `#` or
  * control character; or the URL contains such a character as it is.
  *

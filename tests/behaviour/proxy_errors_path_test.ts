@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   assertRefused,
@@ -8,6 +8,7 @@ import {
   listeners,
   type Refused,
   refusing,
+  sendRaw,
 } from "../support/_surface.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { startTestProxy } from "../support/proxy.ts";
@@ -98,6 +99,19 @@ describe("A target that is ambiguous", () => {
       for (const target of ["/v1beta/models?x=\\y", "/v1beta/models/..%2f..%2Fmetrics:generateContent"]) {
         const { status, body } = await getRaw(proxy.url, target);
         assertEquals([status, JSON.parse(body).error.status], [400, "INVALID_ARGUMENT"], target);
+      }
+    });
+  });
+
+  it("is served or refused, and never an error of the proxy, if its host is invalid", async () => {
+    await refusing(async (proxy) => {
+      for (const host of ["127.0.0.1:99999", "[", "a%00b"]) {
+        for (const path of ["/v1/files?limit=1", "/v1/batches", "/v1/fine_tuning/jobs/ftjob-1/events", "/v1/models"]) {
+          const { status } = await getRaw(proxy.url, `http://${host}${path}`);
+          assert([200, 400, 404].includes(status), `${host}${path}: ${status}`);
+        }
+        const answer = await sendRaw(proxy.url, `GET http://${host}/v1/models HTTP/1.0\r\n\r\n`);
+        assert([200, 400].includes(answer.status), `${host} without a Host header: ${answer.status}`);
       }
     });
   });

@@ -22,7 +22,7 @@ import { JsonProgress } from "../../src/util/json_progress.ts";
 import { nearest } from "../../src/util/nearest.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { parseTraceparent, readTraceContext } from "../../src/util/request_id.ts";
-import { findTarget, readPath } from "../../src/util/request_path.ts";
+import { findTarget, readPath, readSearch } from "../../src/util/request_path.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 import { readServiceAccount } from "../../src/util/service_account.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
@@ -61,6 +61,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/request_id.ts#readTraceContext": (text) => readTraceContext(always(text)),
   "src/util/request_path.ts#findTarget": (text) => findTarget(`http://localhost/${text}`),
   "src/util/request_path.ts#readPath": (text) => readPath(`http://localhost/${text}`),
+  "src/util/request_path.ts#readSearch": (text) => readSearch(`http://localhost/${text}`),
   "src/util/retry_after.ts#retryAfterMs": (text) => retryAfterMs(always(text), 0),
   "src/util/strip_trailing.ts#stripTrailing": (text) => stripTrailing(text, "/"),
   "src/util/text_size.ts#addText": (text) => addText(`${text}語`, emptyText()),

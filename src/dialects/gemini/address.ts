@@ -3,6 +3,7 @@
  * @module
  */
 import { decodeSegment } from "../../util/decode_segment.ts";
+import { readSearch } from "../../util/request_path.ts";
 
 /** Path of the API's models. */
 export const modelsPath = "/v1beta/models";
@@ -44,6 +45,6 @@ export function findAddress(path: string): Address | undefined {
 
 /** A query parameter of a URL. */
 export function findParameter(url: string, name: string): string | undefined {
-  const start = url.indexOf("?");
-  return start < 0 ? undefined : new URLSearchParams(url.slice(start + 1)).get(name) ?? undefined;
+  const search = readSearch(url);
+  return search === "" ? undefined : new URLSearchParams(search).get(name) ?? undefined;
 }

@@ -4,6 +4,7 @@
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
+import { readSearch } from "../../util/request_path.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { stripTrailing } from "../../util/strip_trailing.ts";
 import { dayMs, formatUtcDay, isDay } from "../../util/windows.ts";
@@ -127,7 +128,7 @@ async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainRes
   const { clients: present, revoked } = await clients.refresh();
   const found = [...present, ...revoked].find((client) => client.id === id);
   if (found === undefined) throw unknownClient(id);
-  const { searchParams } = new URL(request.url, "http://host");
+  const searchParams = new URLSearchParams(readSearch(request.url));
   const today = formatUtcDay(clock.now());
   const from = dayIn(searchParams, "from") ?? formatUtcDay(clock.now() - (usageDays - 1) * dayMs);
   const to = dayIn(searchParams, "to") ?? today;
