@@ -12,7 +12,7 @@ import {
   createReply,
   readSent,
   type SentCalls,
-  strictBedrock,
+  serverVendors,
   type StrictVendor,
   strictVendors,
   vendorNamed,
@@ -61,7 +61,7 @@ const translatedFor = ({ native }: StrictVendor) =>
     .flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream })));
 
 describe("Names of tools and ids of calls", () => {
-  for (const vendor of [...strictVendors, strictBedrock]) {
+  for (const vendor of [...strictVendors, ...serverVendors]) {
     it(`suit ${vendor.connector}, and clients see their own`, async () => {
       for (const asked of translatedFor(vendor)) {
         const request = { tools, calls };
@@ -167,7 +167,7 @@ describe("Names of tools and ids of calls", () => {
   });
 
   it("suit Mistral's models on other servers", async () => {
-    for (const connector of ["nvidia.nim.v1", "openrouter.gateway.v1", "vllm.local.v1", "openai.compatible.v1"]) {
+    for (const connector of ["openrouter.gateway.v1", "ollama.local.v1", "openai.compatible.v1"]) {
       const vendor = { ...vendorNamed("mistral.api.v1"), connector, model: "mistralai/devstral-small-2512" };
       const request = { tools: ["read"], calls: calls.map(({ id }) => ({ id, name: "read" })), text: "And now b?" };
       const { sent } = await exchange(vendor, { dialect: "messages", stream: true, request });
@@ -176,7 +176,7 @@ describe("Names of tools and ids of calls", () => {
   });
 
   it("suit a server as its model is configured", async () => {
-    const compatible: StrictVendor = { ...vendorNamed("mistral.api.v1"), connector: "vllm.local.v1" };
+    const compatible: StrictVendor = { ...vendorNamed("mistral.api.v1"), connector: "ollama.local.v1" };
     const parameters = {
       tool_call_ids: { characters: "alphanumeric", min_length: 9, max_length: 9 },
       tool_names: { characters: "word", max_length: 64 },

@@ -24,7 +24,7 @@ const mistral = vendorNamed("mistral.api.v1");
 const openai = vendorNamed("openai.llm.v1");
 const claude = vendorNamed("anthropic.claude.v1");
 const gemini = vendorNamed("google.gemini.v1");
-const vllm: StrictVendor = { ...openai, connector: "vllm.local.v1" };
+const ollama: StrictVendor = { ...openai, connector: "ollama.local.v1" };
 
 const { user, system, assistant, result, calling } = says;
 
@@ -40,7 +40,7 @@ describe("A user message after the results of tools", () => {
 
   it("follows them directly elsewhere", async () => {
     const asked = chatOf(user(), calling("abcDEF123"), result("abcDEF123"), user("And?"));
-    for (const vendor of [openai, vllm]) {
+    for (const vendor of [openai, ollama]) {
       assertEquals(readSent(vendor, await sentTo(vendor, [], asked)).roles, ["user", "assistant", "tool", "user"]);
     }
   });

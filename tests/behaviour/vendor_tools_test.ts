@@ -22,7 +22,7 @@ const openai = vendorNamed("openai.llm.v1");
 const openrouter = vendorNamed("openrouter.gateway.v1");
 const claude = vendorNamed("anthropic.claude.v1");
 const gemini = vendorNamed("google.gemini.v1");
-const vllm: StrictVendor = { ...openai, connector: "vllm.local.v1" };
+const ollama: StrictVendor = { ...openai, connector: "ollama.local.v1" };
 
 const { user, result, calling } = says;
 const toolsFor = (parameters: Json): Json => ({
@@ -72,7 +72,7 @@ describe("Combined parameters of a tool", () => {
 
   it("stay as they are within a property, and at other vendors", async () => {
     const inner = { type: "object", properties: { a: { anyOf: [create, remove] } } };
-    for (const [vendor, parameters] of [[claude, inner], [vllm, { type: "object", anyOf: [create] }]] as const) {
+    for (const [vendor, parameters] of [[claude, inner], [ollama, { type: "object", anyOf: [create] }]] as const) {
       const sent = await sentTo(vendor, [], { dialect: "chat", body: { tools: toolsFor(parameters).chat } });
       assertEquals(parametersIn(sent.json()), parameters);
     }
@@ -146,7 +146,7 @@ describe("Incomplete schemas", () => {
 
 describe("Arguments of an earlier call that are not a JSON object", () => {
   const rows = ['{"path":', "[1]", "no JSON", "3", ""];
-  for (const vendor of [claude, strictBedrock, gemini, mistral, vllm]) {
+  for (const vendor of [claude, strictBedrock, gemini, mistral, ollama]) {
     it(`reach ${vendor.connector} as an object`, async () => {
       for (const args of rows) {
         const expected = args === "" ? {} : { INVALID_JSON: args };

@@ -98,17 +98,9 @@ const readers: Readonly<Record<StrictVendor["dialect"], ReadCalls>> = {
 const openAiName = /^[a-zA-Z0-9_-]{1,64}$/;
 const anthropicId = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Vendors, and the patterns that their errors state. */
+/** Vendors that pages have, and the patterns that their errors state. */
 export const strictVendors: readonly StrictVendor[] = [
   { connector: "openai.llm.v1", model: "gpt-4o", dialect: "openai", ids: /^.{1,40}$/s, names: openAiName },
-  {
-    connector: "azure.openai.v1",
-    model: "gpt-4o",
-    dialect: "openai",
-    native: "responses",
-    ids: /^.{1,40}$/s,
-    names: openAiName,
-  },
   { connector: "openrouter.gateway.v1", model: "a/b", dialect: "openai", ids: /^.{1,40}$/s, names: openAiName },
   {
     connector: "mistral.api.v1",
@@ -117,7 +109,6 @@ export const strictVendors: readonly StrictVendor[] = [
     ids: /^[a-zA-Z0-9]{9}$/,
     names: openAiName,
   },
-  { connector: "deepseek.api.v1", model: "deepseek-chat", dialect: "openai", names: openAiName },
   {
     connector: "anthropic.claude.v1",
     model: "claude-haiku-4-5",
@@ -144,9 +135,23 @@ export const strictBedrock: StrictVendor = {
   names: /^[a-zA-Z0-9_-]{1,64}$/,
 };
 
+/** Vendors that pages do not have. */
+export const serverVendors: readonly StrictVendor[] = [
+  {
+    connector: "azure.openai.v1",
+    model: "gpt-4o",
+    dialect: "openai",
+    native: "responses",
+    ids: /^.{1,40}$/s,
+    names: openAiName,
+  },
+  { connector: "deepseek.api.v1", model: "deepseek-chat", dialect: "openai", names: openAiName },
+  strictBedrock,
+];
+
 /** Returns a vendor by its connector. */
 export function vendorNamed(connector: string): StrictVendor {
-  return strictVendors.find((vendor) => vendor.connector === connector)!;
+  return [...strictVendors, ...serverVendors].find((vendor) => vendor.connector === connector)!;
 }
 
 /** Reads what a vendor was sent. */
