@@ -201,8 +201,8 @@ async function checkOverload(response: Response): Promise<void> {
 }
 
 const mebibyte = 1024 * 1024;
-const streamSize = 64 * mebibyte;
-const maxGrowth = 24 * mebibyte;
+const streamSize = 256 * mebibyte;
+const maxGrowth = 48 * mebibyte; // garbage of a busy machine included
 
 /** Streams as much as is asked for, as fast as it is read; counts what it got rid of. */
 function flood(size: number, reported: { written: number }): Behaviour {
@@ -241,7 +241,7 @@ describe("A client that does not read its stream", () => {
       socket.pause().write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n${body}`);
       const written = await standsStill(() => reported.written);
 
-      assertLess(written, streamSize / 2);
+      assertLess(written, streamSize / 8);
       assertLess(await proxy.memory() - before, maxGrowth);
       socket.destroy();
       await upstream.requests[1]!.closed;
