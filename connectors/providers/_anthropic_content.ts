@@ -28,11 +28,7 @@ export function contentBlocks(content: ChatMessage["content"], where: string): B
   );
 }
 
-/**
- * A text block; empty for blank text, which the API rejects.
- *
- * @param text The text.
- */
+/** A text block; empty for blank text, which the API rejects. */
 export function textBlock(text: string): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -40,7 +36,6 @@ export function textBlock(text: string): Block[] {
 /**
  * Sets a cache breakpoint on the last block.
  *
- * @param blocks The blocks.
  * @param mark The client's `cache_control`, if any.
  */
 export function withCacheControl(blocks: Block[], mark: unknown): Block[] {

@@ -30,7 +30,6 @@ const plainTypes: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_
  * Whether a block counts as a tool call: in a native response, all blocks that chat cannot express, such as calls of
  * provider-executed tools.
  *
- * @param block The block.
  * @param facts Whether the response is native.
  */
 export function isCall({ type }: JsonObject, { isNative }: Pick<ResponseFacts, "isNative">): boolean {

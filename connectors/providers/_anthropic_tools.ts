@@ -33,7 +33,6 @@ interface Choice {
 /**
  * Translates tools and tool choice.
  *
- * @param body The request.
  * @param generation Features of the model.
  * @param turns The conversation; tools of earlier calls must be declared.
  * @throws {UpstreamError} `request` for a hosted tool, or a tool choice that the model does not support.

@@ -42,11 +42,7 @@ const audioTypes: Readonly<Record<string, string>> = {
   aiff: "audio/aiff",
 };
 
-/**
- * The body of `generateContent` for speech.
- *
- * @param request The request.
- */
+/** The body of `generateContent` for speech. */
 export function toSpeechContent({ body }: OperationRequest): JsonObject {
   const { input, instructions, voice } = body;
   const text = instructions ? `${instructions}: ${input}` : input;
@@ -92,11 +88,7 @@ function toInlineData({ type, name, bytes }: UploadedFile): { readonly mimeType:
   return { mimeType: known === undefined ? type : audioTypes[known]!, data: toBase64(bytes) };
 }
 
-/**
- * The parameters that the translation drops.
- *
- * @param request The request.
- */
+/** The parameters that the translation drops. */
 export function droppedAudioParams({ body, operation }: OperationRequest): string[] {
   return undeclaredParams(body, operation === "speech" ? speechParams : transcriptionParams);
 }
@@ -105,7 +97,6 @@ export function droppedAudioParams({ body, operation }: OperationRequest): strin
  * The audio of a response.
  *
  * @param answer The response of `generateContent`.
- * @param request The request.
  * @throws {UpstreamError} `invalid_response` if it has no audio.
  */
 export function toSpeech(answer: JsonObject, { body }: OperationRequest): OperationResponse {

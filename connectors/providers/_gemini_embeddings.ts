@@ -32,11 +32,7 @@ export function toBatchEmbedContents({ model, body }: OperationRequest): JsonObj
   return { requests: inputs.map((text) => ({ model: name, content: { parts: [{ text }] }, ...size })) };
 }
 
-/**
- * The parameters that the translation drops.
- *
- * @param request The request.
- */
+/** The parameters that the translation drops. */
 export function droppedEmbeddingParams({ body }: OperationRequest): string[] {
   return Object.keys(body).filter((name) => !translated.has(name));
 }
@@ -45,7 +41,6 @@ export function droppedEmbeddingParams({ body }: OperationRequest): string[] {
  * Converts a response to OpenAI's shape. Gemini reports no usage.
  *
  * @param answer The response of `batchEmbedContents`.
- * @param request The request.
  * @throws {UpstreamError} `invalid_response` unless there is one vector per input.
  */
 export function toEmbeddings(answer: JsonObject, { model, body }: OperationRequest): Omit<EmbeddingResponse, "usage"> {

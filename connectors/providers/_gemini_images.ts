@@ -43,11 +43,7 @@ export function toImageContent(request: OperationRequest): JsonObject {
   };
 }
 
-/**
- * The parameters that the translation drops.
- *
- * @param request The request.
- */
+/** The parameters that the translation drops. */
 export function droppedImageParams({ body }: OperationRequest): string[] {
   return Object.keys(body).filter((name) => !translated.has(name) && body[name] !== undefined && body[name] !== null);
 }

@@ -43,7 +43,6 @@ function withSignature(content: JsonObject): JsonObject {
  * A native event together with its translation.
  *
  * @param event The parsed event.
- * @param text Its data.
  * @param stream Translates the event.
  */
 export function nativeChunk(event: JsonObject, text: string, stream: GeminiStream): CompletionChunk {

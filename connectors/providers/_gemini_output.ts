@@ -16,7 +16,6 @@ const maxSupports = 1_000;
 /**
  * Translates a part with an image; undefined for other parts, and for drafts in the model's thoughts.
  *
- * @param part The part.
  * @param index Index of the image in the response.
  */
 export function toOutputImage(
@@ -37,8 +36,6 @@ export function toOutputImage(
 /**
  * Translates the sources of a candidate.
  *
- * @param candidate The candidate.
- * @param text Its text.
  * @param starts Where each part begins in the text; all at its start by default, as in a stream.
  */
 export function toAnnotations(

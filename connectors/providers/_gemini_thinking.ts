@@ -33,7 +33,6 @@ const efforts: Readonly<Record<string, { readonly budget: number; readonly level
  * generations cannot disable thinking: `none` maps to their minimum.
  *
  * @param model The model id.
- * @param effort The effort.
  * @returns Undefined for a model without thinking.
  * @throws {UpstreamError} `request` for an unknown effort.
  */

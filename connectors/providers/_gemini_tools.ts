@@ -21,7 +21,6 @@ const modes: Readonly<Record<string, FunctionCallingConfig["mode"]>> = { none: "
 /**
  * Translates `tools` and `tool_choice`.
  *
- * @param body The request.
  * @returns An empty object if it has no tools.
  * @throws {UpstreamError} `request` for tools other than functions, and for an unknown choice.
  */

@@ -11,7 +11,6 @@ import { newBoundary, writeForm } from "../../src/util/multipart.ts";
 /**
  * The JSON request body; the client's own JSON with edits spliced in, if available.
  *
- * @param request The request.
  * @param edits Members to change; undefined removes a member.
  * @default `{ model }`, the upstream model id
  */
@@ -27,7 +26,6 @@ export function writeJson(
 /**
  * The request body and its headers: JSON, or a multipart form if there are files.
  *
- * @param request The request.
  * @param runtime Generates a boundary that does not occur in any file.
  */
 export function writeOperationBody(

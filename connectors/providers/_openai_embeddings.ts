@@ -24,11 +24,7 @@ export function embeddingsBy(post: Post): OperationCall {
   };
 }
 
-/**
- * The inputs of a request; a list of token ids is one input.
- *
- * @param request The request.
- */
+/** The inputs of a request; a list of token ids is one input. */
 export function listTokenInputs({ body: { input } }: OperationRequest): readonly unknown[] {
   return Array.isArray(input) && input.some((one) => typeof one !== "number") ? input : [input];
 }

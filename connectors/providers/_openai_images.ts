@@ -30,7 +30,6 @@ export function imagesAt(path: string): VendorOperation {
  * The images of a response. Null members are removed and the creation time is filled in, for vendors that deviate from
  * OpenAI's shape.
  *
- * @param body The response.
  * @param context The clock, and the bytes of the response.
  * @throws {UpstreamError} `invalid_response` if it has no images.
  */

@@ -32,11 +32,7 @@ export interface InfrastructureParts {
   readonly runtime: Pick<Runtime, "random">;
 }
 
-/**
- * Files, batches and fine-tuning jobs of a vendor with OpenAI's paths.
- *
- * @param parts Its dependencies.
- */
+/** Files, batches and fine-tuning jobs of a vendor with OpenAI's paths. */
 export function openAiInfrastructure({ facts, send, runtime }: InfrastructureParts): Infrastructure {
   const post = async <Shape extends JsonObject>(
     path: string,

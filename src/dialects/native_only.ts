@@ -17,7 +17,6 @@ export class NativeOnly {
   /**
    * Adds a part.
    *
-   * @param param Its path.
    * @param message Why models of other APIs do not support it, and what to do.
    */
   add(

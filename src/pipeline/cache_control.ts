@@ -11,7 +11,6 @@ import { isObject } from "../util/is_object.ts";
  * Moves the cache marker of a message to its last content part, or to its last tool call if it has no content: models
  * expect it there.
  *
- * @param messages The conversation.
  * @returns The same list if no message has one.
  */
 export function withPlacedMarks(messages: ChatMessage[]): ChatMessage[] {

@@ -20,7 +20,6 @@ interface NameMap {
 /**
  * Replaces the names and ids of a request that a model rejects.
  *
- * @param body The request.
  * @param rules The names and ids that the model accepts.
  * @returns The members that differ; the client's names, if any do.
  */

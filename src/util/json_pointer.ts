@@ -7,7 +7,6 @@ import { isObject } from "./is_object.ts";
 /**
  * Resolves a pointer.
  *
- * @param root The document.
  * @param pointer A pointer in a URI fragment, such as `#/$defs/Person`.
  * @returns The value; undefined if there is none, or if the pointer refers to another document.
  */

@@ -38,12 +38,7 @@ export function renameIdentifiers(identifiers: Iterable<string>, rule: Identifie
   return renamed;
 }
 
-/**
- * Whether a rule accepts an identifier.
- *
- * @param identifier The identifier.
- * @param rule The rule.
- */
+/** Whether a rule accepts an identifier. */
 export function isAccepted(identifier: string, rule: IdentifierRule): boolean {
   const { characters = "any", starts_with_letter: hasLetter = false } = rule;
   if (!fits(identifier, rule) || hasLetter && !startsWithLetter(identifier)) return false;

@@ -209,7 +209,6 @@ export function callingLast(vendor: StrictVendor): (request: ReceivedRequest) =>
 /**
  * The configuration of a pool `chat` over one model of a vendor.
  *
- * @param vendor The vendor.
  * @param url Its base URL.
  * @param settings Settings of the model.
  */

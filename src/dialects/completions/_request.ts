@@ -67,7 +67,6 @@ export function extractPrompts(value: unknown): { readonly body: JsonObject; rea
  * Converts the request for one prompt.
  *
  * @param body The validated body.
- * @param prompt The prompt.
  * @param index Index of the prompt in the request.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */

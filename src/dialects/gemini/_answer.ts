@@ -28,7 +28,6 @@ const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", 
 /**
  * Converts a complete response.
  *
- * @param completion The response.
  * @param includesThoughts Whether the client requested thoughts.
  */
 export function formatGeminiResponse(
@@ -73,7 +72,6 @@ export function formatCandidate(
  * The last parts: function calls, and what carries the remaining state. A call whose arguments are not a JSON object is
  * undefined.
  *
- * @param calls The calls.
  * @param details Reasoning details that no other part carries; they are removed from the list.
  */
 export function lastParts(

@@ -12,7 +12,6 @@ const maxQuoted = 1_000;
 /**
  * Converts annotations to the member `groundingMetadata`; empty if there are none.
  *
- * @param text The text.
  * @param annotations Its annotations, as they came.
  */
 export function toGrounding(text: string, annotations: unknown): JsonObject {

@@ -12,7 +12,6 @@ const maxQuoted = 150;
 /**
  * Converts a citation.
  *
- * @param citation The citation.
  * @param text The text of the response.
  */
 export function toCitation({ start, end, url, title, extra }: Citation, text: Pick<string, "slice">): JsonObject {
@@ -52,7 +51,6 @@ const pageChars = 4_096;
 /**
  * Converts a text to blocks: each cited part is a block with its citations.
  *
- * @param text The text.
  * @param annotations Its annotations, as they came.
  */
 export function toTextBlocks(text: string, annotations: unknown): JsonObject[] {

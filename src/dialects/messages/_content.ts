@@ -30,7 +30,6 @@ export function checkBlocks(content: unknown, where: string): readonly JsonObjec
 /**
  * Converts a block that a user may send: text, image, document or search result.
  *
- * @param block The block.
  * @param where Path in the request.
  * @param nativeOnly Collects all other blocks.
  */

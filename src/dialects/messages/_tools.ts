@@ -14,7 +14,6 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
 /**
  * Converts tools and tool choice.
  *
- * @param body The request.
  * @param nativeOnly Collects tools that the API defines.
  * @throws {UnsupportedRequestError} If it is malformed.
  */

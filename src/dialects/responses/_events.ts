@@ -10,7 +10,6 @@ import { Output } from "./_output.ts";
 /**
  * Converts a complete response.
  *
- * @param body The request.
  * @param completion The response; its first choice is used, since Responses supports one.
  */
 export function formatWholeResponse(body: JsonObject, completion: ChatCompletion): JsonObject {

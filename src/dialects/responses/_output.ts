@@ -59,10 +59,7 @@ export class Output {
   #reason: string | null = null;
   #hasRefused = false;
 
-  /**
-   * @param body The request.
-   * @param emit Emits the events.
-   */
+  /** @param emit Emits the events. */
   constructor(body: JsonObject, emit: Emit) {
     this.#body = body;
     this.#emit = emit;

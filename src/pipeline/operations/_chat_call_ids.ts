@@ -17,7 +17,6 @@ interface SameCalls {
 /**
  * Replaces the ids of calls that repeat an earlier one, and those of their results.
  *
- * @param messages The conversation.
  * @returns The same list if no id is repeated.
  */
 export function withDistinctIds(messages: ChatMessage[]): ChatMessage[] {

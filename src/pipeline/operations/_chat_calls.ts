@@ -15,7 +15,6 @@ const acknowledgement: ChatMessage = { role: "assistant", content: "OK." };
  * Inserts an assistant message where a user message follows results, and replaces repeated ids of calls and arguments
  * that are not a JSON object, as the model's rules require.
  *
- * @param messages The conversation.
  * @returns The same list if nothing changes.
  */
 export function withCalls(

@@ -12,7 +12,6 @@ import { mergeParameters } from "../../util/merge_parameters.ts";
 /**
  * Merges combined parameters of tools, and completes schemas, as the model's rules require.
  *
- * @param body The request.
  * @returns The members that differ.
  */
 export function adaptSchemas(

@@ -11,7 +11,6 @@ import { adaptSchemas } from "./_chat_schemas.ts";
 /**
  * Adapts tools and calls.
  *
- * @param body The request.
  * @param rules The model's rules.
  * @returns The members that differ; the client's names, if others are sent.
  */
