@@ -21,7 +21,9 @@ export function toAnnotations(
 ): Annotation[] {
   if (!Array.isArray(citations)) return [];
   return citations.filter(isObject).map((citation: JsonObject) => {
-    const { url = citation.source ?? "", title = citation.document_title } = citation;
-    return toAnnotation({ ...block, url: String(url), title: String(title ?? url), extra: { anthropic: citation } });
+    const { url = citation.source, title = citation.document_title } = citation;
+    const address = typeof url === "string" ? url : "";
+    const name = typeof title === "string" ? title : address;
+    return toAnnotation({ ...block, url: address, title: name, extra: { anthropic: citation } });
   });
 }

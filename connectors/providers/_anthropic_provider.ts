@@ -17,7 +17,7 @@ import type {
   RateLimits,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { UpstreamError } from "../../src/errors.ts";
+import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
@@ -110,15 +110,13 @@ export class AnthropicProvider extends BaseProvider {
       return;
     }
     const stream = new MessageStream(facts);
-    for await (const events of readSse(createStreamReader(response))) {
-      for (const event of events) {
-        const values = stream.push(event.data);
-        if (values === undefined) continue;
-        if (request.native !== undefined) yield nativeChunk(event, values, stream);
-        else if (event.event === "ping") yield { value: stream.emptyChunk, isPing: true };
-        else for (const value of values) yield { value };
-        if (stream.finished) return;
-      }
+    for await (const event of readMessageEvents(response, stream)) {
+      const values = stream.push(event.data);
+      if (values === undefined) continue;
+      if (request.native !== undefined) yield nativeChunk(event, values, stream);
+      else if (event.event === "ping") yield { value: stream.emptyChunk, isPing: true };
+      else for (const value of values) yield { value };
+      if (stream.finished) return;
     }
     throw new UpstreamError("The provider's stream ended before the response was complete", {
       kind: "invalid_response",
@@ -202,6 +200,17 @@ export class AnthropicProvider extends BaseProvider {
     const faults = this.#host?.faults ?? { readError: readAnthropicError, readRetryAfter };
     throw await readFault(response, faults, clock);
   }
+}
+
+/** Reads events. After the reason of its end, a response is complete even if its last event is missing. */
+async function* readMessageEvents(response: UpstreamResponse, stream: MessageStream): AsyncGenerator<SseEvent> {
+  try {
+    for await (const events of readSse(createStreamReader(response))) yield* events;
+  } catch (error) {
+    // a connection reset after the end of the response is harmless
+    if (!NetworkError.isInstance(error) || !stream.isComplete) throw error;
+  }
+  if (stream.isComplete) yield { event: "message_stop", data: '{"type":"message_stop"}' };
 }
 
 /**

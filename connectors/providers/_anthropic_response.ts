@@ -7,6 +7,7 @@
 import type { Annotation, AssistantMessage, ChatCompletion, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
+import { toArguments } from "../../src/util/normalize_message.ts";
 import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
@@ -81,10 +82,11 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
     if (thought !== undefined) thoughts.push({ block: thought, textBefore: text.length });
     if (block?.type === "text") {
       const start = text.length;
-      text += block.text ?? "";
+      if (typeof block.text === "string") text += block.text;
       appendAll(annotations, toAnnotations(block.citations, { start, end: text.length }));
-    } else if (block?.type === "thinking" && block.thinking) reasoning.push(String(block.thinking));
-    else if (isCall(Object(block), facts)) {
+    } else if (block?.type === "thinking" && typeof block.thinking === "string" && block.thinking !== "") {
+      reasoning.push(block.thinking);
+    } else if (isCall(Object(block), facts)) {
       calls.push(toToolCall(block, thoughts));
       thoughts = [];
     }
@@ -99,12 +101,32 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
   };
 }
 
-function toToolCall({ type, id, name = type, input }: JsonObject, thoughts: readonly Thought[]): ToolCall {
+/**
+ * The id and type of a tool call; an id that is no text is empty, and is created later.
+ *
+ * @param block The block of the call.
+ */
+export function toCallHead({ id }: JsonObject): Pick<ToolCall, "id" | "type"> & { readonly type: "function" } {
+  return { id: typeof id === "string" ? id : "", type: "function" };
+}
+
+/**
+ * The name of a tool call; that of a provider-executed tool may be its type.
+ *
+ * @param block The block of the call.
+ * @throws {UpstreamError} `invalid_response` if a call of a client's tool has no name.
+ */
+export function toCallName({ type, name }: JsonObject): string {
+  if (typeof name === "string" && name !== "") return name;
+  if (type !== "tool_use") return String(type);
+  throw new UpstreamError("The provider's response calls a tool without a name", { kind: "invalid_response" });
+}
+
+function toToolCall(block: JsonObject, thoughts: readonly Thought[]): ToolCall {
   const extra = carryThoughts(thoughts);
   return {
-    id: String(id ?? ""),
-    type: "function",
-    function: { name: String(name), arguments: JSON.stringify(input ?? {}) },
+    ...toCallHead(block),
+    function: { name: toCallName(block), arguments: toArguments(block.input, "{}") },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
 }

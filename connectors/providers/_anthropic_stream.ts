@@ -7,7 +7,7 @@
 import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
 import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
-import { isCall, type ResponseFacts } from "./_anthropic_response.ts";
+import { isCall, type ResponseFacts, toCallHead, toCallName } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
 import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { EventTolerance, parseObject, upstreamError } from "./_http.ts";
@@ -55,6 +55,11 @@ export class MessageStream {
   /** Whether the provider reported the end of the response. */
   get finished(): boolean {
     return this.#finished;
+  }
+
+  /** Whether nothing but the end of the response is missing: the provider has named its reason. */
+  get isComplete(): boolean {
+    return typeof this.#stopReason === "string";
   }
 
   /**
@@ -122,9 +127,8 @@ export class MessageStream {
     this.#thoughts = [];
     return [this.#callChunk({
       index: call,
-      id: String(block.id ?? ""),
-      type: "function",
-      function: { name: String(block.name ?? type), arguments: "" },
+      ...toCallHead(block),
+      function: { name: toCallName(block), arguments: "" },
       ...(extra === undefined ? {} : { extra_content: extra }),
     })];
   }
@@ -215,7 +219,8 @@ export class MessageStream {
 }
 
 function appended(thought: JsonObject, name: string, text: unknown): JsonObject {
-  return { ...thought, [name]: `${thought[name] ?? ""}${text ?? ""}` };
+  const [known = "", added = ""] = [thought[name], text].map((value) => typeof value === "string" ? value : undefined);
+  return { ...thought, [name]: known + added };
 }
 
 function asObject(value: unknown): JsonObject {

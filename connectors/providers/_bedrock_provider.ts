@@ -17,7 +17,7 @@ import type {
   OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { UpstreamError } from "../../src/errors.ts";
+import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
@@ -87,10 +87,15 @@ class BedrockProvider extends BaseProvider {
       return;
     }
     const stream = new ConverseStream(facts);
-    for await (const frames of readEventFrames(createStreamReader(response))) {
-      for (const frame of frames) {
-        for (const value of stream.push(frame)) yield { value };
+    try {
+      for await (const frames of readEventFrames(createStreamReader(response))) {
+        for (const frame of frames) {
+          for (const value of stream.push(frame)) yield { value };
+        }
       }
+    } catch (error) {
+      // a connection reset after the end of the response is harmless
+      if (!NetworkError.isInstance(error) || !stream.isComplete) throw error;
     }
     for (const value of stream.finish()) yield { value };
   }

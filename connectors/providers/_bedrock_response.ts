@@ -70,6 +70,11 @@ export class ConverseStream {
     this.#messages = new MessageStream(facts);
   }
 
+  /** Whether the provider has named the reason of the end. */
+  get isComplete(): boolean {
+    return this.#stopped;
+  }
+
   /**
    * Translates the next event.
    *

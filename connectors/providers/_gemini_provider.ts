@@ -19,7 +19,7 @@ import type {
   Provider,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { UpstreamError } from "../../src/errors.ts";
+import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
@@ -99,7 +99,7 @@ export class GeminiProvider extends BaseProvider {
     const response = await this.#post("streamGenerateContent?alt=sse", request, options);
     const stream = new GeminiStream(this.#createFacts(request));
     const tolerance = new EventTolerance();
-    for await (const text of readEventData(response)) {
+    for await (const text of readUntilComplete(response, stream)) {
       for (const event of this.#accept(tolerance.read(parseAnswers, text) ?? [])) {
         if (request.native !== undefined) yield nativeChunk(event, text, stream);
         else for (const value of stream.push(event)) yield { value };
@@ -264,6 +264,15 @@ function findGeminiLeaves(id: string, methods: readonly unknown[]): readonly Cap
 function parseAnswers(text: string): JsonObject[] {
   // wrapping the list in an object reuses the parser and its error messages
   return text.trimStart().startsWith("[") ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
+}
+
+/** Reads the data of each event. A connection reset after the end of the response is harmless. */
+async function* readUntilComplete(response: UpstreamResponse, stream: GeminiStream): AsyncGenerator<string> {
+  try {
+    yield* readEventData(response);
+  } catch (error) {
+    if (!NetworkError.isInstance(error) || !stream.isComplete) throw error;
+  }
 }
 
 /** The data of each event. A body that is not an event stream counts as one event. */

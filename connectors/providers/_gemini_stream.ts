@@ -81,6 +81,11 @@ export class GeminiStream {
     );
   }
 
+  /** Whether every candidate has its finish reason. */
+  get isComplete(): boolean {
+    return this.#progress.size > 0 && [...this.#progress.values()].every(({ reason }) => reason !== undefined);
+  }
+
   /** A chunk without choices, after the first event. */
   get emptyChunk(): ChatCompletionChunk {
     return { ...this.#frame(), choices: [] };

@@ -14,6 +14,7 @@ import {
   normalizeText,
   normalizeUsage,
   readSources,
+  toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
@@ -105,7 +106,8 @@ export class ChunkNormalizer {
       isChanged = true;
     }
     if (!isObject(choice.delta)) {
-      choice.delta = {};
+      choice.delta = isObject(choice.message) ? choice.message : {}; // a whole response as a single event
+      delete choice.message;
       isChanged = true;
     }
     const { index, delta } = choice as Choice;
@@ -130,12 +132,15 @@ export class ChunkNormalizer {
       if (isObject(call) && !Array.isArray(delta.tool_calls)) delta.tool_calls = [{ index: 0, function: call }];
       isChanged = true;
     }
-    const { tool_calls: calls } = delta;
-    if (calls === undefined) return isChanged;
-    if (!Array.isArray(calls) || calls.length === 0) {
+    const { tool_calls: given } = delta;
+    if (given === undefined) return isChanged;
+    const calls = toCalls(given);
+    if (calls === undefined) {
       delete delta.tool_calls;
       return true;
     }
+    delta.tool_calls = calls;
+    isChanged ||= calls !== given;
     state.calls ??= new StreamedCalls(this.#defaults.random);
     return state.calls.normalize(delta, calls) || isChanged;
   }

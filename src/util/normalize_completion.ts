@@ -14,6 +14,7 @@ import {
   normalizeUsage,
   readSources,
   toArguments,
+  toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
 
@@ -63,8 +64,10 @@ function normalizeChoice(choice: UncheckedChoice, position: number, defaults: Co
   }) || isChanged;
   isChanged = convertFunctionCall(message, defaults.keepsFunctionCall) || isChanged;
   isChanged = normalizeCalls(message, defaults) || isChanged;
-  isChanged = normalizeFinishReason(choice, { hasCalls: Array.isArray(message.tool_calls), ...defaults }) || isChanged;
-  return isChanged;
+  const hasCalls = Array.isArray(message.tool_calls);
+  isChanged = normalizeFinishReason(choice, { hasCalls, ...defaults }) || isChanged;
+  const isEnded = choice.finish_reason !== null && choice.finish_reason !== undefined;
+  return fill(choice, { finish_reason: isEnded ? undefined : hasCalls ? "tool_calls" : "stop" }) || isChanged;
 }
 
 /** Sets the members that have a value. */
@@ -81,26 +84,37 @@ function fill(target: Record<string, unknown>, members: Record<string, unknown>)
 /** The older form of a single tool call. */
 function convertFunctionCall(message: Record<string, unknown>, isRetained: boolean): boolean {
   const { function_call: call } = message;
-  if (call === undefined || isRetained) return false;
+  if (call === undefined) return false;
+  if (isRetained && isObject(call)) {
+    const text = toArguments(call.arguments, "{}");
+    if (text === call.arguments) return false;
+    message.function_call = { ...call, arguments: text };
+    return true;
+  }
   delete message.function_call;
   if (isObject(call) && !Array.isArray(message.tool_calls)) message.tool_calls = [{ type: "function", function: call }];
   return true;
 }
 
-/** Removes what is no list of tool calls, and completes each call of one. */
+/** Removes what is no list of tool calls, and completes each call of one. Each has an id of its own. */
 function normalizeCalls(message: Record<string, unknown>, { random }: CompletionDefaults): boolean {
-  const { tool_calls: calls } = message;
-  if (calls === undefined) return false;
-  if (!Array.isArray(calls) || calls.length === 0) {
+  const { tool_calls: given } = message;
+  if (given === undefined) return false;
+  const calls = toCalls(given);
+  if (calls === undefined) {
     delete message.tool_calls;
     return true;
   }
-  let isChanged = false;
+  let isChanged = calls !== given;
+  message.tool_calls = calls;
+  const ids = new Set<string>();
   for (const [position, call] of calls.entries()) {
     if (!isObject(call)) throw invalid("has an unreadable tool call");
     const isCustom = call.type === "custom" && isObject(call.custom);
+    const isKept = isText(call.id) && !ids.has(call.id);
+    if (isKept) ids.add(call.id as string);
     isChanged = fill(call, {
-      id: isText(call.id) ? undefined : createId(`call_${position}`, random),
+      id: isKept ? undefined : createId(`call_${position}`, random),
       type: isCustom || call.type === "function" ? undefined : "function",
     }) || isChanged;
     if (!isCustom) isChanged = normalizeFunction(call.function) || isChanged;

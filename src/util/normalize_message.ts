@@ -45,23 +45,41 @@ const failures: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Renames reasoning to `reasoning_content`, and joins text that comes as parts; images among them become `images`.
+ * Renames reasoning to `reasoning_content`, and joins text that comes as parts; images among them become `images`. Other
+ * values become their JSON text.
  *
  * @param message A message or a delta.
  */
 export function normalizeText(message: Unchecked): boolean {
   const { content, reasoning } = message;
-  if (Array.isArray(content)) {
-    const thoughts = joinText(content, "thinking");
-    message.content = joinText(content, "text");
+  let isChanged = removeUnlessText(message, "refusal");
+  isChanged = removeUnlessText(message, "reasoning_content") || isChanged;
+  if (typeof content !== "string" && content !== null && content !== undefined) {
+    const parts = toParts(content);
+    const thoughts = joinText(parts, "thinking");
+    message.content = joinText(parts, "text");
     if (thoughts !== "") message.reasoning_content = thoughts;
-    const images = content.filter((part) => Object(part).type === "image_url");
-    if (images.length > 0) message.images ??= images.map((image: object, index) => ({ ...image, index }));
+    const images = parts.filter((part) => Object(part).type === "image_url");
+    if (images.length > 0) message.images ??= images.map((image, index) => ({ ...Object(image), index }));
     return true;
   }
-  if (typeof reasoning !== "string" || message.reasoning_content !== undefined) return false;
+  if (typeof reasoning !== "string" || message.reasoning_content !== undefined) return isChanged;
   message.reasoning_content = reasoning;
   delete message.reasoning;
+  return true;
+}
+
+/** A text is never an object: one without a type is what a server has parsed, such as the answer in JSON mode. */
+function toParts(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content;
+  const isPart = isObject(content) && typeof content.type === "string";
+  return [isPart ? content : { type: "text", text: JSON.stringify(content) }];
+}
+
+function removeUnlessText(message: Unchecked, name: string): boolean {
+  const value = message[name];
+  if (value === undefined || value === null || typeof value === "string") return false;
+  delete message[name];
   return true;
 }
 
@@ -108,6 +126,10 @@ export function normalizeFinishReason(
   const { finish_reason: given } = choice;
   if (given === null || given === undefined) return false;
   const word = String(given).toLowerCase();
+  if (word === "" || word === "null") { // servers that write none in every event
+    choice.finish_reason = null;
+    return true;
+  }
   if (failures.has(word)) {
     throw new UpstreamError(`The provider ended its response with the finish reason "${word}"`, { kind: "server" });
   }
@@ -154,6 +176,17 @@ function removeUnlessNumber(counts: Unchecked, name: string): boolean {
   if (value === undefined || typeof value === "number") return false;
   delete counts[name];
   return true;
+}
+
+/**
+ * Returns the list of tool calls of a message or a delta. Some servers send a single call instead.
+ *
+ * @param calls Its `tool_calls`.
+ * @returns Undefined if there are none.
+ */
+export function toCalls(calls: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(calls)) return calls.length === 0 ? undefined : calls;
+  return isObject(calls) && (isObject(calls.function) || isObject(calls.custom)) ? [calls] : undefined;
 }
 
 /**

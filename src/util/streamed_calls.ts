@@ -69,12 +69,12 @@ export class StreamedCalls {
 
   #normalizeDelta(delta: Unchecked): "unchanged" | "modified" | "withheld" {
     if (isObject(delta.custom)) return "unchanged"; // a custom tool's call has no function
-    const { fn, id, name, text } = readDelta(delta);
-    const current = this.#find(delta, id);
-    const call = current === undefined || isOther(current, id, name) ? this.#create(delta, id) : current;
+    const { fn, index, id, name, text } = readDelta(delta);
+    const current = this.#find(index, id);
+    const call = current === undefined || isOther(current, id, name) ? this.#create(index, id) : current;
     call.progress.add(text);
     if (call.name !== undefined) return continueCall(delta, { call, fn, text });
-    call.givenId ??= id;
+    if (call.givenId === undefined) this.#identify(call, id);
     call.name = name;
     if (name !== undefined) this.#unnamed--;
     call.withheld += text;
@@ -82,15 +82,15 @@ export class StreamedCalls {
   }
 
   /** A delta without an index belongs to the call with its id, or without an id to the last call. */
-  #find({ index }: Unchecked, id: string | undefined): StreamedCall | undefined {
-    if (typeof index === "number") return this.#byIndex.get(index);
+  #find(index: number | undefined, id: string | undefined): StreamedCall | undefined {
+    if (index !== undefined) return this.#byIndex.get(index);
     return id === undefined ? this.#calls.at(-1) : this.#byId.get(id);
   }
 
-  #create({ index }: Unchecked, id: string | undefined): StreamedCall {
+  #create(index: number | undefined, id: string | undefined): StreamedCall {
     const call: StreamedCall = {
       index: this.#calls.length,
-      givenId: id,
+      givenId: undefined,
       name: undefined,
       withheld: "",
       progress: new JsonProgress(),
@@ -100,9 +100,16 @@ export class StreamedCalls {
     }
     this.#calls.push(call);
     this.#unnamed++;
-    this.#byIndex.set(typeof index === "number" ? index : call.index, call);
-    if (id !== undefined) this.#byId.set(id, call);
+    this.#byIndex.set(index ?? call.index, call);
+    this.#identify(call, id);
     return call;
+  }
+
+  /** An id that another call has is not kept: results refer to calls by their ids. */
+  #identify(call: StreamedCall, id: string | undefined): void {
+    if (id === undefined || this.#byId.has(id)) return;
+    call.givenId = id;
+    this.#byId.set(id, call);
   }
 
   /** The first delta of a call that is passed on has its id and its name. */
@@ -120,9 +127,21 @@ export class StreamedCalls {
 }
 
 /** Reads the members of a delta; empty ones are undefined. */
-function readDelta({ id, function: given }: Unchecked) {
+function readDelta({ index, id, function: given }: Unchecked) {
   const fn = isObject(given) ? given : {};
-  return { fn, id: readText(id), name: readText(fn.name), text: toArguments(fn.arguments, "") };
+  return {
+    fn,
+    index: readIndex(index),
+    id: readText(id),
+    name: readText(fn.name),
+    text: toArguments(fn.arguments, ""),
+  };
+}
+
+/** An index may be written as text. */
+function readIndex(index: unknown): number | undefined {
+  if (typeof index === "number") return index;
+  return typeof index === "string" && /^\d{1,5}$/.test(index) ? Number(index) : undefined;
 }
 
 function readText(value: unknown): string | undefined {

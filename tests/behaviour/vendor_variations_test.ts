@@ -71,6 +71,9 @@ const sameCall: Readonly<Record<string, Json>> = {
     finish_reason: "function_call",
   }),
   "the finish reason stop": answer(calling(call), { finish_reason: "stop" }),
+  "no finish reason": answer(calling(call), { finish_reason: undefined }),
+  "an empty finish reason": answer(calling(call), { finish_reason: "" }),
+  "one call in place of the list": answer({ role: "assistant", content: null, tool_calls: call }),
   "the finish reason tool_use": answer(calling(call), { finish_reason: "tool_use" }),
   "null in the usage": answer(calling(call), {}, {
     usage: { ...usage, prompt_tokens_details: { cached_tokens: null }, completion_tokens_details: null },
@@ -140,6 +143,33 @@ describe("A whole response with", () => {
     });
   }
 
+  const odd: readonly (readonly [what: string, content: unknown, text: string])[] = [
+    ["a part", { type: "text", text: "Hi" }, "Hi"],
+    ["a number", 5, "5"],
+    ["parsed JSON", { city: "Rome" }, '{"city":"Rome"}'],
+  ];
+  for (const [what, content, text] of odd) {
+    it(`content that is ${what} is text in every dialect`, async () => {
+      const body = answer({ role: "assistant", content, refusal: {} }, { finish_reason: "stop" });
+      await readAll(json(body), (read, name) => {
+        assertEquals([read.status, read.text], [200, text], `${name}: ${read.body}`);
+      });
+    });
+  }
+
+  it("one id for two calls has two in every dialect", async () => {
+    const body = answer({ role: "assistant", content: null, tool_calls: [call, { ...call, function: second }] });
+    await readAll(json(body), ({ calls }, name) => assertEquals(new Set(calls.map(({ id }) => id)).size, 2, name));
+  });
+
+  it("the older function_call has its arguments as text for a client that sends functions", async () => {
+    const sent = { role: "assistant", content: null, function_call: { ...fn, arguments: { path: "a" } } };
+    await using upstream = await startUpstream(json(answer(sent, { finish_reason: "function_call" })));
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    const { choices: [choice] } = await (await proxy.chat({ functions: [{ name: "read_file" }] })).json();
+    assertEquals(choice.message.function_call, fn);
+  });
+
   it("the older function_call keeps it for a client that sends functions", async () => {
     await using upstream = await startUpstream(json(sameCall["the older function_call"]!));
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
@@ -183,6 +213,7 @@ const streamedCall: Readonly<Record<string, readonly Json[]>> = {
     { role: "assistant", function_call: { name: "read_file", arguments: pieces[0] } },
     { function_call: { arguments: pieces[1] } },
   ],
+  "one call in place of a list": [{ tool_calls: call }],
   "tool_calls of null around it": [
     { content: null, tool_calls: null },
     ...deltas({ index: 0, ...call }),
@@ -203,6 +234,13 @@ const twoCalls: Readonly<Record<string, readonly Json[]>> = {
     { index: 0, function: { arguments: pieces[1] } },
     { index: 1, function: { arguments: ':"b"}' } },
   ),
+  "indexes that are text": deltas(
+    { index: "0", ...call, function: { ...fn, arguments: pieces[0] } },
+    { index: "1", ...call, id: "call_2", function: { ...second, arguments: '{"path"' } },
+    { index: "0", function: { arguments: pieces[1] } },
+    { index: "1", function: { arguments: ':"b"}' } },
+  ),
+  "one id for both": deltas({ index: 0, ...call }, { index: 1, ...call, function: second }),
   "indexes that begin at 1": deltas({ index: 1, ...call }, { index: 2, ...call, id: "call_2", function: second }),
 };
 
@@ -228,6 +266,29 @@ describe("A stream with", () => {
         assertNotEquals(calls[0]!.id, calls[1]!.id, name);
       }));
   }
+
+  const text = (content: string, choice: Json = {}) =>
+    `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta: { content }, ...choice }] })}\n\n`;
+
+  it("an empty finish reason in every event ends with its last one", async () => {
+    for (const none of ["", "null"]) {
+      const events = [text("a", { finish_reason: none }), text("b", { finish_reason: none })];
+      const stream = (last: string) => whole(200, `${events.join("")}${last}`, "text/event-stream");
+      await readStreams(stream(text("", { finish_reason: "length" })), (read, name) => {
+        assertEquals([read.text, read.end], ["ab", ends[name]![1]], `${name}: ${read.body}`);
+      });
+      await using upstream = await startUpstream(stream(""));
+      await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+      const cut = await (await proxy.chat({ stream: true })).text();
+      assert(cut.includes('"error"') && !cut.includes('"finish_reason":"stop"'), cut);
+    }
+  });
+
+  it("a message in place of deltas is its text in every dialect", async () => {
+    const choices = [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }];
+    const stream = whole(200, `data: ${JSON.stringify({ ...head, choices })}\n\ndata: [DONE]\n\n`, "text/event-stream");
+    await readStreams(stream, ({ text, body }, name) => assertEquals(text, "Hi", `${name}: ${body}`));
+  });
 
   it("one unreadable event is read without it, and two in a row end it", async () => {
     const chunk = (content: string) =>

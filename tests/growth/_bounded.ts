@@ -13,6 +13,8 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_gemini_output.ts#toOutputImage": oneValue,
   "src/dialects/messages/_citations.ts#toCitation": oneValue,
   "src/util/annotations.ts#toAnnotation": oneValue,
+  "connectors/providers/_anthropic_response.ts#toCallHead": oneValue,
+  "connectors/providers/_anthropic_response.ts#toCallName": oneValue,
   "connectors/providers/_anthropic_usage.ts#toFinishReason": oneValue,
   "connectors/providers/_anthropic_usage.ts#toRefusal": oneValue,
   "connectors/providers/_lazy.ts#loadedBy": "declarations of connectors",
@@ -82,6 +84,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/failure.ts#describeFailure": oneValue,
   "src/util/form_stream.ts#writeFormStream": "writes what it is given",
   "src/util/normalize_message.ts#toArguments": oneValue,
+  "src/util/normalize_message.ts#toCalls": oneValue,
   "src/util/plain_stream.ts#isStream": oneValue,
   "src/util/watch_text.ts#readIfPresent": "a file of the operator",
 };
