@@ -85,7 +85,13 @@ function retryLaterRow(error: unknown): ErrorRow | undefined {
   if (RateLimitError.isInstance(error)) {
     const isQuota = error.code === "insufficient_quota";
     const type = isQuota ? "insufficient_quota" : "rate_limit_error";
-    return createErrorRow(error, { status: 429, type, headers: waitHeaders(error.retryAfterMs, isQuota) });
+    // a rate limit without a known end may have ended by the next try
+    const isOpen = !isQuota && error.retryAfterMs === undefined;
+    return createErrorRow(error, {
+      status: 429,
+      type,
+      headers: isOpen ? {} : waitHeaders(error.retryAfterMs, isQuota),
+    });
   }
   if (BudgetExceededError.isInstance(error)) {
     return createErrorRow(error, {

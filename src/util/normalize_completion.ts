@@ -111,10 +111,10 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
   for (const [position, call] of calls.entries()) {
     if (!isObject(call)) throw invalid("has an unreadable tool call");
     const isCustom = call.type === "custom" && isObject(call.custom);
-    const isKept = isText(call.id) && !ids.has(call.id);
-    if (isKept) ids.add(call.id as string);
+    const isUnique = isText(call.id) && !ids.has(call.id);
+    if (isUnique) ids.add(call.id as string);
     isChanged = fill(call, {
-      id: isKept ? undefined : createId(`call_${position}`, random),
+      id: isUnique ? undefined : createId(`call_${position}`, random),
       type: isCustom || call.type === "function" ? undefined : "function",
     }) || isChanged;
     if (!isCustom) isChanged = normalizeFunction(call.function) || isChanged;

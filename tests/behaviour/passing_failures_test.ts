@@ -87,6 +87,13 @@ describe("A failure that may pass", () => {
     }
   });
 
+  it("is a rate limit without a known end, too, in every dialect", async () => {
+    for (const dialect of Object.keys(paths)) {
+      const { status: code, retry, after } = await ask(dialect, [status(429)]);
+      assertEquals([code, retry, after], [429, null, null], dialect);
+    }
+  });
+
   it("differs from one that does not", async () => {
     for (const behaviour of [status(500), status(404), status(401)]) {
       assertEquals((await ask("chat", [behaviour])).retry, "false");
