@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { askForCalls, clientDialects } from "../support/_dialect_calls.ts";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import type { Dialect, Json } from "../support/_dialects.ts";
-import { type Behaviour, type Ending, finish, headOf, json, startUpstream, whole } from "../support/upstream.ts";
+import { type Behaviour, type Ending, finish, formatHead, json, startUpstream, whole } from "../support/upstream.ts";
 
 const event = (type: string, members: Json = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
@@ -27,7 +27,7 @@ const said = { content: { role: "model", parts: [{ text: "Hi" }] } };
 function cut(events: readonly string[], how: Ending): Behaviour {
   return {
     async play(exchange) {
-      await exchange.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
+      await exchange.write(formatHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
       for (const text of events) await exchange.write(`${text.length.toString(16)}\r\n${text}\r\n`);
       if (how === "end") await exchange.write("0\r\n\r\n");
       finish(exchange, how);
