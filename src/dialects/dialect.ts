@@ -82,6 +82,8 @@ export interface Translation {
      * ModelMesh's own members are always removed.
      */
     readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+    /** Members that `edits` adds, and that the request can do without. */
+    readonly adds?: readonly string[] | undefined;
     /** Top-level members of the dialect for members of chat, where the names differ. */
     readonly names?: Readonly<Record<string, string>>;
     /** Members that `edits` removes because the API would reject them; reported in `x-mesh-dropped-params`. */

@@ -44,8 +44,11 @@ export function adaptRequest(
   const { operation, body, text, files, original } = request;
   const { edits: reworded, dropped: left, added: filled = [], clientNames } = operation.reword(body, model);
   const dated = toDated(model.info, request.model);
-  const native = original?.nativeFor(dated === model.info ? model : { ...model, info: dated }, reworded);
-  const added = native === undefined ? [...filled, ...findAdded(request)] : [];
+  const native = original?.nativeFor(dated === model.info ? model : { ...model, info: dated }, {
+    inChat: reworded,
+    rejected,
+  });
+  const added = native === undefined ? [...filled, ...findAdded(request)] : native.added;
   const without = added.filter((name) => rejected.has(name));
   const info = without.length === 0 ? dated : withoutMembers(dated, without);
   // translations ask for usage themselves
@@ -70,7 +73,7 @@ export function adaptRequest(
       ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(
         isOfClient,
       )
-      : [...native.dropped, ...left.filter(native.isEdited)],
+      : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))],
     added,
     clientNames: native === undefined ? clientNames : undefined,
   };

@@ -16,6 +16,8 @@ interface NativeForm {
   readonly text: string;
   /** Members that differ for a model, given those that differ in chat form; undefined removes a member. */
   readonly edits: (modelId: string, inChat: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Members that `edits` adds, and that the request can do without. */
+  readonly adds?: readonly string[] | undefined;
   /** Its members for members of chat, where the names differ. */
   readonly names?: Readonly<Record<string, string>> | undefined;
   /** Members that it removes because the API would reject them. */
@@ -46,6 +48,16 @@ interface NativeText {
   readonly isEdited: (name: string) => boolean;
   /** Members that it lacks. */
   readonly dropped: readonly string[];
+  /** Members that the client has not sent, and that it can do without. */
+  readonly added: readonly string[];
+}
+
+/** What a native request depends on, besides the client's. */
+interface NativeFacts {
+  /** Members that differ for the model in chat form. */
+  readonly inChat: Rewording["edits"];
+  /** Members that the model rejects. */
+  readonly rejected: ReadonlySet<string>;
 }
 
 /** The original of a translated request. */
@@ -105,15 +117,16 @@ export class OriginalRequest {
   /**
    * Returns the native request; undefined if the model's provider does not support the dialect.
    *
-   * @param inChat Members that differ for the model in chat form.
+   * @param facts What the model rejects, and what differs for it.
    */
-  nativeFor(model: ModelEntry, inChat: Rewording["edits"]): NativeText | undefined {
+  nativeFor(model: ModelEntry, { inChat, rejected }: NativeFacts): NativeText | undefined {
     if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
-    const { text, edits, names = {}, dropped = [], headers } = this.#native;
-    const own = edits(model.info.id, inChat);
+    const { text, edits, adds: added = [], names = {}, dropped = [], headers } = this.#native;
+    const without = added.filter((name) => rejected.has(name)).map((name) => [name, undefined]);
+    const own = edits(model.info.id, { ...inChat, ...Object.fromEntries(without) });
     const hidden = Object.fromEntries(privateFields.map((name) => [name, undefined]));
     const request = { dialect: this.dialect, text: editMembers(text, { ...own, ...hidden }), headers };
-    return { request, isEdited: (name) => (names[name] ?? name) in own, dropped };
+    return { request, isEdited: (name) => (names[name] ?? name) in own, dropped, added };
   }
 
   #isSupportedBy({ instance, info }: ModelEntry): boolean {

@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import type { Json } from "../support/_dialects.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { rejecting, without, withoutExtra } from "../support/_strict_vendors.ts";
-import { type ReceivedRequest, type Script, startUpstream, status } from "../support/upstream.ts";
+import { type ReceivedRequest, type Script, startUpstream, status, whole } from "../support/upstream.ts";
 
 const connector = "openai.compatible.v1";
 const key = "key-of-the-vendor-0123456789";
@@ -15,12 +15,12 @@ function over(
   { url }: { readonly url: string },
   settings: Json = {},
   pool: Json = {},
-  keys: unknown = key,
+  provider: Json = {},
 ): Promise<TestProxy> {
   return startTestProxy({
     upstreams: {},
     config: {
-      providers: { vendor: { connector, base_url: url, api_key: keys } },
+      providers: { vendor: { connector, base_url: url, api_key: key, ...provider } },
       models: { one: { provider: "vendor", model: "m", capabilities: ["chat-completion"], ...settings } },
       pools: { chat: { models: ["one"], retry: { max_attempts: 0 }, ...pool }, other: { models: ["one"] } },
     },
@@ -76,7 +76,7 @@ describe("The options of a stream that the gateway adds", () => {
 
   it("are left out with several API keys too", async () => {
     await using upstream = await startUpstream(rejecting(without(name)));
-    await using proxy = await over(upstream, {}, {}, ["key-one-0123456789", "key-two-0123456789"]);
+    await using proxy = await over(upstream, {}, {}, { api_key: ["key-one-0123456789", "key-two-0123456789"] });
     assertEquals((await post(proxy, "/v1/chat/completions", streamed)).status, 200);
     assertEquals(had(upstream.requests, name), [true, false]);
   });
@@ -110,6 +110,39 @@ describe("The options of a stream that the gateway adds", () => {
       assertEquals([answer.status, answer.said.includes("[DONE]")], [200, true]);
     }
     assertEquals(had(upstream.requests, name), [false, false]);
+  });
+});
+
+describe("The options of a native stream of text completions", () => {
+  const name = "stream_options";
+  const prompt = { prompt: "Hi", stream: true };
+  const native = { ...{ id: "cmpl-1", object: "text_completion", created: 1, model: "m" } };
+  const choices = [{ index: 0, text: "Hi", logprobs: null, finish_reason: "stop" }];
+  const said = whole(200, `data: ${JSON.stringify({ ...native, choices })}\n\ndata: [DONE]\n\n`, "text/event-stream");
+  const script: Script = (request) =>
+    name in request.json()
+      ? status(400, { json: { error: { message: `Unrecognized request argument supplied: ${name}`, type: "x" } } })
+      : said;
+
+  it("are left out once they are rejected, and the client's are its own", async () => {
+    await using upstream = await startUpstream(script);
+    await using proxy = await over(upstream, {}, {}, { connector: "vllm.local.v1" });
+    for (let round = 0; round < 2; round++) {
+      const answer = await post(proxy, "/v1/completions", prompt);
+      assertEquals([answer.status, answer.said.includes('"text":"Hi"')], [200, true], answer.said);
+    }
+    assertEquals(upstream.requests.map(({ path }) => path), Array(3).fill("/v1/completions"));
+    assertEquals(had(upstream.requests, name), [true, false, false]);
+    const own = await post(proxy, "/v1/completions", { ...prompt, stream_options: { include_usage: true } });
+    assertEquals([own.status, upstream.calls], [400, 4]);
+  });
+
+  it("are never sent to a model that is configured to drop them", async () => {
+    await using upstream = await startUpstream(script);
+    await using proxy = await over(upstream, { parameters: { drop: [name] } }, {}, { connector: "vllm.local.v1" });
+    const answer = await post(proxy, "/v1/completions", prompt);
+    assertEquals([answer.status, answer.headers.get("x-mesh-dropped-params")], [200, null]);
+    assertEquals(had(upstream.requests, name), [false]);
   });
 });
 

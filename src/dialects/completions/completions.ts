@@ -34,6 +34,10 @@ export function translateCompletion(value: unknown): TextTranslation {
   return { chats, whole: joined, events: () => new TextEvents(chats[0]!.form) };
 }
 
+function pickOptions(inChat: Readonly<Record<string, unknown>>): JsonObject {
+  return "stream_options" in inChat ? { stream_options: inChat.stream_options } : {};
+}
+
 /** Sampling parameters that a model may reject. */
 const sampling = ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "seed"];
 
@@ -52,8 +56,10 @@ function createPromptChat(
         model,
         // several prompts are sent as separate requests, and echoed text is prepended here
         ...(options.isOne ? {} : { prompt: options.prompt, ...(form.echo === undefined ? {} : { echo: undefined }) }),
-        ...(body.stream === true ? { stream_options: { include_usage: true } } : {}),
+        // a model may reject it: then it is undefined in chat
+        ...(body.stream === true ? { stream_options: { include_usage: true }, ...pickOptions(inChat) } : {}),
       }),
+      adds: body.stream === true && !("stream_options" in body) ? ["stream_options"] : [],
       headers: {},
       only: nativeOnly,
     },
