@@ -9,6 +9,7 @@ import type { UpstreamError } from "../../src/errors.ts";
 import { parseDataUrl } from "../../src/util/data_url.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /**
  * Translates a message's content.
@@ -59,15 +60,15 @@ export function readCacheControl(mark: unknown): JsonObject | undefined {
 function partBlocks(part: ContentPart, where: string): Block[] {
   switch (part?.type) {
     case "text":
-      return textBlock(String(part.text ?? ""));
+      return textBlock(toText(part.text));
     case "refusal":
-      return textBlock(String(part.refusal ?? ""));
+      return textBlock(toText(part.refusal));
     case "image_url":
       return [sourceBlock(part.image_url?.url, where)];
     case "file":
       return [fileBlock(part, where)];
     default:
-      throw unreadable(where, `a part of type "${part?.type}"`);
+      throw unreadable(where, `a part of type "${toText(part?.type)}"`);
   }
 }
 

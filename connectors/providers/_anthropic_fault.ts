@@ -8,6 +8,7 @@ import type { OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import type { RetryHint } from "../../src/util/retry_after.ts";
 import { readOpenAiError } from "./_openai_error.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** OpenAI's error types for Anthropic's, where they differ. */
 const types: Readonly<Record<string, string>> = {
@@ -77,7 +78,7 @@ function findCode({ type, message }: OpenAiError, detail: string): string | null
   if (type === "invalid_request_error" && /prompt is too long|exceeds? .{0,40}context/i.test(message)) {
     return "context_length_exceeded";
   }
-  return codes[type] ?? null;
+  return findOwn(codes, type) ?? null;
 }
 
 function readDetail(body: unknown): string {

@@ -10,6 +10,7 @@ import { parseArguments } from "../../src/util/call_arguments.ts";
 import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, readThoughts, type Thought } from "./_anthropic_thoughts.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** A turn of the conversation; user and assistant turns alternate. */
 export interface Turn {
@@ -61,7 +62,7 @@ function toAccepted(turns: readonly Turn[], isUserLast: boolean): readonly Turn[
   if (last === undefined || isUserLast) return [...first, placeholder];
   const block = last.content.at(-1)!;
   if (block.type !== "text") return first;
-  const content = [...last.content.slice(0, -1), { ...block, text: String(block.text).trimEnd() }];
+  const content = [...last.content.slice(0, -1), { ...block, text: toText(block.text).trimEnd() }];
   return [...first.slice(0, -1), { ...last, content }];
 }
 
@@ -127,7 +128,7 @@ function assistantBlocks(message: ChatMessage, where: string): Block[] {
     ? content
     : [];
   if (part?.type === "text" && another === undefined) {
-    return interleave({ ...part, text: String(part.text ?? "") }, calls, uses);
+    return interleave({ ...part, text: toText(part.text) }, calls, uses);
   }
   const thoughts = calls.flatMap((call) => readThoughts(call).map(({ block }) => block));
   return [...thoughts, ...contentBlocks(content, `${where}.content`), ...uses];
@@ -175,7 +176,7 @@ function listCalls(message: ChatMessage | undefined): readonly ToolCall[] {
 }
 
 function toolUse(call: ToolCall, where: string): Block {
-  const { id, function: fn } = call;
+  const { id, function: fn }: Partial<ToolCall> = Object(call);
   if (typeof id !== "string" || typeof fn?.name !== "string") {
     throw requestFault(`Cannot translate ${where}: it needs an id and a function with a name`, where);
   }

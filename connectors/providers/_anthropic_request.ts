@@ -15,6 +15,7 @@ import { closedSchema } from "./_anthropic_schema.ts";
 import { planThinking, type ThinkingPlan } from "./_anthropic_thinking.ts";
 import { droppedParams } from "./_dropped_params.ts";
 import { toTooling } from "./_anthropic_tools.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /**
  * Translates a request.
@@ -89,7 +90,7 @@ function answerFormat(
   if (type === "text") return undefined;
   if (type === "json_schema") return schemaFormat(wanted?.json_schema, generation);
   throw requestFault(
-    `Claude has no response_format "${type}": use json_schema, or text`,
+    `Claude has no response_format "${toText(type)}": use json_schema, or text`,
     "response_format",
   );
 }

@@ -11,6 +11,7 @@ import { isCall, type ResponseFacts, toCallHead, toCallName } from "./_anthropic
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
 import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { EventTolerance, parseObject, upstreamError } from "./_http.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** An incomplete content block. */
 interface OpenBlock {
@@ -149,7 +150,7 @@ export class MessageStream {
       case "input_json_delta":
         if (block === undefined || block.call < 0 || !delta.partial_json) return [];
         block.isSent = true;
-        return [this.#callChunk({ index: block.call, function: { arguments: String(delta.partial_json) } })];
+        return [this.#callChunk({ index: block.call, function: { arguments: toText(delta.partial_json) } })];
       default:
         return [];
     }

@@ -6,6 +6,7 @@
  */
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
 import { parseCount } from "./_count.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** Members of the usage that are translated. */
 const usageMembers = [
@@ -32,7 +33,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
  * @param stopReason The API's `stop_reason`; an unknown one maps to `stop`.
  */
 export function toFinishReason(stopReason: unknown): FinishReason {
-  return finishReasons[String(stopReason)] ?? "stop";
+  return findOwn(finishReasons, stopReason) ?? "stop";
 }
 
 /**

@@ -13,6 +13,7 @@ import { readObject, readText } from "./_base.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "language", "response_format", "timestamp_granularities", "stream"],
@@ -86,7 +87,7 @@ async function toTranscriptionResponse(transcript: JsonObject, order: Order): Pr
   const format = typeof requested === "string" && requested !== "" ? requested : "json";
   const type = findTranscriptType(format);
   const body = { text, usage: { type: "duration", seconds } };
-  const path = `transcript/${encodeURIComponent(String(id))}`;
+  const path = `transcript/${encodeURIComponent(toText(id))}`;
   if (type !== undefined) {
     const isText = format === "text";
     const written = isText ? text : await readText(await get(`${path}/${format}`, order));

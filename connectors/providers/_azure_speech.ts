@@ -10,6 +10,8 @@ import { getSoundType } from "../../src/util/audio_format.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
+import { findOwn } from "../../src/util/find_own.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Output formats, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = {
@@ -37,8 +39,8 @@ export function azureSpeechCall(post: Post): OperationCall {
     const left = [...undeclaredParams(body, translated), ...(rate === speed ? [] : ["speed"])];
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
-    const headers = { "x-microsoft-outputformat": formats[format] ?? format };
-    const ssml = speechMarkup({ text: String(body.input), voice: String(body.voice), rate });
+    const headers = { "x-microsoft-outputformat": findOwn(formats, format) ?? format };
+    const ssml = speechMarkup({ text: toText(body.input), voice: toText(body.voice), rate });
     const raw = { type: "application/ssml+xml", chunks: [encoder.encode(ssml)] };
     return {
       body: {},

@@ -8,6 +8,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, thoughtBlock } from "./_anthropic_thoughts.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Block types that a model supports. */
 interface BlockRules {
@@ -53,7 +54,7 @@ export function fromConverseBlock(block: JsonObject, signs: boolean): Block[] {
   if (typeof text === "string") return [{ type: "text", text }];
   if (isObject(cited)) {
     const [texts, citations] = [cited.content, cited.citations].map((list) => Array.isArray(list) ? list : []);
-    const joined = texts!.map((one) => isObject(one) ? String(one.text ?? "") : "").join("");
+    const joined = texts!.map((one) => isObject(one) ? toText(one.text) : "").join("");
     return [{ type: "text", text: joined, citations: citations!.map(fromConverseCitation) }];
   }
   if (isObject(toolUse)) {
@@ -83,7 +84,7 @@ const locations: readonly (readonly [name: string, type: string, unit: string])[
 export function fromConverseCitation(citation: unknown): JsonObject {
   const { title, sourceContent, location: given } = isObject(citation) ? citation : {};
   const texts = Array.isArray(sourceContent) ? sourceContent : [];
-  const cited_text = texts.map((one) => isObject(one) ? String(one.text ?? "") : "").join("");
+  const cited_text = texts.map((one) => isObject(one) ? toText(one.text) : "").join("");
   const location = isObject(given) ? given : {};
   if (isObject(location.web)) return { type: "web_search_result_location", cited_text, title, url: location.web.url };
   for (const [name, type, unit] of locations) {
@@ -135,7 +136,7 @@ function fileBlock({ type, source, title }: Block): JsonObject {
   const format = media_type.replace(/^.*\//, "");
   if (type === "image") return { image: { format, source: { bytes: data } } };
   // the API allows few characters in a document name
-  const name = String(title ?? "document").replace(/\.[a-z]+$/i, "").replace(/[^a-z0-9 ()[\]-]+/gi, "-")
+  const name = toText(title ?? "document").replace(/\.[a-z]+$/i, "").replace(/[^a-z0-9 ()[\]-]+/gi, "-")
     .replace(/ {2,}/g, " ").slice(0, 200);
   return { document: { format, name, source: { bytes: data } } };
 }

@@ -10,6 +10,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { upstreamError } from "./_http.ts";
 import type { EmbeddedInputs } from "./_cloud_embeddings.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** Cohere's input types, by those of other vendors. */
 const purposes: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ const cohere: Family = {
   own: ["input_type", "task"],
   write: (inputs, { dimensions, purpose }) => ({
     texts: inputs,
-    input_type: purposes[String(purpose)] ?? "search_document",
+    input_type: findOwn(purposes, purpose) ?? "search_document",
     ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
   }),
   read: ({ embeddings }) => ({

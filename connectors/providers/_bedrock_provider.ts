@@ -31,6 +31,7 @@ import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
 import { createStreamReader, readFault } from "./_http.ts";
 import { bedrock } from "./bedrock.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Page limit of model lists, far above the number of profiles: guards against a list that never ends. */
 const maxPages = 20;
@@ -168,7 +169,7 @@ class BedrockProvider extends BaseProvider {
 
 /** Text models, and embedding models of a known family. */
 function isSupported({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
-  return !Array.isArray(kinds) || kinds.includes("TEXT") || (kinds.includes("EMBEDDING") && embeds(String(id)));
+  return !Array.isArray(kinds) || kinds.includes("TEXT") || (kinds.includes("EMBEDDING") && embeds(toText(id)));
 }
 
 function listed(id: string): ModelInfo {

@@ -16,6 +16,7 @@ import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
 import { toCachePoint, toConverseBlocks } from "./_bedrock_blocks.ts";
 import { droppedParams } from "./_dropped_params.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** Models other than Claude: their reasoning parameters differ from the Messages API. */
 const others: Generation = {
@@ -99,7 +100,7 @@ function claudeFields({ thinking, output_config, top_k }: JsonObject): JsonObjec
 }
 
 function effortFields(model: string, { reasoning_effort: wanted }: ChatCompletionRequest): JsonObject {
-  const effort = efforts[String(wanted)];
+  const effort = findOwn(efforts, wanted);
   if (effort === undefined) return {};
   if (/\bnova-2/.test(model)) return { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } };
   return /gpt-oss/.test(model) ? { reasoning_effort: effort } : {};

@@ -16,6 +16,7 @@ import { fromConverseBlock, fromConverseCitation } from "./_bedrock_blocks.ts";
 import { exceptionFault } from "./_bedrock_fault.ts";
 import type { EventFrame } from "./_event_frames.ts";
 import { parseObject } from "./_http.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** Values to fill in that a response lacks. */
 export interface ConverseFacts extends ResponseFacts {
@@ -175,7 +176,7 @@ function toStopReason(reason: unknown): unknown {
   if (broken.includes(reason)) {
     throw new UpstreamError(`The provider ended its response with "${reason}"`, { kind: "invalid_response" });
   }
-  return stopReasons[String(reason)] ?? reason;
+  return findOwn(stopReasons, reason) ?? reason;
 }
 
 /** Cached tokens are counted separately from the input tokens, as in the Messages API. */

@@ -13,6 +13,7 @@ import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
 import { formatSubtitles } from "./_subtitles.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Audio encodings by format. */
 const encodings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -44,7 +45,7 @@ export function deepgramSpeech(post: Post): OperationCall {
     const { body } = request;
     reportDroppedParams(body, speechParams, options.reportDropped);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
-    const query = new URLSearchParams({ model: String(body.voice), ...encodings[format] });
+    const query = new URLSearchParams({ model: toText(body.voice), ...encodings[format] });
     const response = await post(`speak?${query}`, { ...request, json: { text: body.input } }, options);
     return { body: {}, content: await readAudio(response, getSoundType(format)) };
   };
@@ -64,7 +65,7 @@ export function deepgramTranscription(post: Post): OperationCall {
       model: model.id,
       smart_format: "true",
       utterances: "true",
-      ...(language ? { language: String(language) } : { detect_language: "true" }),
+      ...(language ? { language: toText(language) } : { detect_language: "true" }),
     });
     const { type, bytes } = files.find(({ field }) => field === "file")!;
     const response = await post(`listen?${query}`, { ...request, raw: { type, chunks: [bytes] } }, options);

@@ -14,6 +14,8 @@ import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
 import { formatSubtitles, groupSegments, type TimedWord } from "./_subtitles.ts";
+import { findOwn } from "../../src/util/find_own.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Formats that all plans support, at the sample rates of OpenAI's API. */
 const formats: Readonly<Record<string, string>> = { mp3: "mp3_44100_128", pcm: "pcm_24000" };
@@ -35,8 +37,8 @@ export function elevenLabsSpeech(post: Post): OperationCall {
     const left = undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const format = typeof body.response_format === "string" ? body.response_format : "mp3";
-    const path = `text-to-speech/${encodeURIComponent(String(body.voice))}/stream?output_format=${
-      formats[format] ?? format
+    const path = `text-to-speech/${encodeURIComponent(toText(body.voice))}/stream?output_format=${
+      findOwn(formats, format) ?? format
     }`;
     const settings = typeof body.speed === "number" ? { voice_settings: { speed: body.speed } } : {};
     const json = { text: body.input, model_id: model.id, ...settings };

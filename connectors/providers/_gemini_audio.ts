@@ -17,6 +17,7 @@ import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 const speechParams: ReadonlySet<string> = /* @__PURE__ */ new Set([
   ...["model", "input", "voice", "instructions", "response_format", "stream_format"],
@@ -148,7 +149,7 @@ export function toTranscript(
     const message = "The model refused the recording";
     throw upstreamError(422, { message, type: "invalid_request_error", param: "file", code: "content_filter" });
   }
-  const text = String(choice?.message.content ?? "").trim();
+  const text = toText(choice?.message.content).trim();
   const { response_format: format } = request.body;
   const type = findTranscriptType(typeof format === "string" ? format : "json");
   const body = { text, ...readAudioUsage(answer) };

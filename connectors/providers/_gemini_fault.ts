@@ -11,6 +11,7 @@ import type { RetryHint } from "../../src/util/retry_after.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** HTTP status by gRPC status name, for errors without a code. */
 const statuses: Readonly<Record<string, number>> = {
@@ -159,7 +160,7 @@ function toFaultType(word: string, code: string): string {
   if (code === "invalid_api_key") return "authentication_error";
   if (code === "insufficient_quota") return code;
   if (code === "unsupported_country_region_territory") return "permission_error";
-  return types[word] ?? "server_error";
+  return findOwn(types, word) ?? "server_error";
 }
 
 function findFaultField({ details }: JsonObject): string | null {

@@ -9,6 +9,7 @@ import type { Annotation, JsonObject, OutputImage } from "../../src/contracts/op
 import { toAnnotation } from "../../src/util/annotations.ts";
 import { ByteOffsets } from "../../src/util/byte_offsets.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Maximum number of references to sources that become annotations, since each repeats its source. */
 const maxSupports = 1_000;
@@ -23,7 +24,7 @@ export function toOutputImage(
   index: number,
 ): OutputImage | undefined {
   const { mimeType, data } = asObject(inlineData) ?? {};
-  if (thought === true || asText(data) === undefined || !String(mimeType).startsWith("image/")) return undefined;
+  if (thought === true || asText(data) === undefined || !toText(mimeType).startsWith("image/")) return undefined;
   const signature = asText(thoughtSignature);
   return {
     type: "image_url",

@@ -9,6 +9,7 @@ import type { ChatMessage, ContentPart } from "../../src/contracts/openai.ts";
 import { parseDataUrl } from "../../src/util/data_url.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { asObject, asObjects, asText, type Part } from "./_gemini_wire.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /** Media types of images that the API fetches by URL, by file extension. */
 const fetchedImages: Readonly<Record<string, string>> = {
@@ -81,7 +82,9 @@ function toGeminiPart(part: ContentPart, param: string): Part[] {
       return [filePart(part, param)];
     default:
       throw requestFault(
-        `Cannot send a content part of type "${part?.type}": the API accepts text, image_url, input_audio and file`,
+        `Cannot send a content part of type "${
+          toText(part?.type)
+        }": the API accepts text, image_url, input_audio and file`,
         param,
       );
   }

@@ -14,6 +14,7 @@ import { droppedParams } from "./_dropped_params.ts";
 import { findThinking } from "./_gemini_thinking.ts";
 import { toGeminiTools } from "./_gemini_tools.ts";
 import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /**
  * Translates a request.
@@ -79,7 +80,7 @@ function toGenerationConfig(model: string, body: ChatCompletionRequest): Generat
 /** Only images have to be requested. */
 function toModalities(modalities: unknown): string[] | undefined {
   if (!Array.isArray(modalities) || !modalities.includes("image")) return undefined;
-  return modalities.map((name) => String(name).toUpperCase());
+  return modalities.map((name) => toText(name).toUpperCase());
 }
 
 function toImageConfig(config: unknown): GenerationConfig["imageConfig"] {
@@ -108,7 +109,7 @@ function toGeminiFormat(
     }
     default:
       throw requestFault(
-        `Cannot use the response_format "${format?.type}": the API accepts text, json_object and json_schema`,
+        `Cannot use the response_format "${toText(format?.type)}": the API accepts text, json_object and json_schema`,
         "response_format",
       );
   }

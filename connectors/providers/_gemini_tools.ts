@@ -15,6 +15,7 @@ import {
   type FunctionDeclaration,
   type GenerateContentRequest,
 } from "./_gemini_wire.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 const modes: Readonly<Record<string, FunctionCallingConfig["mode"]>> = { none: "NONE", auto: "AUTO", required: "ANY" };
 
@@ -41,7 +42,7 @@ export function toGeminiTools(
 function toFunctionDeclaration({ type, function: described }: Tool, param: string): FunctionDeclaration {
   const name = asText(described?.name);
   if (type !== "function" || name === undefined) {
-    throw requestFault(`Cannot use a tool of the type "${type}": the API accepts named functions`, param);
+    throw requestFault(`Cannot use a tool of the type "${toText(type)}": the API accepts named functions`, param);
   }
   const description = asText(described?.description);
   const parameters = asObject(described?.parameters);

@@ -8,6 +8,7 @@ import { toBase64 } from "../../src/util/base64.ts";
 import { parseObject, readBytes, upstreamError } from "./_http.ts";
 import { imagesIn } from "./_openai_images.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -54,7 +55,7 @@ export function imagesByDialect(
  * @returns Width and height; undefined for other values, such as `auto`.
  */
 export function parsePixels(size: unknown): { readonly width: number; readonly height: number } | undefined {
-  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(String(size)) ?? [];
+  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(toText(size)) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 

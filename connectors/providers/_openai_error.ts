@@ -3,6 +3,7 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
+import { toText } from "../../src/util/to_text.ts";
 
 /**
  * Parses an error in OpenAI's dialect; all members are optional.
@@ -54,7 +55,7 @@ function readFindings(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
   const texts = detail.flatMap((one) => {
     const { loc, msg } = asRecord(one) ?? {};
-    return typeof msg === "string" ? [Array.isArray(loc) ? `${loc.slice(1).join(".")}: ${msg}` : msg] : [];
+    return typeof msg === "string" ? [Array.isArray(loc) ? `${loc.slice(1).map(toText).join(".")}: ${msg}` : msg] : [];
   });
   return texts.join("; ") || undefined;
 }

@@ -10,6 +10,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import type { Post } from "./_openai_vendor.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -50,7 +51,7 @@ export function moderationBy(post: Post): OperationCall {
 
 function completed({ categories: given, category_scores: scores, ...rest }: Record<string, JsonObject>): JsonObject {
   const named = (values: JsonObject = {}) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [otherNames[name] ?? name, value]));
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [findOwn(otherNames, name) ?? name, value]));
   const all = (value: unknown) => Object.fromEntries(categories.map((name) => [name, value]));
   const found = named(given);
   return {

@@ -25,6 +25,8 @@ import { readObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { createStreamReader, EventTolerance, parseObject, readBytes, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
+import { toText } from "../../src/util/to_text.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -126,7 +128,7 @@ class EventReader {
   }
 
   #findDelta({ type, delta, output_index: outputIndex, item }: JsonObject): Delta | undefined {
-    const field = deltaFields[type as string];
+    const field = findOwn(deltaFields, type);
     if (field !== undefined) return typeof delta === "string" ? { [field]: delta } : undefined;
     if (type === "response.output_item.added" && isObject(item)) return this.#begin(item, outputIndex);
     const index = this.#calls.get(outputIndex);
@@ -140,8 +142,8 @@ class EventReader {
     if (type === "message" || type === "reasoning") return undefined;
     const index = this.#calls.size;
     this.#calls.set(outputIndex, index);
-    const called = { name: String(name ?? type), arguments: "" };
-    return { tool_calls: [{ index, id: String(call_id ?? id ?? ""), type: "function", function: called }] };
+    const called = { name: toText(name ?? type), arguments: "" };
+    return { tool_calls: [{ index, id: toText(call_id ?? id), type: "function", function: called }] };
   }
 
   #chunk(delta: Delta | undefined, finish_reason: FinishReason | null = null): ChatCompletionChunk {
@@ -179,7 +181,7 @@ function toCompletion(response: JsonObject): ChatCompletion {
 }
 
 function toCompletionHead({ id, created_at, model }: JsonObject): Pick<ChatCompletion, "id" | "created" | "model"> {
-  return { id: String(id ?? ""), created: Number(created_at ?? 0), model: String(model ?? "") };
+  return { id: toText(id), created: typeof created_at === "number" ? created_at : 0, model: toText(model) };
 }
 
 /** A background response has no output yet, which does not make it empty. */
@@ -197,8 +199,8 @@ function textIn(items: readonly JsonObject[], list: string, member: string): str
 
 function toResponseCalls({ type, id, call_id, name, arguments: given }: JsonObject): ToolCall[] {
   if (type === "message" || type === "reasoning") return [];
-  const called = { name: String(name ?? type), arguments: typeof given === "string" ? given : "" };
-  return [{ id: String(call_id ?? id ?? ""), type: "function", function: called }];
+  const called = { name: toText(name ?? type), arguments: typeof given === "string" ? given : "" };
+  return [{ id: toText(call_id ?? id), type: "function", function: called }];
 }
 
 function readResponseUsage(usage: unknown): CompletionUsage | undefined {
@@ -218,7 +220,7 @@ function toResponseFailure(event: JsonObject): UpstreamError {
   const { response = event } = event;
   const error = isObject(response) && isObject(response.error) ? response.error : response;
   const { code } = Object(error);
-  const type = requestFaults.test(String(code)) ? "invalid_request_error" : "";
+  const type = requestFaults.test(toText(code)) ? "invalid_request_error" : "";
   return upstreamError(200, { ...readOpenAiError({ error }, 200), type });
 }
 

@@ -11,6 +11,7 @@ import { imagesLazily, openAiEmbeddings } from "./_openai_operations.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/cloudflare.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 
 /** Its error codes whose meaning the status does not convey. */
 const codes: Readonly<Record<string, string>> = {
@@ -46,7 +47,7 @@ export const cloudflare: OpenAiCompatible = {
     const { errors } = Object(body);
     const { code, message } = Object(Array.isArray(errors) ? errors[0] : undefined);
     if (typeof message !== "string") return readOpenAiError(body, status);
-    return { ...readOpenAiError({ message }, status), code: codes[String(code)] ?? null };
+    return { ...readOpenAiError({ message }, status), code: findOwn(codes, code) ?? null };
   },
   attributes: {
     account_id: {

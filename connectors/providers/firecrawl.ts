@@ -26,7 +26,7 @@ export const firecrawl: OpenAiCompatible = {
       write: ({ query, count }) => ({ query, ...(count === undefined ? {} : { limit: count }) }),
       resultsIn: ({ data }) => Object(data).web,
       names: { snippet: "description" },
-      usageIn: ({ creditsUsed = 2 }) => ({ searches: Math.ceil(Number(creditsUsed) / 2) }),
+      usageIn: ({ creditsUsed }) => ({ searches: typeof creditsUsed === "number" ? Math.ceil(creditsUsed / 2) : 1 }),
     }),
     documents: documentsLazily(() =>
       Promise.resolve({

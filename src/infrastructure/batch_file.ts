@@ -17,6 +17,7 @@ import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
 import { brokenLine, type Line, objectIn, readLines } from "./json_lines.ts";
 import { ChangedLines, changeLine, type LineChanges } from "./line_changes.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
+import { toText } from "../util/to_text.ts";
 
 /** Maximum number of provider batches per batch; with more, the id would be too long for a URL. */
 const maxParts = 64;
@@ -147,7 +148,7 @@ export class BatchFile {
     if (this.#customIds.has(custom_id as string)) {
       throw brokenLine(
         number,
-        `has the "custom_id" ${JSON.stringify(String(custom_id).slice(0, 80))} of an earlier line`,
+        `has the "custom_id" ${JSON.stringify(toText(custom_id).slice(0, 80))} of an earlier line`,
       );
     }
     this.#customIds.add(custom_id as string);

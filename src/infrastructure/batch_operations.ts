@@ -7,6 +7,7 @@ import { bodyChecker } from "../pipeline/check_body.ts";
 import type { CheckedOperation, Operation, RequestNeeds } from "../pipeline/operation.ts";
 import { usesVendorTools } from "../pipeline/vendor_tools.ts";
 import { brokenLine } from "./json_lines.ts";
+import { toText } from "../util/to_text.ts";
 
 /** The operation of all lines of a batch. */
 export interface BatchOperation {
@@ -44,7 +45,7 @@ const charsPerToken = 3;
  * @throws {UnsupportedRequestError} When batches do not support the URL.
  */
 export async function batchOperationFor(url: unknown, number: number): Promise<BatchOperation> {
-  const endpoint = String(url);
+  const endpoint = toText(url);
   const load = Object.hasOwn(own, endpoint) ? own[endpoint] : undefined;
   if (load === undefined && !plain.includes(endpoint)) {
     const known = [...Object.keys(own), ...plain].join(", ");

@@ -10,6 +10,7 @@ import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectC
 import type { ObjectRef } from "./object_id.ts";
 import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
+import { toText } from "../util/to_text.ts";
 
 /** Pagination and filters of a list of files. */
 interface FileQuery {
@@ -139,6 +140,6 @@ export async function resultFileId(
 
 /** Returns a page of a list in OpenAI's shape. */
 export function toPage<Item>(data: (Item & { readonly id?: unknown })[], hasMore: boolean): ObjectPage<Item> {
-  const readItemId = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : String(item.id);
+  const readItemId = (item: { readonly id?: unknown } | undefined) => item === undefined ? null : toText(item.id);
   return { object: "list", data, first_id: readItemId(data[0]), last_id: readItemId(data.at(-1)), has_more: hasMore };
 }

@@ -7,6 +7,7 @@ import { parseDuration } from "../config/schema/units.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { isObject } from "../util/is_object.ts";
+import { toText } from "../util/to_text.ts";
 
 /** Names, and the field that contains them, for errors. */
 export interface NameList {
@@ -150,7 +151,7 @@ function findReader(readers: Readonly<Record<string, Reader>>, name: string, fie
 
 /** A name cannot contain `=` here: it indicates a field after a comma, as gateways join repeated headers. */
 function split(value: unknown, field: Field): string[] {
-  const names = String(value).split(",").map((name) => name.trim());
+  const names = toText(value).split(",").map((name) => name.trim());
   if (names.some((name) => name.includes("="))) throw invalid(field, 'has a "=": fields are separated by ";"');
   return names;
 }
@@ -165,7 +166,7 @@ function readNameList(value: unknown, field: Field): NameList {
 
 /** Digits with an optional fraction; NaN otherwise. */
 function decimal(value: unknown): number {
-  return /^\d{1,7}(\.\d{1,12})?$/.test(String(value)) ? Number(value) : NaN;
+  return /^\d{1,7}(\.\d{1,12})?$/.test(toText(value)) ? Number(value) : NaN;
 }
 
 function readPriceLimit(value: unknown, field: Field): PriceLimit {
@@ -177,7 +178,7 @@ function readPriceLimit(value: unknown, field: Field): PriceLimit {
 
 /** A bare number is ambiguous, as in the configuration (contract, section 4). */
 function readDuration(value: unknown, field: Field): number {
-  const isBare = typeof value === "number" ? Number.isSafeInteger(value) : /^\d{1,15}$/.test(String(value));
+  const isBare = typeof value === "number" ? Number.isSafeInteger(value) : /^\d{1,15}$/.test(toText(value));
   if (isBare && Number(value) > 0) {
     throw invalid(field, `has to be a duration, not ${value}: write "${value}s" or "${value}ms"`);
   }

@@ -4,6 +4,7 @@
  */
 import type { Annotation, JsonObject } from "../contracts/openai.ts";
 import { isObject } from "./is_object.ts";
+import { toText } from "./to_text.ts";
 
 /** A citation: which part of a text is based on which source. */
 export interface Citation {
@@ -37,7 +38,7 @@ export function readCitations(annotations: unknown): Citation[] {
     const { type, url_citation: given, extra_content: extra } = isObject(annotation) ? annotation : {};
     if (type !== "url_citation" || !isObject(given)) return [];
     const { url, title, start_index, end_index } = given;
-    const source = { url: String(url ?? ""), title: String(title ?? url ?? "") };
+    const source = { url: toText(url), title: toText(title ?? url) };
     if (source.url + source.title === "") return [];
     const start = toPosition(start_index);
     const end = Math.max(start, toPosition(end_index));

@@ -59,7 +59,7 @@ function withProperties(names: unknown, schema: Schema, known: readonly Schema[]
   if (members.some(({ $ref }) => $ref !== undefined)) return names;
   const inMembers = new Set(members.flatMap(({ properties }) => Object.keys(Object(properties))));
   const isDefined = (name: unknown) =>
-    inMembers.has(String(name)) || known.some((properties) => Object.hasOwn(properties, String(name)));
+    typeof name === "string" && (inMembers.has(name) || known.some((properties) => Object.hasOwn(properties, name)));
   const defined = names.filter(isDefined);
   return defined.length === names.length ? names : defined.length === 0 ? undefined : defined;
 }

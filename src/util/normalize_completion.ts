@@ -17,6 +17,7 @@ import {
   toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
+import { toText } from "./to_text.ts";
 
 /**
  * Converts a vendor's variation of a chat response to OpenAI's shape: null becomes absent, an object of arguments
@@ -36,7 +37,7 @@ export function normalizeCompletion(body: ChatCompletion, defaults: CompletionDe
     if (!isObject(choice) || !isObject(choice.message)) throw invalid("has a choice without a message");
     isChanged = normalizeChoice(choice as UncheckedChoice, position, defaults) || isChanged;
     if (sources.length === 0 || Array.isArray(choice.message.annotations)) return;
-    choice.message.annotations = toSourceAnnotations(sources, String(choice.message.content ?? ""));
+    choice.message.annotations = toSourceAnnotations(sources, toText(choice.message.content));
     isChanged = true;
   });
   return isChanged;

@@ -7,6 +7,7 @@
 import type { Annotation, FinishReason } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "./is_object.ts";
+import { toText } from "./to_text.ts";
 
 /** A message, a delta, or the like, whose members are not yet checked. */
 type Unchecked = Record<string, unknown>;
@@ -125,7 +126,7 @@ export function normalizeFinishReason(
 ): boolean {
   const { finish_reason: given } = choice;
   if (given === null || given === undefined) return false;
-  const word = String(given).toLowerCase();
+  const word = toText(given).toLowerCase();
   if (word === "" || word === "null") { // servers that write none in every event
     choice.finish_reason = null;
     return true;

@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from "../contracts/openai.ts";
 import { isObject } from "./is_object.ts";
+import { toText } from "./to_text.ts";
 
 /** Members whose text arrives in fragments. */
 const texts: readonly string[] = ["text", "summary"];
@@ -30,7 +31,7 @@ export function addDetails(details: JsonObject[], added: unknown): void {
 function join(target: JsonObject, fragment: JsonObject): void {
   for (const [name, value] of Object.entries(fragment)) {
     const before = target[name];
-    if (texts.includes(name) && typeof before === "string") target[name] = before + String(value ?? "");
+    if (texts.includes(name) && typeof before === "string") target[name] = before + toText(value);
     else if (value !== null) target[name] = value;
   }
 }

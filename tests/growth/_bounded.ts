@@ -58,6 +58,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/plain_stream.ts#toPlainStream": "passes chunks of bytes on",
   "src/util/plain_stream.ts#toReadable": "passes chunks of bytes on",
   "src/util/to_response.ts#toResponse": "passes a body on",
+  "src/util/to_text.ts#toText": oneValue,
   "src/client/objects.ts#Batches": "calls of the library; lists are pages, see object_records.ts",
   "src/config/check/attributes.ts#readAttributes": "attributes that a connector declares",
   "src/config/load/config_source.ts#readSource": "reads a file; its text is parsed by readYaml and readJsonDocument",

@@ -86,7 +86,7 @@ export async function findFault(
   const type = headers.get("content-type") ?? "";
   // only sound and files may break off: nothing else could say that they are not complete
   const isCut = text === undefined && /json|event-stream/.test(type);
-  const isInternal = status === 500 || text?.includes("internal_error") ||
+  const isInternal = status === 500 || text?.includes("internal_error") || text?.includes("The connector failed") ||
     routings.some((record) => record.status === 500 || record.code === "internal_error");
   if (isCut || isInternal || /json/.test(type) && !isJson(text ?? "")) return `${status} ${text?.slice(0, 400)}`;
   return undefined;

@@ -44,6 +44,12 @@ const odd: readonly unknown[] = [
   ...[[], {}, [[]], [null], [{}], [""], [1, "a", null], { a: null }, { type: null }, { type: "text" }, deep],
 ];
 
+/** Objects that cannot be converted to text or numbers, and objects whose members are those of other types. */
+const unprintable: readonly unknown[] = [
+  ...[{ toString: 1 }, { toString: null, valueOf: {} }, [{ toString: 1 }], { toString: 1, type: "text", text: "a" }],
+  ...[{ toJSON: 1 }, { length: 1e9 }, { then: 1 }, "constructor", "__proto__"],
+];
+
 /** Names of members that nothing expects, or that an object has by itself. */
 const oddNames = ["__proto__", "constructor", "toString", "length", "", "type", "Role", "null", "0", "then"];
 
@@ -76,6 +82,7 @@ const valueOf = ({ holder, key }: Slot): unknown => Reflect.get(holder, key);
 const edits: readonly Edit[] = [
   (slot, random) => put(slot, structuredClone(pick(odd, random))),
   (slot, random) => put(slot, structuredClone(pick(odd, random))),
+  (slot, random) => put(slot, structuredClone(pick(unprintable, random))),
   (slot) => put(slot, null),
   remove,
   (slot) => put(slot, [valueOf(slot)]),

@@ -5,6 +5,7 @@
 import type { AssistantMessage, ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { TextForm } from "./_request.ts";
+import { toText } from "../../util/to_text.ts";
 
 /** Converts a complete response. */
 export function formatTextCompletion(
@@ -36,10 +37,10 @@ export function joined(completions: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** Adds the token counts of several responses. */
+/** Adds the token counts of several responses. What is no number counts as 0. */
 export function addUsages(usages: readonly CompletionUsage[]): CompletionUsage {
   const sum = (name: "prompt_tokens" | "completion_tokens" | "total_tokens") =>
-    usages.reduce((total, usage) => total + usage[name], 0);
+    usages.reduce((total, { [name]: count }) => total + (Number.isFinite(count) ? count : 0), 0);
   return {
     prompt_tokens: sum("prompt_tokens"),
     completion_tokens: sum("completion_tokens"),
@@ -59,12 +60,12 @@ export function splitLogprobs(logprobs: JsonObject | null | undefined): JsonObje
   let offset = 0;
   const offsets = tokens.map(({ token }) => {
     const start = offset;
-    offset += String(token).length;
+    offset += toText(token).length;
     return start;
   });
   const tops = tokens.map(({ top_logprobs: top }) =>
     Object.fromEntries(
-      (Array.isArray(top) ? top : []).filter(isObject).map(({ token, logprob }) => [String(token), logprob]),
+      (Array.isArray(top) ? top : []).filter(isObject).map(({ token, logprob }) => [toText(token), logprob]),
     )
   );
   return {
@@ -76,5 +77,5 @@ export function splitLogprobs(logprobs: JsonObject | null | undefined): JsonObje
 }
 
 function joinText({ content, refusal }: AssistantMessage): string {
-  return `${content ?? ""}${refusal ?? ""}`;
+  return toText(content) + toText(refusal);
 }

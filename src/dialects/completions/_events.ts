@@ -6,6 +6,7 @@ import type { ChatCompletionChunk, CompletionUsage, JsonObject } from "../../con
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { addUsages, mapTextFinishReason, splitLogprobs } from "./_answer.ts";
 import type { TextForm } from "./_request.ts";
+import { toText } from "../../util/to_text.ts";
 
 const done = "data: [DONE]\n\n";
 
@@ -44,7 +45,7 @@ export class TextEvents implements EventTranslator {
       const choiceIndex = form.firstIndex + index;
       const isFirst = !this.#begun.has(choiceIndex);
       this.#begun.add(choiceIndex);
-      const text = `${isFirst ? form.echo ?? "" : ""}${delta?.content ?? ""}${delta?.refusal ?? ""}`;
+      const text = (isFirst ? form.echo ?? "" : "") + toText(delta?.content) + toText(delta?.refusal);
       if (text === "" && !reason) return [];
       return [{
         text,

@@ -11,6 +11,7 @@ import { stateIn } from "./_carried.ts";
 import { OpenCalls } from "./_open_calls.ts";
 import { checkParts, requireText, userPart } from "./_parts.ts";
 import type { Position } from "./_position.ts";
+import { toText } from "../../util/to_text.ts";
 
 /** Output of the model in adjacent turns, which are merged: clients store each stream event as a turn. */
 interface ModelTurn {
@@ -170,7 +171,7 @@ class Conversation {
     const { id, name, response = {}, parts } = position.fields(value);
     const call = this.#open.take(position.member("id").text(id), position.member("name").text(name));
     if (call === undefined) {
-      const shown = JSON.stringify(String(name ?? id ?? "").slice(0, 80));
+      const shown = JSON.stringify(toText(name ?? id).slice(0, 80));
       position.addInexpressible(
         `"${position.path}" is for ${shown}, and no such call without a result comes before it`,
       );

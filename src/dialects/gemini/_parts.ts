@@ -6,6 +6,7 @@ import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
 import type { Position } from "./_position.ts";
+import { findOwn } from "../../util/find_own.ts";
 
 /** Audio formats in chat that differ from the media subtype. */
 const formats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav", "x-m4a": "m4a" };
@@ -69,7 +70,7 @@ function inlinePart(value: unknown, position: Position): ContentPart[] {
     case "image":
       return [{ type: "image_url", image_url: { url } }];
     case "audio":
-      return [{ type: "input_audio", input_audio: { data, format: formats[name] ?? name } }];
+      return [{ type: "input_audio", input_audio: { data, format: findOwn(formats, name) ?? name } }];
     case "text":
       return [{ type: "text", text: decoded(data, position) }];
     case "video":

@@ -9,6 +9,7 @@ import type { DialectRequest, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
 import { carriedBy } from "./_carried.ts";
 import { isForeignCitation } from "./_citations.ts";
+import { toText } from "../../util/to_text.ts";
 
 /** Header that enables beta features of the API. */
 const betaHeader = "anthropic-beta";
@@ -62,7 +63,7 @@ function hasFee(tool: unknown): boolean {
 /** Edits of thinking in the context are rejected without thinking. */
 function withoutThinking({ context_management: management }: JsonObject): JsonObject {
   if (!isObject(management) || !Array.isArray(management.edits)) return { thinking: undefined };
-  const edits = management.edits.filter((edit) => !/thinking/.test(String(Object(edit).type)));
+  const edits = management.edits.filter((edit) => !/thinking/.test(toText(Object(edit).type)));
   return { thinking: undefined, context_management: { ...management, edits } };
 }
 

@@ -7,6 +7,7 @@ import { checkCount, maxTools, missing, wrongType } from "../../pipeline/check_b
 import { isObject } from "../../util/is_object.ts";
 import type { NativeOnly } from "../native_only.ts";
 import { findMark, stringAt } from "./_content.ts";
+import { toText } from "../../util/to_text.ts";
 
 /** The tool parameters of a chat request. */
 type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
@@ -31,7 +32,7 @@ function convertMessagesTool(tool: unknown, where: string, nativeOnly: NativeOnl
   if (!isObject(tool)) throw wrongType(where, "an object", tool);
   const { type = "custom", description, input_schema: schema, strict } = tool;
   if (type !== "custom" && type !== null) {
-    const shown = JSON.stringify(String(type).slice(0, 80));
+    const shown = JSON.stringify(toText(type).slice(0, 80));
     nativeOnly.add(
       `${where}.type`,
       `"${where}.type" is ${shown}, a tool that models of other APIs do not have: ` +

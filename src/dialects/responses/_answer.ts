@@ -5,6 +5,7 @@
 import type { ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { ownId } from "./_carried.ts";
+import { toText } from "../../util/to_text.ts";
 
 /** What is known at the start of a response. */
 export type AnswerHead = Pick<ChatCompletion, "id" | "model" | "created">;
@@ -18,7 +19,7 @@ interface AnswerEnd {
 
 /** The unique part of a response's item ids. */
 export function getUniquePart({ id }: Pick<AnswerHead, "id">): string {
-  return String(id ?? "").replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
+  return toText(id).replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   requireContentText,
   stringAt,
 } from "./_content.ts";
+import { toText } from "../../util/to_text.ts";
 
 const itemKinds = "message, reasoning, image_generation_call, function_call or function_call_output";
 
@@ -192,7 +193,7 @@ class Conversation {
     }
     const state = typeof id === "string" ? this.#states[id] : undefined;
     const { images } = this.#open();
-    const image_url = { url: `data:image/${String(format)};base64,${result}` };
+    const image_url = { url: `data:image/${toText(format)};base64,${result}` };
     images.push({ type: "image_url", image_url, index: images.length, ...(state && { extra_content: state }) });
   }
 

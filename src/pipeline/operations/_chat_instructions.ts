@@ -4,6 +4,7 @@
  */
 import type { ChatMessage, ContentPart } from "../../contracts/openai.ts";
 import type { ParameterRules } from "../../contracts/provider.ts";
+import { toText } from "../../util/to_text.ts";
 
 /** Separates joined instructions. */
 const separator = "\n\n";
@@ -43,6 +44,6 @@ function joinedContent(instructions: readonly ChatMessage[]): ChatMessage["conte
   const contents = instructions.map(({ content }) => content).filter((content) => content !== "" && content != null);
   if (!contents.some(Array.isArray)) return contents.join(separator);
   return contents.flatMap((content): readonly ContentPart[] =>
-    Array.isArray(content) ? content : [{ type: "text" as const, text: String(content) }]
+    Array.isArray(content) ? content : [{ type: "text" as const, text: toText(content) }]
   );
 }
