@@ -183,7 +183,10 @@ export interface UpstreamResponse {
 }
 
 /** Decompresses the bytes that are written to it. */
-export type Decompressor = ReadableWritablePair<Uint8Array, Uint8Array>;
+export interface Decompressor {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+}
 
 /** The runtime port. */
 export interface Runtime {
