@@ -184,7 +184,9 @@ export interface UpstreamResponse {
 
 /** Decompresses the bytes that are written to it. */
 export interface Decompressor {
+  /** The decompressed bytes. */
   readonly readable: ReadableStream<Uint8Array>;
+  /** Takes the compressed bytes. */
   readonly writable: WritableStream<Uint8Array>;
 }
 
