@@ -67,6 +67,23 @@ describe("A compressed body", () => {
     });
   }
 
+  for (const [coding, compressor] of Object.entries(compressors)) {
+    if (compressor === undefined) continue;
+    it(`of ${coding} that is a bomb, damaged or cut short is an error, and the proxy goes on`, async () => {
+      await using site = await open({ body_limit: "1MiB" });
+      const url = `${site.url}/v1/chat/completions`;
+      const text = JSON.stringify({ model: "chat", messages });
+      const whole = new Uint8Array(compressor(text));
+      const bomb = new Uint8Array(compressor(`{"model":"chat","x":"${" ".repeat(64 * 1024 * 1024)}"}`));
+      const { status, body } = await post(url, bomb, coding);
+      assertEquals([status, body.error.code, site.upstream.calls], [413, "request_too_large", 0]);
+      const damaged = await post(url, new TextEncoder().encode(text), coding);
+      assertEquals([damaged.status, damaged.body.error.message], [400, `The body is not valid ${coding}`]);
+      assertEquals((await post(url, whole.subarray(0, whole.length - 4), coding)).status, 400);
+      assertEquals((await post(url, whole, coding)).status, 200);
+    });
+  }
+
   it("of a file is stored as what it contains, within the limit of uploads", async () => {
     await using stage = await objectStage(["a"], { proxy: { upload_limit: "1MiB" } });
     const upload = async (text: string, edit = (bytes: Uint8Array<ArrayBuffer>) => bytes) => {
