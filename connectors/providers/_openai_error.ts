@@ -35,19 +35,23 @@ const maxScanned = 2_000;
 
 /** What servers say of a prompt that exceeds their context, besides OpenAI's own code. */
 const tooLongPhrases: readonly RegExp[] = [
-  /maximum (?:context|prompt|sequence) length/i,
+  /maximum (?:context|prompt|sequence|model|input) length/i,
   /context (?:length|window|size)\b.{0,80}exceed/i,
   /exceed.{0,80}\bcontext\b/i,
-  /exceed_context_size|context overflow|loaded with context length/i,
+  /exceed_context_size|context overflow|loaded with context length|ContextWindowExceeded/i,
   /longer than .{0,40}\bcontext\b/i,
   /prompt.{0,40} too l(?:ong|arge)|input (?:is|was) too long/i,
+  /prompt.{0,60}\bexceeds?\b/i,
   /input token count .{0,40}exceed|exceeds the maximum number of tokens/i,
-  /too many (?:input )?tokens|`inputs`.{0,60}(?:<=|less than)/i,
+  /too many (?:input )?tokens|\binputs\b.{0,60}(?:<=|less than)/i,
 ];
+
+/** Statuses of such errors. llama.cpp and Ollama have answered with 500. */
+const tooLongStatuses: ReadonlySet<number> = new Set([400, 413, 422, 500]);
 
 /** Whether a request was refused because of the length of its prompt. */
 function isTooLong(status: number, text: string): boolean {
-  return (status === 400 || status === 413 || status === 422) && tooLongPhrases.some((phrase) => phrase.test(text));
+  return tooLongStatuses.has(status) && tooLongPhrases.some((phrase) => phrase.test(text));
 }
 
 /** A list of invalid members, as servers with FastAPI respond: `{loc: ["body", …], msg}`. */

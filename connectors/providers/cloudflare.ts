@@ -47,7 +47,8 @@ export const cloudflare: OpenAiCompatible = {
     const { errors } = Object(body);
     const { code, message } = Object(Array.isArray(errors) ? errors[0] : undefined);
     if (typeof message !== "string") return readOpenAiError(body, status);
-    return { ...readOpenAiError({ message }, status), code: findOwn(codes, code) ?? null };
+    const error = readOpenAiError({ message }, status);
+    return { ...error, code: findOwn(codes, code) ?? error.code };
   },
   attributes: {
     account_id: {

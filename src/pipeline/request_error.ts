@@ -146,9 +146,9 @@ function soonest(members: readonly Member[], { denials }: RequestContext, now: n
   return end < Infinity ? Math.max(0, end - now) : undefined;
 }
 
-/** An invalid request reported inside a 200 response gets the status of its own code, else 400. */
+/** An invalid request reported inside a 200 response gets the status of its own code, else 400; so does one with 500. */
 function statusOfFault({ status, error }: ProviderFault): number {
-  if (status >= 400) return status;
+  if (status >= 400 && status < 500) return status;
   const inner = Number(error.code);
   return inner === 413 || inner === 422 ? inner : 400;
 }

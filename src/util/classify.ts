@@ -37,6 +37,7 @@ export function classifyFault(status: number, error: OpenAiError): FailureKind {
   if (status === 410 || (status === 404 && saysModelIsMissing(words, error.message))) return "model_not_found";
   if (status === 400 && /model_not_(found|supported)|invalid_model/.test(words)) return "model_not_found";
   if (status === 400 || status === 413 || status === 422) return /invalid_api_key/.test(words) ? "auth" : "request";
+  if (status === 500 && /context_length_exceeded/.test(words)) return "request";
   if (status >= 500 || status === 408 || status === 409 || status === 425 || status === 498) return "server";
   return "misconfigured";
 }

@@ -135,6 +135,9 @@ describe("A prompt that is too long", () => {
     },
     { message: "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000." },
     { message: "Input is too long for requested model." },
+    { message: "The decoder prompt (length 5000) is longer than the maximum model length of 4096." },
+    { message: "prompt token count of 140000 exceeds the limit of 128000", code: "model_max_prompt_tokens_exceeded" },
+    { message: "Prompt length (5000) exceeds maximum input length (4096)" },
     {
       message:
         "Trying to keep the first 5000 tokens when context the overflows. The model is loaded with context length 4096",
@@ -151,10 +154,36 @@ describe("A prompt that is too long", () => {
     }
   });
 
+  it("has it also where a server answers with 500, and is not tried again", async () => {
+    const message = "the request exceeds the available context size. try increasing the context size";
+    const behaviour = status(500, { error: { message, type: "server_error", code: 500 } });
+    for (const dialect of Object.keys(paths)) {
+      const { status: code, error } = await ask(dialect, [behaviour]);
+      assertEquals(code, 400, dialect);
+      if (dialect === "chat") assertEquals(error.code, "context_length_exceeded");
+      if (dialect === "messages") assertMatch(error.message, /prompt is too long/);
+    }
+  });
+
+  it("has it also in the errors of Cloudflare", async () => {
+    const message =
+      "AiError: The estimated number of input and maximum output tokens (9000) exceeded this model context" +
+      " window limit (8000)";
+    const behaviour = status(413, { json: { success: false, errors: [{ code: 5021, message }] } });
+    const provider = { connector: "cloudflare.workers-ai.v1" };
+    const { error } = await ask("chat", [behaviour], { provider });
+    assertEquals([error.code, error.message], ["context_length_exceeded", message]);
+  });
+
   it("has it also where the vendor's error is in a response with status 200", async () => {
     const error = { message: "This endpoint's maximum context length is 131072 tokens", code: 400 };
     const answered = await ask("chat", [json({ error })]);
     assertEquals([answered.status, answered.error.code], [400, "context_length_exceeded"]);
+  });
+
+  it("is not what an error about the limit of output says", async () => {
+    const error = { message: "max_tokens is too large: 100000. This model supports at most 16384", code: "x" };
+    assertEquals((await ask("chat", [status(400, { error })])).error.code, "x");
   });
 
   it("is not what an error about an array in the input says", async () => {
