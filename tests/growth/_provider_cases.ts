@@ -156,7 +156,10 @@ export const providerCases: readonly GrowthCase[] = [
     input: (size) => size,
     work: (size) => [
       fromMessage({
-        content: times(size, (at) => ({ type: at % 2 === 0 ? "thinking" : "tool_use", thinking: "t", signature: "s" })),
+        content: times(
+          size,
+          (at) => ({ type: at % 2 === 0 ? "thinking" : "tool_use", name: "n", thinking: "t", signature: "s" }),
+        ),
         usage: {},
       }, facts),
       fromConverse({ output: { message: { content: times(size, () => ({ text: "a" })) } } }, facts),
