@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import process from "node:process";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
-import { startByteCounter } from "./_byte_counter.ts";
+import { startByteCounter } from "../support/_byte_counter.ts";
 
 const megabytes = 25;
 /** The body once, its half that arrives before the memory for all of it is there, and what a runtime needs to work. */

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import process from "node:process";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
-import { startByteCounter } from "./_byte_counter.ts";
+import { startByteCounter } from "../support/_byte_counter.ts";
 
 const megabytes = 500;
 /** What a runtime needs to work: buffers on their way, code that is compiled, garbage that is yet to be collected. */
