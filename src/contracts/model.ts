@@ -183,8 +183,8 @@ export interface ParameterRules {
    */
   readonly invalid_arguments?: boolean;
   /**
-   * Whether the parameters of a tool may be combined schemas: `anyOf`, `oneOf` or `allOf` at the top level. If not, they
-   * are merged into one object.
+   * Whether the parameters of a tool may be combined schemas or a reference: `anyOf`, `oneOf`, `allOf` or `$ref` at the
+   * top level. If not, they are merged into one object.
    * @default {true}
    */
   readonly combined_parameters?: boolean;

@@ -26,9 +26,9 @@ export function resolveCapability(name: string, registry: Registry): Target {
   const target = find(alias ?? name, registry);
   if (target !== undefined) return target;
   const suggestions = nearestNames(name, registry);
-  const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
+  const hint = suggestions.length === 0 ? "." : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
   throw new ModelNotFoundError(
-    `The model or pool ${quoted(name)} does not exist${hint}. To add a model, name it and its provider under "models"`,
+    `The model or pool ${quoted(name)} does not exist${hint} To add a model, name it and its provider under "models"`,
   );
 }
 

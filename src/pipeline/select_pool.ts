@@ -71,15 +71,38 @@ export function findServed(
 ): readonly ModelEntry[] | undefined {
   const target = findTarget(name, registry);
   const pools = client?.pools;
-  if (target?.kind === "models") {
-    const own = pools && modelsOfPools(pools, registry);
-    const models = own === undefined ? target.models : target.models.filter((model) => own.has(model));
-    return models.length === 0 ? undefined : models;
-  }
   if (target === undefined) return undefined;
+  if (target.kind === "models") return findWithin(target.models, pools, registry);
   const pool = target.kind === "pool" ? target.pool.name : registry.tree.shortName(target.path);
   if (pools !== undefined && !pools.has(pool)) return undefined;
   return target.kind === "pool" ? target.pool.members.map(({ model }) => model) : registry.pooledAt(target.path);
+}
+
+/**
+ * Finds the models that a name of models means, by name or by upstream id, which may be dated.
+ *
+ * @param name A name that may be that of a pool or of a capability, which are no models.
+ * @param request The request, whose client may have its own pools.
+ * @returns Undefined if the client may not use the name, or no model has it.
+ */
+export function findNamed(
+  name: string,
+  { client }: Pick<RoutedRequest, "client">,
+  registry: Registry,
+): readonly ModelEntry[] | undefined {
+  const target = findTarget(name, registry);
+  return target?.kind === "models" ? findWithin(target.models, client?.pools, registry) : undefined;
+}
+
+/** Those of models that a client with its own pools may use; undefined if there are none. */
+function findWithin(
+  models: readonly ModelEntry[],
+  pools: ReadonlySet<string> | undefined,
+  registry: Registry,
+): readonly ModelEntry[] | undefined {
+  const own = pools && modelsOfPools(pools, registry);
+  const within = own === undefined ? models : models.filter((model) => own.has(model));
+  return within.length === 0 ? undefined : within;
 }
 
 /** Undefined for an unknown or ambiguous name: the error might name what a client does not have. */

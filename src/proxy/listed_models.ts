@@ -3,8 +3,8 @@
  * @module
  */
 import { ModelNotFoundError } from "../errors.ts";
-import { findServed, modelsOfPools } from "../pipeline/select_pool.ts";
-import { type ListedEntry, type ModelList, modelList } from "../registry/model_list.ts";
+import { findNamed, findServed, modelsOfPools } from "../pipeline/select_pool.ts";
+import { type ListedEntry, type ModelList, modelList, toListedModel } from "../registry/model_list.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** The models and pools available to the client. */
@@ -19,12 +19,15 @@ export function listFor({ mesh, client }: Exchange): ModelList {
 }
 
 /**
- * Returns a single one.
+ * Returns a single one, by any name that it has in requests; the entry has that name.
  *
  * @throws {ModelNotFoundError} If it is not available to the client.
  */
 export function listedFor(exchange: Exchange, id: string): ListedEntry {
-  const entry = listFor(exchange).data.find((one) => one.id === id);
+  const { data } = listFor(exchange);
+  const entry = data.find((one) => one.id === id);
   if (entry !== undefined) return entry;
+  const [model] = findNamed(id, exchange, exchange.mesh.registry) ?? [];
+  if (model !== undefined) return { ...data.find((one) => one.id === model.name) ?? toListedModel(model), id };
   throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
-import type { Registry } from "./registry.ts";
+import type { ModelEntry, Registry } from "./registry.ts";
 import { listModels, toPoolStatus } from "./status.ts";
 
 /** An entry of the list. */
@@ -86,17 +86,20 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
     }),
   );
   const listed = listModels(registry, clock.monotonic());
-  const models = registry.models.map((model, index): ListedEntry => ({
-    id: model.name,
+  const models = registry.models.map((model, index) => toListedModel(model, listed[index]!.status));
+  return { object: "list", data: [...pools, ...aliases, ...models] };
+}
+
+/** The entry of a model; by default of one that is in no pool, and so in no standby. */
+export function toListedModel(
+  { name, instance, leaves }: ModelEntry,
+  status: ModelFacts["status"] = "active",
+): ListedEntry {
+  return {
+    id: name,
     object: "model",
     created: 0,
-    owned_by: model.instance.vendor,
-    mesh: {
-      type: "model",
-      provider: model.instance.entry.id,
-      capabilities: model.leaves,
-      status: listed[index]!.status,
-    },
-  }));
-  return { object: "list", data: [...pools, ...aliases, ...models] };
+    owned_by: instance.vendor,
+    mesh: { type: "model", provider: instance.entry.id, capabilities: leaves, status },
+  };
 }

@@ -21,22 +21,35 @@ interface ObjectShape {
 }
 
 /**
- * Merges `anyOf`, `oneOf` and `allOf` at the top level into the properties of one object, which accepts at least the same
+ * Puts the target in place of a reference at the top level, and merges `anyOf`, `oneOf` and `allOf` there into the properties of one object, which accepts at least the same
  * values. A property is required if every alternative requires it.
  *
  * @param schema The parameters of a tool; not modified.
  * @returns The same object if there is nothing to merge.
  */
 export function mergeParameters(schema: Schema): Schema {
-  const { anyOf, oneOf, allOf, $ref: _, ...others } = schema;
-  if (![anyOf, oneOf, allOf].some(Array.isArray)) return schema;
-  const { properties, required } = new Merger(schema).read(schema, 0);
+  const plain = withoutReference(schema);
+  const { anyOf, oneOf, allOf, $ref: _, ...others } = plain;
+  if (![anyOf, oneOf, allOf].some(Array.isArray)) return plain;
+  const { properties, required } = new Merger(schema).read(plain, 0);
   return {
     ...others,
     type: "object",
     properties: Object.fromEntries(properties),
     ...(required.size === 0 ? {} : { required: [...required] }),
   };
+}
+
+/** Follows references at the top level; one that has no target, or leads back to itself, stays. */
+function withoutReference(schema: Schema): Schema {
+  let plain = schema;
+  for (let depth = 0; typeof plain.$ref === "string" && depth < maxDepth; depth++) {
+    const { $ref, ...others } = plain;
+    const target = resolvePointer(schema, $ref as string);
+    if (!isObject(target)) return schema;
+    plain = { ...target, ...others };
+  }
+  return typeof plain.$ref === "string" ? schema : plain;
 }
 
 class Merger {

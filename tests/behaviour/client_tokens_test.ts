@@ -119,7 +119,9 @@ describe("A client with pools of its own", () => {
     }
     assertEquals((await served("same-id", { mesh: { only: ["hidden"] } }))[1], "invalid_value");
     assertEquals((await served("same-id", { mesh: { only: ["second"] } }))[2], "second");
-    for (const [model, status] of [["a", 200], ["second", 200], ["hidden", 404], ["other", 404]] as const) {
+    for (
+      const [model, status] of [["a", 200], ["second", 200], ["same-id", 200], ["hidden", 404], ["other", 404]] as const
+    ) {
       assertEquals((await readCode(await site.get("app", `/v1/models/${model}`)))[0], status, model);
     }
   });

@@ -99,6 +99,38 @@ describe("GET /v1/models", () => {
     }
   });
 
+  it("has one entry by every name that requests may use, in each dialect's shape", async () => {
+    await using upstream = await startUpstream(answer());
+    const config = {
+      providers: { a: { connector: "openai.llm.v1", base_url: upstream.url, api_key: "key-of-a-0123456789" } },
+      models: { mine: { provider: "a", model: "gpt-4o" }, tagged: { provider: "a", model: "qwen3:latest" } },
+      pools: { chat: { models: ["mine"] } },
+    };
+    await using proxy = await startTestProxy({ upstreams: {}, config });
+    const names = [
+      "gpt-4o",
+      "openai/gpt-4o",
+      "gpt-4o-2024-08-06",
+      "gpt-4o:latest",
+      "qwen3",
+      "gpt-4.1",
+      "gpt-4.1-20250414",
+    ];
+    for (const name of names) {
+      const { status: code, body } = await get(proxy, `/v1/models/${name}`);
+      assertEquals([code, body.id], [200, name]);
+      assertMatchesSchema("Model", body);
+      const headers = { "anthropic-version": "2023-06-01" };
+      const ofClaude = await (await fetch(`${proxy.url}/v1/models/${name}`, { headers })).json();
+      assertEquals([ofClaude.type, ofClaude.id], ["model", name]);
+      const ofGemini = await (await fetch(`${proxy.url}/v1beta/models/${name}`)).json();
+      assertEquals(ofGemini.name, `models/${name}`);
+    }
+    for (const name of ["gpt-4o-2024", "qwen", "completion-of-chat"]) {
+      assertEquals((await get(proxy, `/v1/models/${name}`)).status, 404, name);
+    }
+  });
+
   it("has one entry by its id, slashes and all", async () => {
     await using upstream = await startUpstream(answer());
     const config = {

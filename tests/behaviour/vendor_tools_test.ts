@@ -78,6 +78,34 @@ describe("Combined parameters of a tool", () => {
     }
   });
 
+  for (const vendor of [claude, openai, openrouter]) {
+    it(`behind a reference are one object at ${vendor.connector}`, async () => {
+      const inner = { type: "object", properties: { text: { type: "string" } }, additionalProperties: false };
+      const $defs = { Outer: { $ref: "#/$defs/Inner" }, Inner: inner, Either: { anyOf: [create, remove] } };
+      const rows = [["Outer", { text: { type: "string" } }], ["Either", {
+        ...{ kind: merged.kind, text: merged.text, force: merged.force },
+      }]] as const;
+      for (const [name, properties] of rows) {
+        for (const [dialect, tools] of Object.entries(toolsFor({ $ref: `#/$defs/${name}`, $defs }))) {
+          if (dialect === vendor.native) continue;
+          const sent = parametersIn((await sentTo(vendor, [plainParameters], { dialect, body: { tools } })).json());
+          assertEquals([sent.type, sent.properties, sent.$ref], ["object", properties, undefined]);
+          assertEquals(sent.additionalProperties, name === "Outer" ? false : undefined);
+        }
+      }
+    });
+  }
+
+  it("of a tool without any are an object without properties", async () => {
+    for (const vendor of [openai, openrouter, claude]) {
+      for (const parameters of [{}, { type: "object" }, { $schema: "http://json-schema.org/draft-07/schema#" }]) {
+        for (const [dialect, tools] of Object.entries(toolsFor(parameters))) {
+          if (dialect !== vendor.native) await sentTo(vendor, [plainParameters], { dialect, body: { tools } });
+        }
+      }
+    }
+  });
+
   it("that refer to themselves are merged as far as they go", async () => {
     const parameters = {
       type: "object",

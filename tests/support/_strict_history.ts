@@ -95,10 +95,11 @@ const schemasOf = ({ tools = [], toolConfig }: Any): Json[] => [
   ...(toolConfig?.tools ?? []).map(({ toolSpec }: Any) => toolSpec.inputSchema.json),
 ];
 
-/** Claude and OpenAI: parameters are an object, not combined schemas. */
+/** Claude and OpenAI: parameters are an object, not combined schemas; at OpenAI, one with properties. */
 export const plainParameters: Rule = (body, { dialect }) => {
   const isWrong = schemasOf(body).some((schema) =>
-    schema.type !== "object" || ["anyOf", "oneOf", "allOf"].some((keyword) => keyword in schema)
+    schema.type !== "object" || dialect === "openai" && schema.properties === undefined ||
+    ["anyOf", "oneOf", "allOf"].some((keyword) => keyword in schema)
   );
   if (!isWrong) return undefined;
   return dialect === "openai"

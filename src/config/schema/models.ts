@@ -182,8 +182,8 @@ const parameters = () =>
      */
     invalid_arguments: flag(),
     /**
-     * Whether the parameters of a tool may have `anyOf`, `oneOf` or `allOf` at the top level. Otherwise these are merged
-     * into one object. The connector decides by default.
+     * Whether the parameters of a tool may have `anyOf`, `oneOf`, `allOf` or `$ref` at the top level. Otherwise these are
+     * merged into one object. The connector decides by default.
      */
     combined_parameters: flag(),
     /**

@@ -21,8 +21,12 @@ export function adaptSchemas(
     "combined_parameters" | "incomplete_schemas"
   >,
 ): JsonObject {
-  const merge = (schema: unknown) => mayBeCombined === false && isObject(schema) ? mergeParameters(schema) : schema;
   const complete = (schema: unknown) => mayBeIncomplete === false ? completeSchema(schema) : schema;
+  const merge = (schema: unknown) => {
+    if (mayBeCombined !== false || !isObject(schema)) return schema;
+    const merged = mergeParameters(schema);
+    return mayBeIncomplete === false ? asObject(merged) : merged;
+  };
   const inFunction = (fn: unknown) => mapMembers(fn, { parameters: (schema) => complete(merge(schema)) });
   const { tools, functions, response_format: format } = body;
   const adapted: JsonObject = {
@@ -31,4 +35,11 @@ export function adaptSchemas(
     response_format: mapMembers(format, { json_schema: (named) => mapMembers(named, { schema: complete }) }),
   };
   return Object.fromEntries(Object.entries(adapted).filter(([name, value]) => value !== body[name]));
+}
+
+/** Parameters are an object with properties, none if a tool has no parameters; other types are the client's fault. */
+function asObject(schema: JsonObject): JsonObject {
+  const { type = "object", properties = {} } = schema;
+  const isComplete = type === schema.type && properties === schema.properties;
+  return isComplete || type !== "object" || "$ref" in schema ? schema : { ...schema, type, properties };
 }
