@@ -792,7 +792,7 @@ export interface ModelDocument {
     };
     /** Whether arguments of earlier tool calls that are not a JSON object are sent as they are. Otherwise they are sent as the member `INVALID_JSON` of an object. The connector decides by default. */
     readonly invalid_arguments?: boolean | SecretReference;
-    /** Whether the parameters of a tool may have `anyOf`, `oneOf` or `allOf` at the top level. Otherwise these are merged into one object. The connector decides by default. */
+    /** Whether the parameters of a tool may have `anyOf`, `oneOf`, `allOf` or `$ref` at the top level. Otherwise these are merged into one object. The connector decides by default. */
     readonly combined_parameters?: boolean | SecretReference;
     /** Whether schemas may have arrays without `items`, and names without a property in `required`. Otherwise they are completed. The connector decides by default. */
     readonly incomplete_schemas?: boolean | SecretReference;
