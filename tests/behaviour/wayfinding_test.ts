@@ -151,7 +151,7 @@ describe("A model's name", () => {
   it("that is unknown has an error which says how to add it", async () => {
     const { status, answered } = await askFor("claude-opus-9");
     assertEquals([status, answered.error.code], [404, "model_not_found"]);
-    assertMatch(answered.error.message, /[^?]\. To add a model, name it and its provider under "models"$/);
+    assertMatch(answered.error.message, /(exist\.|\?) To add a model, name it and its provider under "models"$/);
   });
 
   it("is in the list of models, aliases too, for each client its own", async () => {
