@@ -9,6 +9,13 @@ import { stripTrailing } from "../util/strip_trailing.ts";
 const keyForms =
   /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\bBearer\s{1,64}[^\s"',;]+/g;
 
+/** Credentials in the authority of a URL. */
+const urlCredentials = /(:\/\/)[^\s/?#@"'<>]{1,256}@/g;
+
+/** Parameters of a URL that carry a key, a token or a signature. */
+const keyParameters =
+  /([?&](?:key|(?:api|access|auth|subscription)[-_]?(?:key|token)|token|secret|password|sig|x-amz-(?:signature|credential|security-token)|signature)=)[^\s&#"'`<>\\]+/gi;
+
 /** Minimum length of a secret; shorter values may be ordinary words. */
 const minSecretLength = 6;
 
@@ -43,7 +50,8 @@ export class Redactor {
     for (const forms of [...this.#tokens, this.#forms]) {
       for (const form of forms) text = text.replaceAll(form, "[redacted]");
     }
-    return text.replace(keyForms, "[redacted]");
+    return text.replace(keyForms, "[redacted]").replace(urlCredentials, "$1[redacted]@")
+      .replace(keyParameters, "$1[redacted]");
   }
 }
 

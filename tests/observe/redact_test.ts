@@ -1,0 +1,28 @@
+/** What has the form of a secret is redacted, although no configuration has it. */
+import { assertEquals } from "@std/assert";
+import { Redactor } from "../../src/observe/redact.ts";
+
+const cases: readonly (readonly [text: string, redacted: string])[] = [
+  ["from https://user:pa55word@host.example/a", "from https://[redacted]@host.example/a"],
+  ["through http://token-alone@[::1]:80, failed", "through http://[redacted]@[::1]:80, failed"],
+  ["redis://:pa55word@db:6379", "redis://[redacted]@db:6379"],
+  ["GET /v1?key=abc123&alt=sse", "GET /v1?key=[redacted]&alt=sse"],
+  ['"https://a.example/x?a=1&API_KEY=abc#top"', '"https://a.example/x?a=1&API_KEY=[redacted]#top"'],
+  ["?X-Amz-Credential=AK/1&X-Amz-Signature=0a1b", "?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]"],
+  ["?access_token=a.b-c~d", "?access_token=[redacted]"],
+  ["wss://h/x?subscription-key=abc", "wss://h/x?subscription-key=[redacted]"],
+];
+
+/** Texts without a secret. */
+const plain = [
+  "https://host.example/@scope/name?monkey=1&tokens=5",
+  "mail a@b.example, or see http://host.example",
+  "what is the key=value form?",
+  "https://host.example/?sort=key",
+];
+
+Deno.test("credentials in a URL, and parameters that carry keys, are redacted", () => {
+  const redactor = new Redactor();
+  for (const [text, redacted] of cases) assertEquals(redactor.redact(text), redacted);
+  for (const text of plain) assertEquals(redactor.redact(text), text);
+});
