@@ -8,7 +8,6 @@ import type { ChatCompletion, ChatCompletionChunk, FinishReason, JsonObject } fr
 import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import { normalizeUsage } from "../../src/util/normalize_message.ts";
 import type { CompletionDefaults } from "../../src/util/completion_defaults.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import { ChunkStream } from "./_openai_stream.ts";
@@ -23,9 +22,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  */
 export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
-  const body = toLegacyCompletion(parseObject(decoder.decode(bytes)));
-  normalizeUsage(body); // responses to several prompts are added up
-  return { body, native: bytes };
+  return { body: toLegacyCompletion(parseObject(decoder.decode(bytes))), native: bytes };
 }
 
 /**

@@ -47,8 +47,9 @@ function toGeminiModel({ id, mesh: { type } }: ListedEntry, { client, mesh: { re
 
 function unknownPath({ path, request: { method } }: Exchange): HttpError {
   const known = methods.map((name) => `:${name}`).join(", ");
-  return new HttpError(
-    `Unknown request URL: ${method} ${path}; below ${modelsPath}/{model} there are ${known}`,
-    { status: 404, code: "unknown_url" },
-  );
+  const [twice, first = "", rest = ""] = /^(\/v1(?:beta)?)(\/v1(?:beta)?\/models(?:\/.*)?)$/.exec(path) ?? [];
+  const hint = twice === undefined
+    ? `; below ${modelsPath}/{model} there are ${known}`
+    : `. Remove "${first}" from the base URL: ${rest}`;
+  return new HttpError(`Unknown request URL: ${method} ${path}${hint}`, { status: 404, code: "unknown_url" });
 }

@@ -57,6 +57,16 @@ describe("An unknown path", () => {
     });
   }
 
+  it("of Gemini's dialect with two prefixes says to remove one", async () => {
+    await using scene = await open();
+    for (const path of ["/v1beta/models/chat:generateContent", "/v1/models/chat:generateContent", "/v1beta/models"]) {
+      const response = await fetch(`${scene.proxy.url}/v1beta${path}`, { method: "POST", body: "{}" });
+      const { error } = await response.json();
+      assertEquals([response.status, error.status], [404, "NOT_FOUND"]);
+      assertStringIncludes(error.message, `. Remove "/v1beta" from the base URL: ${path}`);
+    }
+  });
+
   it("has no hint to an endpoint that is not exposed", async () => {
     await using scene = await open({ config: { proxy: { endpoints: ["chat/completions"] } } });
     const { error } = await (await scene.get("/embeddings")).json();
