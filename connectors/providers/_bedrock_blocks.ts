@@ -86,7 +86,10 @@ export function fromConverseCitation(citation: unknown): JsonObject {
   const texts = Array.isArray(sourceContent) ? sourceContent : [];
   const cited_text = texts.map((one) => isObject(one) ? toText(one.text) : "").join("");
   const location = isObject(given) ? given : {};
-  if (isObject(location.web)) return { type: "web_search_result_location", cited_text, title, url: location.web.url };
+  if (isObject(location.web)) {
+    const { url } = location.web;
+    return { type: "web_search_result_location", cited_text, encrypted_index: "", title, url };
+  }
   for (const [name, type, unit] of locations) {
     const range = location[name];
     if (!isObject(range)) continue;

@@ -152,7 +152,9 @@ describe("Citations that another API's model made", () => {
     const own = { type: "web_search_result_location", cited_text: "x", encrypted_index: "RQ==", ...sources[1] };
     await using claude = await startUpstream(speaking.anthropic.answer());
     await using proxy = await startDialectProxy({ only: { dialect: "anthropic", url: claude.url } });
-    const blocks = [...content as Json[], { type: "text", text: "Own", citations: [own] }];
+    const { encrypted_index: _, ...unsealed } = own;
+    const unplaced = { type: "search_result_location", cited_text: "x", source: sources[1]!.url, title: "B" };
+    const blocks = [...content as Json[], { type: "text", text: "Own", citations: [own, unsealed, unplaced] }];
     const messages = [{ role: "user", content: "Hi" }, { role: "assistant", content: blocks }, {
       ...{ role: "user", content: "So?" },
     }];

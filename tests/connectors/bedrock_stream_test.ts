@@ -188,6 +188,8 @@ Deno.test("citations become annotations, of pages of the web and of documents", 
     { ...range, url: "https://a.example/", title: "A" },
     { ...range, url: "", title: "Report" },
   ]);
+  // clients of the Messages API expect an index, and send it back
+  assertEquals((annotations[0]!.extra_content!.anthropic as Record<string, unknown>).encrypted_index, "");
   const { start_page_number, type } = annotations[1]!.extra_content!.anthropic as Record<string, unknown>;
   assertEquals([type, start_page_number], ["page_location", 1]);
 });

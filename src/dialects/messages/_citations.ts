@@ -22,7 +22,10 @@ export function toCitation({ start, end, url, title, extra }: Citation, text: Pi
 
 /** Whether a citation is of another API's model, which has no index and would be rejected. */
 export function isForeignCitation(citation: unknown): boolean {
-  return isObject(citation) && citation.encrypted_index === "";
+  if (!isObject(citation)) return false;
+  const { type, encrypted_index, search_result_index } = citation;
+  return encrypted_index === "" || type === "web_search_result_location" && encrypted_index === undefined ||
+    type === "search_result_location" && search_result_index === undefined;
 }
 
 /** A text that grows, and of which short parts are needed at any time. */
