@@ -76,7 +76,7 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
     } catch (error) {
       this.#stream.cancel(error); // still open if the translator failed
       if (!StreamInterruptedError.isInstance(error)) throw error;
-      const interrupted = new StreamInterruptedError(error.message, this.#text);
+      const interrupted = new StreamInterruptedError(error.message, this.#text, error);
       interrupted.requestId = requestId;
       throw interrupted;
     } finally {

@@ -68,7 +68,7 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
     } catch (error) {
       this.#isOver = true;
       if (!StreamInterruptedError.isInstance(error)) throw error;
-      const interrupted = new StreamInterruptedError(error.message, this.#text);
+      const interrupted = new StreamInterruptedError(error.message, this.#text, error);
       interrupted.requestId = this.#requestId;
       throw interrupted;
     }

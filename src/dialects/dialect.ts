@@ -24,6 +24,8 @@ export interface DialectFault {
   readonly status: number;
   /** The error, in OpenAI's shape. */
   readonly error: OpenAiError;
+  /** Whether it ends a stream because the provider is overloaded. */
+  readonly isOverload?: boolean;
 }
 
 /** The part of a dialect that the proxy needs before a request is read. */

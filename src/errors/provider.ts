@@ -81,15 +81,18 @@ export class StreamInterruptedError extends MeshError {
   static override readonly kind: string = "StreamInterruptedError";
   /** Text received before the interruption. */
   declare readonly partialText: string;
+  /** Whether the provider was overloaded. */
+  declare readonly isOverload: boolean;
 
   /**
    * Creates the error.
    *
    * @param message What failed.
    * @param partialText Text received before the interruption.
+   * @param facts Whether the provider was overloaded; false by default.
    */
-  constructor(message: string, partialText: string) {
-    super(message, { code: "stream_interrupted" }, { partialText });
+  constructor(message: string, partialText: string, { isOverload = false }: { readonly isOverload?: boolean } = {}) {
+    super(message, { code: "stream_interrupted" }, { partialText, isOverload });
   }
 }
 

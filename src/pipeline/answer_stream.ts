@@ -8,7 +8,7 @@ import { StreamInterruptedError } from "../errors.ts";
 import type { Outcome } from "../state/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
-import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
+import { AttemptTimeout, type Failure, isOverloaded, toFailure } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./output_estimate.ts";
 import { summarizeFailure } from "./provider_error.ts";
@@ -186,7 +186,8 @@ export class AnswerStream {
   #interrupted(error: unknown): StreamInterruptedError {
     const { member, connection: { host } } = this.#parts.routed;
     const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
-    const interrupted = new StreamInterruptedError(`The answer was cut short: ${summarizeFailure(failure)}`, "");
+    const message = `The answer was cut short: ${summarizeFailure(failure)}`;
+    const interrupted = new StreamInterruptedError(message, "", { isOverload: isOverloaded(failure) });
     this.#close({ kind: "interrupted", reason: interrupted, failure });
     return interrupted;
   }

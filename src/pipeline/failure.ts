@@ -29,6 +29,12 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
+/** Whether the provider is overloaded, by its status or by its words. */
+export function isOverloaded({ status, fault }: Pick<Failure, "status" | "fault">): boolean {
+  const { type = "", code } = fault?.error ?? {};
+  return status === 503 || status === 529 || /overloaded/.test(`${type} ${code ?? ""}`);
+}
+
 /** A timeout of one try. */
 export class AttemptTimeout extends Error {
   override name = "AttemptTimeout";

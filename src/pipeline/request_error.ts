@@ -8,6 +8,7 @@ import { BudgetExceededError, type MeshError, NoActiveModelError, ProviderError,
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
 import { mayPass } from "../util/passing.ts";
+import { isOverloaded } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /** Returns the error of a request that no model has served. */
@@ -77,13 +78,7 @@ function failureWaitMs({ failures, deps: { runtime: { clock } } }: RequestContex
 
 /** The time until the first model recovers, if what failed may pass. */
 function passingWaitMs(failures: readonly FailedAttempt[], recoveryMs: number | undefined): number | undefined {
-  return failures.some((failed) => isOverloaded(failed) || mayPass(failed.failure)) ? recoveryMs : undefined;
-}
-
-/** Whether a provider is overloaded, by its status or by its words. */
-function isOverloaded({ failure: { status, fault } }: FailedAttempt): boolean {
-  const { type = "", code } = fault?.error ?? {};
-  return status === 503 || status === 529 || /overloaded/.test(`${type} ${code ?? ""}`);
+  return failures.some(({ failure }) => isOverloaded(failure) || mayPass(failure)) ? recoveryMs : undefined;
 }
 
 function answeredError(failures: readonly FailedAttempt[], retryAfterMs: number | undefined): ProviderError {
@@ -115,7 +110,7 @@ function answeredError(failures: readonly FailedAttempt[], retryAfterMs: number 
   }
   const tried = failures.map(describeFailure).join(", ");
   const message = `Every model that was tried failed: ${[tried, ...collectHints(failures)].join(". ")}`;
-  return failures.every(isOverloaded)
+  return failures.every(({ failure }) => isOverloaded(failure))
     ? new ProviderError(message, { ...facts, code: "overloaded", status: 503, retryAfterMs })
     : new ProviderError(message, { ...facts, code: "all_attempts_failed", status: 502, retryAfterMs });
 }

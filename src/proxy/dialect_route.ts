@@ -8,6 +8,7 @@ import type { Dialect, EmbeddingDialect, EventTranslator, Translation } from "..
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { ChatCompletion, EmbeddingResponse, JsonObject } from "../contracts/openai.ts";
 import type { Answer } from "../pipeline/answer.ts";
+import { StreamInterruptedError } from "../errors.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { missing } from "../pipeline/check_body.ts";
@@ -154,7 +155,8 @@ export function createWriter(events: EventTranslator, requestId: string): EventW
     end: () => isNative ? events.native?.end() ?? "" : events.end(),
     fail: (error) => {
       const { status, body } = toErrorRow(error, requestId);
-      return events.fail({ status, error: body.error });
+      const isOverload = StreamInterruptedError.isInstance(error) && error.isOverload;
+      return events.fail({ status, error: body.error, isOverload });
     },
   };
 }

@@ -94,7 +94,8 @@ describe("/v1/messages to a model of that dialect", () => {
     await using upstream = await startUpstream(speaking.anthropic.answer({ failsAfter: 4 }));
     await using proxy = await over(upstream);
     const events = (await (await post(proxy, { ...ask, stream: true })).text()).trimEnd().split("\n\n");
-    assertStringIncludes(events.at(-1)!, 'event: error\ndata: {"type":"error"');
+    const overload = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"';
+    assertStringIncludes(events.at(-1)!, overload, "as the provider's own, after which clients try again");
   });
 
   it("leaves out thoughts of other models, which it would refuse", async () => {

@@ -24,8 +24,8 @@ const types: Readonly<Record<number, string>> = {
 const tooLong = "prompt is too long";
 
 /** Formats an error. The error type follows from the HTTP status; code and parameter are part of the message. */
-export function formatMessagesError({ status, error: { message, code } }: DialectFault): JsonObject {
-  const type = types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+export function formatMessagesError({ status, error: { message, code }, isOverload }: DialectFault): JsonObject {
+  const type = types[isOverload ? 529 : status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   const isTooLong = code === "context_length_exceeded" && !message.includes(tooLong);
   return { type: "error", error: { type, message: isTooLong ? `${tooLong}: ${message}` : message } };
 }
