@@ -197,6 +197,45 @@ describe("Arguments of an earlier call that are not a JSON object", () => {
     });
   }
 
+  /** Histories with the arguments as a text in dialects that have objects. */
+  const asText = (args: string | null): readonly HistoryRequest[] => [
+    {
+      dialect: "messages",
+      body: {
+        messages: [
+          user(),
+          says.assistant([{ type: "tool_use", id: "abcDEF123", name: "read", input: args }]),
+          user([{ type: "tool_result", tool_use_id: "abcDEF123", content: "x" }]),
+        ],
+      },
+    },
+    {
+      dialect: "gemini",
+      body: {
+        contents: [
+          { role: "user", parts: [{ text: "Hi" }] },
+          { role: "model", parts: [{ functionCall: { name: "read", args } }] },
+          { role: "user", parts: [{ functionResponse: { name: "read", response: { result: "x" } } }] },
+        ],
+      },
+    },
+  ];
+  for (const vendor of [claude, strictBedrock, gemini, mistral, openai]) {
+    it(`reach ${vendor.connector} from clients whose dialect has objects`, async () => {
+      for (const args of ['{"path":', '{"path":"a"}', "", null]) {
+        for (const asked of asText(args).filter(({ dialect }) => dialect !== vendor.native)) {
+          const sent = readSent(vendor, await sentTo(vendor, vendor === openai ? [] : [objectArguments], asked));
+          const { input } = sent.calls[0]!;
+          if (vendor === openai) assertEquals(input, args ?? "{}");
+          else {
+            const expected = args === '{"path":' ? { INVALID_JSON: args } : JSON.parse(args || "{}");
+            assertEquals(typeof input === "string" ? JSON.parse(input) : input, expected);
+          }
+        }
+      }
+    });
+  }
+
   it("reach OpenAI as they came", async () => {
     const sent = await sentTo(openai, [], chatOf(user(), calling("c1", '{"path":'), result("c1")));
     assertEquals(readSent(openai, sent).calls[0]!.input, '{"path":');

@@ -158,11 +158,13 @@ class Conversation {
 
   #call({ functionCall }: JsonObject, position: Position, index: number): ToolCall {
     const at = position.member("functionCall");
-    const { id, name, args = {} } = at.fields(functionCall);
+    const { id, name, args } = at.fields(functionCall);
+    // clients keep the arguments of a response that was cut off as they received them
+    const text = typeof args === "string" ? args : JSON.stringify(at.member("args").object(args ?? {}));
     return {
       id: at.member("id").text(id) ?? `call_${this.#messages.length}_${index}`,
       type: "function",
-      function: { name: at.member("name").required(name), arguments: JSON.stringify(at.member("args").object(args)) },
+      function: { name: at.member("name").required(name), arguments: text },
     };
   }
 

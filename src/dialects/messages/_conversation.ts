@@ -217,15 +217,21 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
 }
 
 function toolCall(block: JsonObject, where: string, state: JsonObject | undefined): ToolCall {
-  const { input = {} } = block;
-  if (!isObject(input)) throw wrongType(`${where}.input`, "an object", input);
   return {
     id: stringAt(block, "id", where),
     type: "function",
-    function: { name: stringAt(block, "name", where), arguments: JSON.stringify(input) },
+    function: { name: stringAt(block, "name", where), arguments: readInput(block.input, `${where}.input`) },
     ...(state === undefined ? {} : { extra_content: state }),
     ...findMark(block),
   };
+}
+
+/** The input of a call as text; clients keep that of a response that was cut off as they received it. */
+function readInput(input: unknown, where: string): string {
+  if (typeof input === "string") return input;
+  const value = input ?? {};
+  if (!isObject(value)) throw wrongType(where, "an object", value);
+  return JSON.stringify(value);
 }
 
 /** The cache breakpoint of a block is set on its last part. */
