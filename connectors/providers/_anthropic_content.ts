@@ -6,6 +6,7 @@
  */
 import type { ChatMessage, ContentPart, JsonObject } from "../../src/contracts/openai.ts";
 import type { UpstreamError } from "../../src/errors.ts";
+import { appendAll } from "../../src/util/append_all.ts";
 import { parseDataUrl } from "../../src/util/data_url.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
@@ -24,9 +25,14 @@ export function contentBlocks(content: ChatMessage["content"], where: string): B
   if (!Array.isArray(content)) {
     throw requestFault(`Cannot translate ${where}: it is neither a string nor an array`, where);
   }
-  return content.flatMap((part, index) =>
-    withCacheControl(partBlocks(part, `${where}[${index}]`), part?.cache_control)
-  );
+  const blocks: Block[] = [];
+  content.forEach((part, index) => {
+    const added = partBlocks(part, `${where}[${index}]`);
+    // the breakpoint of blank text comes after the block before it
+    const marked = added.length === 0 ? blocks.splice(-1) : added;
+    appendAll(blocks, withCacheControl(marked, part?.cache_control));
+  });
+  return blocks;
 }
 
 /** A text block; empty for blank text, which the API rejects. */

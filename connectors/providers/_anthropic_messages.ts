@@ -7,7 +7,7 @@
 import type { ChatMessage, ContentPart, ToolCall } from "../../src/contracts/openai.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { parseArguments } from "../../src/util/call_arguments.ts";
-import { contentBlocks, textBlock, withCacheControl } from "./_anthropic_content.ts";
+import { contentBlocks, readCacheControl, textBlock, withCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, readThoughts, type Thought } from "./_anthropic_thoughts.ts";
 import { toText } from "../../src/util/to_text.ts";
@@ -114,8 +114,10 @@ function toolResult(message: ChatMessage, where: string): Block {
     tool_use_id: tool_call_id,
     ...(content.length === 0 ? {} : { content }),
   };
-  // only the result itself may have a cache breakpoint
-  return withCacheControl([result], blocks.findLast((block) => block.cache_control !== undefined)?.cache_control)[0]!;
+  // only the result itself may have a cache breakpoint, also if all of its text is blank
+  const parts = Array.isArray(message.content) ? message.content : [];
+  const marks = parts.map((part) => part?.cache_control);
+  return withCacheControl([result], marks.findLast((mark) => readCacheControl(mark) !== undefined))[0]!;
 }
 
 function assistantBlocks(message: ChatMessage, where: string): Block[] {

@@ -107,6 +107,21 @@ describe("the breakpoints of /v1/chat/completions", () => {
     assertEquals((tools as Json[])[0]!.cache_control, cache_control);
   });
 
+  it("of blank text, which Claude rejects, are on what comes before it", async () => {
+    const messages = [
+      { role: "system", content: [text("One"), text(" ", hour)] },
+      { role: "user", content: [text("Go"), text("", cache_control)] },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "t1", content: [text("", cache_control)] },
+      { role: "user", content: [text("", cache_control)] },
+    ];
+    const { system, messages: turns } = await sent("/v1/chat/completions", { messages }, "anthropic");
+    assertEquals(system, [text("One", hour)]);
+    const [first, , last] = turns as { content: Json[] }[];
+    assertEquals(first!.content, [text("Go", cache_control)]);
+    assertEquals<unknown>(last!.content, [{ type: "tool_result", tool_use_id: "t1", cache_control }]);
+  });
+
   it("on a message are on its last part for a gateway in OpenAI's shape", async () => {
     const { messages } = await sent("/v1/chat/completions", ofChat, "openai", gateway);
     const [system, , , result] = ofChat.messages;
