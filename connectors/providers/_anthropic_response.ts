@@ -7,7 +7,7 @@
 import type { Annotation, AssistantMessage, ChatCompletion, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { toArguments } from "../../src/util/normalize_message.ts";
+import { formatArguments } from "../../src/util/call_arguments.ts";
 import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
@@ -126,7 +126,7 @@ function toToolCall(block: JsonObject, thoughts: readonly Thought[]): ToolCall {
   const extra = carryThoughts(thoughts);
   return {
     ...toCallHead(block),
-    function: { name: toCallName(block), arguments: toArguments(block.input, "{}") },
+    function: { name: toCallName(block), arguments: formatArguments(block.input) },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
 }

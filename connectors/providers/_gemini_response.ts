@@ -15,7 +15,7 @@ import type {
   ToolCall,
 } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { toArguments } from "../../src/util/normalize_message.ts";
+import { formatArguments } from "../../src/util/call_arguments.ts";
 import { parseCount } from "./_count.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
@@ -175,7 +175,7 @@ export class CallCounter {
     return {
       id: asText(call.id) ?? `call_${this.#answer}_${this.#next++}`,
       type: "function",
-      function: { name, arguments: toArguments(call.args, "{}") },
+      function: { name, arguments: formatArguments(call.args) },
       ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
     };
   }

@@ -21,6 +21,15 @@ export function parseArguments(value: unknown): JsonObject {
 }
 
 /**
+ * Writes the arguments of a tool call that a vendor sends as JSON.
+ *
+ * @param value Usually an object; the text of one stays as it is.
+ */
+export function formatArguments(value: unknown): string {
+  return typeof value === "string" && findObject(value) !== undefined ? value : JSON.stringify(value ?? {});
+}
+
+/**
  * Parses a JSON object.
  *
  * @param value JSON, or its text.

@@ -103,6 +103,8 @@ Deno.test("stream() fails with what an error event says", async () => {
 
 Deno.test("stream() fails when it ends before it has named its end", async () => {
   const whole = await fixture("stream_text.sse");
+  const named = await stream(events(bytes(whole.slice(0, whole.indexOf("event: message_stop")))));
+  assertEquals(gather(named), gather(await stream(events(bytes(whole)))));
   for (const end of [0, whole.indexOf("event: content_block_stop"), whole.indexOf("event: message_delta")]) {
     const error = await assertRejects(() => stream(events(bytes(whole.slice(0, end)))), UpstreamError);
     assertEquals(error.kind, "invalid_response");

@@ -48,6 +48,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/pipeline/failure.ts#toFailure": oneValue,
   "src/proxy/clients/client_record.ts#toClientSettings": oneValue,
   "src/proxy/error_body.ts#toErrorRow": oneValue,
+  "src/registry/model_list.ts#toListedModel": "one entry; its leaves are not read",
   "src/registry/_manifest.ts#toConnector": "an archive that the operator chose",
   "src/runtime/_readable_stream.ts#toReadableStream": "passes chunks of bytes on",
   "src/runtime/http1/head.ts#parseFields": "at most 500 fields of a head of bounded size",
