@@ -75,14 +75,14 @@ describe("Arguments that are no JSON", () => {
   }
 
   for (const args of ["text", null, undefined, [1]]) {
-    it(`of Gemini's that are ${JSON.stringify(args)}, which is no object, are their text; without any, that of an empty object`, async () => {
+    it(`of Gemini's that are ${JSON.stringify(args)}, which is no object, are its JSON text; without any, of an empty object`, async () => {
       const candidate = {
         content: { parts: [{ functionCall: { id: "call_1", name: "weather", args } }] },
         finishReason: "STOP",
       };
       const { body } = await over("gemini", json({ candidates: [candidate] }), ({ complete }) => complete());
       assertEquals(body.choices[0]!.message.tool_calls?.map(({ function: { arguments: text } }) => text), [
-        typeof args === "string" ? args : JSON.stringify(args ?? {}),
+        JSON.stringify(args ?? {}),
       ]);
     });
   }
