@@ -56,7 +56,8 @@ export class Redactor {
 }
 
 /**
- * Returns a deep copy with secrets replaced in all strings. Values without a JSON form are kept as they are.
+ * Returns a deep copy with secrets replaced in all strings. Values without a JSON form are kept as they are; objects
+ * nested more than eight levels deep are replaced by a note.
  *
  * @param value Plain data.
  * @param redact Replaces secrets in one string.
@@ -64,7 +65,8 @@ export class Redactor {
 export function redactAll<Value>(value: Value, redact: (text: string) => string): Value {
   const copy = (part: unknown, depth: number): unknown => {
     if (typeof part === "string") return redact(part);
-    if (typeof part !== "object" || part === null || depth > maxDepth) return part;
+    if (typeof part !== "object" || part === null) return part;
+    if (depth > maxDepth) return "[nested too deeply]";
     if (Array.isArray(part)) return part.map((member) => copy(member, depth + 1));
     return Object.fromEntries(Object.entries(part).map(([key, member]) => [key, copy(member, depth + 1)]));
   };

@@ -1,6 +1,6 @@
 /** What has the form of a secret is redacted, although no configuration has it. */
 import { assertEquals } from "@std/assert";
-import { Redactor } from "../../src/observe/redact.ts";
+import { redactAll, Redactor } from "../../src/observe/redact.ts";
 
 const cases: readonly (readonly [text: string, redacted: string])[] = [
   ["from https://user:pa55word@host.example/a", "from https://[redacted]@host.example/a"],
@@ -25,4 +25,14 @@ Deno.test("credentials in a URL, and parameters that carry keys, are redacted", 
   const redactor = new Redactor();
   for (const [text, redacted] of cases) assertEquals(redactor.redact(text), redacted);
   for (const text of plain) assertEquals(redactor.redact(text), text);
+});
+
+Deno.test("a secret is redacted at every depth, and what is nested too deeply is left out", () => {
+  const redactor = new Redactor();
+  redactor.add("pa55word-of-mine");
+  const nest = (levels: number, value: unknown): unknown => levels === 0 ? value : { in: nest(levels - 1, value) };
+  for (let levels = 0; levels < 20; levels++) {
+    const text = JSON.stringify(redactAll(nest(levels, "pa55word-of-mine"), (text) => redactor.redact(text)));
+    assertEquals(text.includes("pa55word"), false, text);
+  }
 });
