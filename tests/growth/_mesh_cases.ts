@@ -65,7 +65,6 @@ const lists: Readonly<Record<string, readonly string[]>> = {
   "/v1/models": [
     "src/proxy/listed_models.ts#listFor",
     "src/proxy/models_routes.ts#listModels",
-    "src/registry/model_list.ts#toListedModel",
     "src/registry/status.ts#listModels",
   ],
   "/v1/models/model-1": [],
