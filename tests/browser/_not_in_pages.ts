@@ -191,6 +191,8 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/vendor_queries_test.ts`]: vendor,
   [`${b}/vendor_tools_test.ts`]: {
+    "Arguments of an earlier call that are not a JSON object > reach aws.bedrock.v1 from clients whose dialect has objects":
+      vendor,
     "Combined parameters of a tool > are one object at aws.bedrock.v1": vendor,
     "Arguments of an earlier call that are not a JSON object > reach aws.bedrock.v1 as an object": vendor,
   },
@@ -271,6 +273,16 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "a token endpoint that fails > to the end, by any means, is the provider's failure: the next model is asked, and the reason is recorded":
       redirected,
     "tokens > are there for a proxy that serve() starts": server,
+  },
+  [`${b}/environment_values_test.ts`]: environment,
+  [`${b}/passing_failures_test.ts`]: {
+    "A prompt that is too long > has it also in the errors of Cloudflare": vendor,
+  },
+  [`${b}/rejected_members_test.ts`]: {
+    "The options of a native stream of text completions > are left out once they are rejected, and the client's are its own":
+      vendor,
+    "The options of a native stream of text completions > are never sent to a model that is configured to drop them":
+      vendor,
   },
   [`${b}/waiting_memory_test.ts`]: server,
   [`${b}/work_test.ts`]: "counts the work of a server's request; what stands in for its sockets works, too",
