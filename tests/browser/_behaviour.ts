@@ -6,7 +6,7 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { bundleSuites, startSuiteSite } from "./_behaviour_site.ts";
 import { testInChromium } from "./_chromium.ts";
-import { notInPages, slowInPages } from "./_not_in_pages.ts";
+import { notInPages } from "./_not_in_pages.ts";
 import { TestPage } from "./_page.ts";
 import type { Browser } from "./_playwright.ts";
 import { Relay, type RelayCall } from "./_relay.ts";
@@ -20,11 +20,6 @@ export const behaviourSuites: readonly string[] = [...Deno.readDirSync(folder)]
   .filter(({ name }) => name.endsWith("_test.ts"))
   .map(({ name }) => `${folder}/${name}`)
   .sort();
-
-/** Those that the gate runs in pages. */
-export const gateSuites: readonly string[] = behaviourSuites.filter((file) =>
-  typeof notInPages[file] !== "string" && !slowInPages.includes(file)
-);
 
 /** The globals of a suite's page. */
 type Globals = { readonly suite?: PageSuite; readonly takeClaims?: () => Claim[] };

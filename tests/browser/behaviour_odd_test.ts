@@ -1,4 +1,5 @@
 /** The other half of the suites in `behaviour_even_test.ts`: the two files run side by side. */
-import { gateSuites, testSuitesInPages } from "./_behaviour.ts";
+import { testSuitesInPages } from "./_behaviour.ts";
+import { gateInPages } from "./_not_in_pages.ts";
 
-testSuitesInPages(gateSuites.filter((_, index) => index % 2 === 1));
+testSuitesInPages(gateInPages.filter((_, index) => index % 2 === 1));

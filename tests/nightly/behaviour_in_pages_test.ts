@@ -1,5 +1,5 @@
 /** The behaviour suites in pages that the gate leaves out. */
-import { testSuitesInPages } from "../browser/_behaviour.ts";
-import { slowInPages } from "../browser/_not_in_pages.ts";
+import { behaviourSuites, testSuitesInPages } from "../browser/_behaviour.ts";
+import { gateInPages } from "../browser/_not_in_pages.ts";
 
-testSuitesInPages(slowInPages);
+testSuitesInPages(behaviourSuites.filter((file) => !gateInPages.includes(file)));
