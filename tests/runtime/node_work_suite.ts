@@ -157,4 +157,4 @@ const maxServerPromises = 15;
 /** Of a request, without those of the server and the upstream client. */
 const maxPromises = 54;
 const maxBytes = 80 * 1024;
-const maxPromoted = 7 * 1024;
+const maxPromoted = 8 * 1024;
