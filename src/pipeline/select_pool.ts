@@ -41,9 +41,8 @@ function findPoolWithin(
   pools: ReadonlySet<string>,
   registry: Registry,
 ): Pool | undefined {
-  const own = modelsOfPools(pools, registry);
-  const within = models.filter((model) => own.has(model));
-  return within.length === 0 ? undefined : registry.getPool(name, models, within);
+  const within = findWithin(models, pools, registry);
+  return within && registry.getPool(name, models, within);
 }
 
 /** Returns the models of a client's pools, which it may use by name. */
