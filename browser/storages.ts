@@ -13,7 +13,7 @@ export { memorySecrets, type WritableSecretStore } from "../connectors/secrets/m
 export type { WebStorage } from "../connectors/storage/localstorage.ts";
 export type { StatePersistence } from "../src/state/persistence/state_store.ts";
 export type { IndexedDbOptions, LocalStorageOptions };
-export { stateIn, type StateInOptions } from "../src/state/persistence/state_in.ts";
+export { stateIn, type StateInOptions } from "../src/state/state_in.ts";
 
 /**
  * Creates a storage in the page's `localStorage`. Standbys, spent budgets and rate limit counters persist across

@@ -70,6 +70,6 @@ export type {
   SavedUsage,
 } from "./state/persistence/snapshot.ts";
 export type { BudgetSnapshot } from "./state/limits/budget.ts";
-export type { SavedWindow } from "./state/limits/window_counter.ts";
+export type { SavedWindow } from "./state/counters/window_counter.ts";
 export type { UsageCounts } from "./state/limits/quota.ts";
 export { version } from "./version.ts";

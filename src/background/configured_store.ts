@@ -3,12 +3,12 @@
  * @module
  */
 import type { StorageSettings } from "../config/settings/storage.ts";
-import type { LocalShared } from "../state/replication/shared_sums.ts";
+import type { LocalShared } from "../state/sharing/shared_sums.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { RetryTimer } from "../util/retry_timer.ts";
 import { writeRetry } from "../state/persistence/_failure.ts";
 import type { CodedStorage } from "../storage/coded_storage.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import type { ConfiguredMesh } from "./open_store.ts";
 

@@ -9,7 +9,7 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
 import type { Failure } from "../pipeline/failure.ts";
 import type { ProbeResult } from "./probe.ts";

@@ -9,7 +9,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 
 /** Maximum time that requests wait for a renewed key, ms. After it they use the previous one. */
 const maxWaitMs = 2_000;

@@ -5,7 +5,7 @@
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
 import { EndDate } from "../state/breaker/end_date.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import { type Cron, lastStart, nextStart } from "../util/cron.ts";
 
 /** The maintenance window of a pool. */

@@ -5,7 +5,7 @@
 import type { Clock } from "../contracts/runtime.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import { type BreakerOwner, recordKey } from "../state/breaker/circuit_breaker.ts";
 
 /** A model by its name, or a provider by its id. */

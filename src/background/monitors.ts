@@ -6,7 +6,7 @@ import { defaultHealth, defaultSync } from "../config/settings/discovery_default
 import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import type { DiscoveryMethods } from "./discovery_connectors.ts";
 import { HealthMonitor } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";

@@ -12,12 +12,12 @@ import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import { addSecretSettings } from "../observe/secret_names.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import { SnapshotStore } from "../state/persistence/snapshot_store.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
-import { replicatedStore } from "../state/persistence/store_in.ts";
-import { SavedSums } from "../state/replication/saved_sums.ts";
-import type { LocalShared } from "../state/replication/shared_sums.ts";
+import { replicatedStore } from "../state/open.ts";
+import { SavedSums } from "../state/sharing/saved_sums.ts";
+import type { LocalShared } from "../state/sharing/shared_sums.ts";
 import { CodedStorage, storageKeyName } from "../storage/coded_storage.ts";
 import { TimedStorage } from "../storage/timed_storage.ts";
 

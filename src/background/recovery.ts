@@ -4,7 +4,7 @@
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 
 /** A timer for the next recovery of a mesh. A step of the wall clock reaches dates, or moves them away. */
 export class RecoveryTimer {

@@ -10,7 +10,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { draft, extendBy } from "../registry/extend.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import { queryProviders } from "./ask_providers.ts";
 import { requestModels } from "./listings.ts";
 import type { ProbeRequest, ProbeResult } from "./probe.ts";

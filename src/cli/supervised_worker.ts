@@ -6,7 +6,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { Supervised } from "../contracts/shell.ts";
 import { type OverviewQuestion, SharedOverview } from "../proxy/overview/shared_overview.ts";
 import { Slots } from "../proxy/slots.ts";
-import { LinkedShared } from "../state/replication/shared_sums.ts";
+import { LinkedShared } from "../state/sharing/shared_sums.ts";
 import type { FromWorker, Greeting, Order, ToWorker } from "./worker_messages.ts";
 
 /** The worker's side of the link to the supervisor. */

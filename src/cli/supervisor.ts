@@ -5,7 +5,7 @@
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import type { EndSignal, Shell, Worker, Workers } from "../contracts/shell.ts";
 import { OverviewOwner } from "../proxy/overview/shared_overview.ts";
-import { SharedOwner, SharedSums } from "../state/replication/shared_sums.ts";
+import { SharedOwner, SharedSums } from "../state/sharing/shared_sums.ts";
 import { describeFailure } from "../util/failure.ts";
 import type { ExitCode } from "./command.ts";
 import { asText, type ProcessFormat, type ProcessMessage, stopMessage } from "./console_connector.ts";

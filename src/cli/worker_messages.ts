@@ -3,7 +3,7 @@
  * @module
  */
 import type { OverviewQuestion, OverviewReport } from "../proxy/overview/shared_overview.ts";
-import type { SharedCall, SharedReply } from "../state/replication/shared_sums.ts";
+import type { SharedCall, SharedReply } from "../state/sharing/shared_sums.ts";
 
 /** What is printed once a worker listens. */
 export interface Greeting {

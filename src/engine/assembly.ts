@@ -11,7 +11,7 @@ import { buildRegistry } from "../registry/build.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import type { Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import { MeshState } from "../state/mesh_state.ts";
+import { MeshState } from "../state/model/mesh_state.ts";
 import { reportBudgets } from "./records.ts";
 
 /** Settings, and the pools they do not name. */

@@ -25,7 +25,7 @@ import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Pool } from "../registry/registry.ts";
 import { activeProviders, type ListedModel, listModels, type PoolStatus, toPoolStatus } from "../registry/status.ts";
-import type { MeshState, ScopedBudgetWindow } from "../state/mesh_state.ts";
+import type { MeshState, ScopedBudgetWindow } from "../state/model/mesh_state.ts";
 import { findStoreMaker, type StateStore } from "../state/persistence/state_store.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { withSecretVariables } from "../observe/secret_names.ts";

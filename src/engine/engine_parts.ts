@@ -7,7 +7,7 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { Statistics } from "../observe/statistics.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StatePersistence } from "../state/persistence/state_store.ts";
 

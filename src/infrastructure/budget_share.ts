@@ -3,8 +3,8 @@
  * @module
  */
 import type { Budget, Reservation } from "../state/limits/budget.ts";
-import type { CounterRequest, Replication } from "../state/replication/counter_replicator.ts";
-import { reserveAgain } from "../state/replication/reserve_again.ts";
+import type { CounterRequest, Replication } from "../state/counters/counter_replicator.ts";
+import { reserveAgain } from "../state/counters/reserve_again.ts";
 
 /** A reservation in one budget. */
 interface ReservedMoney {

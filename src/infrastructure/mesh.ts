@@ -7,7 +7,7 @@ import type { Storage } from "../contracts/storage.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import type { RequestClient, RoutedRequest } from "../pipeline/request.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import type { ObjectRecords } from "./object_records.ts";
 
 /** A mesh. Its registry may grow. */

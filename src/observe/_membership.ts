@@ -4,7 +4,7 @@
  */
 import type { StatsScope } from "../contracts/events.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
-import { MemberIndex } from "../state/member_index.ts";
+import { MemberIndex } from "../state/model/member_index.ts";
 import { StatsCounters } from "./_stats_counters.ts";
 import type { MemberNames } from "./hub_events.ts";
 

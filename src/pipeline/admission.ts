@@ -5,8 +5,8 @@
 import { retryFor } from "../config/settings/routing.ts";
 import type { ModelView } from "../contracts/rotation.ts";
 import type { Member } from "../registry/registry.ts";
-import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
-import type { Permit } from "../state/limits/permit.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
+import type { Permit } from "../state/model/permit.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** A request, and whether another model could serve it. */

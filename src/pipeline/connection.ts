@@ -14,8 +14,8 @@ import type {
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import type { CallReservation } from "../state/call_reservation.ts";
-import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
+import type { CallReservation } from "../state/model/call_reservation.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { AttemptTimeout } from "./failure.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 

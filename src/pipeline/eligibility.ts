@@ -5,7 +5,7 @@
  */
 import { UnsupportedRequestError } from "../errors.ts";
 import type { Member, Registry } from "../registry/registry.ts";
-import type { Load } from "../state/usage.ts";
+import type { Load } from "../state/model/usage.ts";
 import { type DeliveryContext, filterByDelivery } from "./filter_by_delivery.ts";
 import { filterByRequest } from "./filter_by_request.ts";
 import type { RoutedRequest } from "./request.ts";

@@ -18,7 +18,7 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
-import type { Load } from "../state/usage.ts";
+import type { Load } from "../state/model/usage.ts";
 import type { TextSize } from "../util/text_size.ts";
 import { measureRequest, type RequestSize } from "./request_size.ts";
 

@@ -6,7 +6,7 @@ import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { findLeadingTier } from "../rotation/tiers.ts";
-import type { ModelState } from "../state/model_state.ts";
+import type { ModelState } from "../state/model/model_state.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps } from "./deps.ts";

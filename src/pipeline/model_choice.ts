@@ -4,7 +4,7 @@
  */
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { Load } from "../state/usage.ts";
+import type { Load } from "../state/model/usage.ts";
 import { formatUsd } from "../util/cost.ts";
 import { nearest } from "../util/nearest.ts";
 import type { EligibilityContext, ModelChoice, Prefer } from "./eligibility.ts";

@@ -15,7 +15,7 @@ import type {
 } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
-import type { Load } from "../state/usage.ts";
+import type { Load } from "../state/model/usage.ts";
 import type { Quantities } from "../util/cost.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { AnswerUsage } from "./routed.ts";

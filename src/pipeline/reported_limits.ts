@@ -4,7 +4,7 @@
  */
 import type { Member } from "../registry/registry.ts";
 import { limitsIn } from "../registry/provider_answers.ts";
-import type { Permit } from "../state/limits/permit.ts";
+import type { Permit } from "../state/model/permit.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
 import { callNow } from "../util/call_now.ts";
 

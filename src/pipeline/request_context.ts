@@ -6,7 +6,7 @@ import type { FallbackStep, ModelTry } from "../contracts/events.ts";
 import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
-import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Connection } from "./connection.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";

@@ -6,7 +6,7 @@ import type { ProviderFault } from "../contracts/provider.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import { BudgetExceededError, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
-import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { mayPass } from "../util/passing.ts";
 import { isOverloaded } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";

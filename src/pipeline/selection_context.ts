@@ -5,8 +5,8 @@
 import type { SelectionContext } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Pool } from "../registry/registry.ts";
-import type { Load } from "../state/usage.ts";
-import type { ModelState } from "../state/model_state.ts";
+import type { Load } from "../state/model/usage.ts";
+import type { ModelState } from "../state/model/model_state.ts";
 import { firstGuess } from "../state/metrics/output_tokens.ts";
 
 /** Maximum estimated output, so that prices stay comparable for requests with a high limit. */

@@ -3,8 +3,8 @@
  * @module
  */
 import { NetworkError } from "../errors.ts";
-import type { CallReservation } from "../state/call_reservation.ts";
-import type { AdmissionDenial } from "../state/limits/admission_denial.ts";
+import type { CallReservation } from "../state/model/call_reservation.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { AdmittedModel } from "./admission.ts";

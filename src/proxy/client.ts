@@ -7,9 +7,9 @@ import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../erro
 import type { Clock } from "../contracts/runtime.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import { Budget } from "../state/limits/budget.ts";
-import type { MeshState } from "../state/mesh_state.ts";
-import type { CounterReplicator, Replication } from "../state/replication/counter_replicator.ts";
-import { slicedMinute } from "../state/replication/shared_rate.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
+import type { CounterReplicator, Replication } from "../state/counters/counter_replicator.ts";
+import { slicedMinute } from "../state/counters/shared_rate.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
 /** The window of the request limit. */

@@ -10,13 +10,13 @@ import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { LocalShared } from "../state/replication/shared_sums.ts";
+import type { LocalShared } from "../state/sharing/shared_sums.ts";
 import { Engine } from "../engine/engine.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { addLeafPools } from "../registry/build.ts";
 import { createConfigContext } from "../registry/catalogue.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 
 /** The section of a configuration whose sinks receive a kind of record. */
 const sections = { event: "routing", log: "logging", trace: "tracing" } as const;

@@ -6,7 +6,7 @@ import { servedOperations, servesOperation } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { MeshState } from "../state/mesh_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 import { createPoolStrategy, fillAsConfigured, type FillParts } from "./configured.ts";
 import type { ProviderAnswers } from "./provider_answers.ts";
 import { type ProviderInstance, Registry } from "./registry.ts";

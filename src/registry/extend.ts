@@ -2,7 +2,7 @@
  * Adds a provider to a registry that is in use. Existing state, cursors and sessions are kept.
  * @module
  */
-import { MeshState } from "../state/mesh_state.ts";
+import { MeshState } from "../state/model/mesh_state.ts";
 import { type BuildParts, buildRegistry } from "./build.ts";
 import { resolvePriority } from "./named_models.ts";
 import { addDistinct } from "./offered.ts";

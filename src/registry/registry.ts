@@ -16,8 +16,8 @@ import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
 import { findModels, resolvePriority } from "./named_models.ts";
 import type { ModelAnswers } from "./provider_answers.ts";
-import type { MeshState } from "../state/mesh_state.ts";
-import type { ModelState } from "../state/model_state.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
+import type { ModelState } from "../state/model/model_state.ts";
 import type { RetryBudget } from "../state/limits/retry_budget.ts";
 
 /** A provider of a mesh. */

@@ -1,7 +1,7 @@
 import { assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { NoActiveModelError } from "../../src/errors.ts";
 import { createRequestError } from "../../src/pipeline/request_error.ts";
-import type { AdmissionDenial } from "../../src/state/limits/admission_denial.ts";
+import type { AdmissionDenial } from "../../src/state/counters/admission_denial.ts";
 import type { RequestContext } from "../../src/pipeline/request_context.ts";
 import type { Member } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";

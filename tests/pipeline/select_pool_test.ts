@@ -6,7 +6,7 @@ import { ModelNotFoundError, UnsupportedRequestError } from "../../src/errors.ts
 import { poolFor } from "../../src/pipeline/select_pool.ts";
 import { Registry } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { MeshState } from "../../src/state/mesh_state.ts";
+import { MeshState } from "../../src/state/model/mesh_state.ts";
 import { createModel } from "../support/_members.ts";
 
 const routing = {

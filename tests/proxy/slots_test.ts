@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { Slots } from "../../src/proxy/slots.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { SharedSums } from "../../src/state/replication/shared_sums.ts";
+import { SharedSums } from "../../src/state/sharing/shared_sums.ts";
 
 /** Processes that share a limit; each question to the owner is counted. */
 function processes(count: number) {

@@ -6,8 +6,8 @@
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
-import { MeshState } from "../../src/state/mesh_state.ts";
-import type { ModelState } from "../../src/state/model_state.ts";
+import { MeshState } from "../../src/state/model/mesh_state.ts";
+import type { ModelState } from "../../src/state/model/model_state.ts";
 import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 const budget: BudgetSettings = { dailyNanoUsd: 1_000_000, monthlyNanoUsd: 10_000_000 };

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { EndDate } from "../../src/state/breaker/end_date.ts";
-import { BreakerEvents } from "../../src/state/replication/breaker_events.ts";
+import { BreakerEvents } from "../../src/state/sharing/breaker_events.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { minute, Process } from "./_state.ts";
 

@@ -3,9 +3,9 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
 import { ConcurrencySlots } from "../../src/state/limits/concurrency_slots.ts";
-import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
-import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
-import { SharedSums } from "../../src/state/replication/shared_sums.ts";
+import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
+import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
+import { SharedSums } from "../../src/state/sharing/shared_sums.ts";
 
 /** A process that sends requests to a model that takes two at once. */
 function createProcess(sums: SharedSums, clock: FakeClock, id: number) {

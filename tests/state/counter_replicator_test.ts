@@ -3,8 +3,8 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { Budget, type Reservation } from "../../src/state/limits/budget.ts";
-import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
-import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
+import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
+import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 import { raise } from "../support/raise.ts";
 

@@ -4,11 +4,11 @@ import { describe, it } from "@std/testing/bdd";
 import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
-import { MeshState } from "../../src/state/mesh_state.ts";
-import type { ModelState } from "../../src/state/model_state.ts";
-import type { RequestEnd } from "../../src/state/usage.ts";
-import type { Permit } from "../../src/state/limits/permit.ts";
+import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
+import { MeshState } from "../../src/state/model/mesh_state.ts";
+import type { ModelState } from "../../src/state/model/model_state.ts";
+import type { RequestEnd } from "../../src/state/model/usage.ts";
+import type { Permit } from "../../src/state/model/permit.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 
 /** A token read costs 1 000 nano-dollars. */

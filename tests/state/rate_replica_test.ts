@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { RateReplica } from "../../src/state/replication/rate_replica.ts";
+import { RateReplica } from "../../src/state/sharing/rate_replica.ts";
 
 /** A process's side; slices are 10 s long, and six of them count. */
 function createReplica(clock: FakeClock) {

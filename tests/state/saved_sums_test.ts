@@ -5,8 +5,8 @@ import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import type { StateStore } from "../../src/state/persistence/state_store.ts";
-import { SavedSums } from "../../src/state/replication/saved_sums.ts";
-import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/replication/shared_sums.ts";
+import { SavedSums } from "../../src/state/sharing/saved_sums.ts";
+import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/sharing/shared_sums.ts";
 
 const state = {} as Parameters<StateStore["load"]>[0];
 

@@ -2,9 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConnectorError } from "../../src/errors.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/replication/shared_sums.ts";
-import { slicedDay, slicedMinute } from "../../src/state/replication/shared_rate.ts";
-import { SharedWindow } from "../../src/state/replication/shared_window.ts";
+import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/sharing/shared_sums.ts";
+import { slicedDay, slicedMinute } from "../../src/state/counters/shared_rate.ts";
+import { SharedWindow } from "../../src/state/sharing/shared_window.ts";
 
 /** Processes on one owner; what is sent between them arrives in a later turn, as JSON. */
 function processes(count: number, clock = fakeClock()) {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { CounterReplication } from "../../src/state/replication/counter_replication.ts";
-import { CounterReplicator } from "../../src/state/replication/counter_replicator.ts";
-import { SharedSums } from "../../src/state/replication/shared_sums.ts";
-import { slicedDay, slicedMinute } from "../../src/state/replication/shared_rate.ts";
+import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
+import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
+import { SharedSums } from "../../src/state/sharing/shared_sums.ts";
+import { slicedDay, slicedMinute } from "../../src/state/counters/shared_rate.ts";
 
 /** A process, and a store that answers after a time. */
 function processOn(sums: SharedSums, clock: ReturnType<typeof fakeClock>, delayMs: () => number) {

@@ -4,8 +4,8 @@ import { describe, it } from "@std/testing/bdd";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo, RateLimits } from "../../src/contracts/provider.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import type { Load, Outcome, RequestEnd } from "../../src/state/usage.ts";
-import { UsageTrackers } from "../../src/state/usage_trackers.ts";
+import type { Load, Outcome, RequestEnd } from "../../src/state/model/usage.ts";
+import { UsageTrackers } from "../../src/state/model/usage_trackers.ts";
 
 const minute = 60_000;
 /** A minute, and the second of it that a request came in. */

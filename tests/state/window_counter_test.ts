@@ -1,7 +1,7 @@
 /** Sums of one quantity against one limit, window by window. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { WindowCounter } from "../../src/state/limits/window_counter.ts";
+import { WindowCounter } from "../../src/state/counters/window_counter.ts";
 import type { Window } from "../../src/util/windows.ts";
 
 /** Windows of 100 ms. */

@@ -5,7 +5,7 @@
 import { LocalFileStorage } from "../../connectors/storage/local_file.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { MeshState } from "../../src/state/mesh_state.ts";
+import { MeshState } from "../../src/state/model/mesh_state.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { CodedStorage } from "../../src/storage/coded_storage.ts";
 

@@ -13,9 +13,9 @@ import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
 import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import type { UsageTracker } from "../../src/state/usage_tracker.ts";
-import { UsageTrackers } from "../../src/state/usage_trackers.ts";
-import { ModelState } from "../../src/state/model_state.ts";
+import type { UsageTracker } from "../../src/state/model/usage_tracker.ts";
+import { UsageTrackers } from "../../src/state/model/usage_trackers.ts";
+import { ModelState } from "../../src/state/model/model_state.ts";
 import { CircuitBreaker } from "../../src/state/breaker/circuit_breaker.ts";
 
 /** The capability of a chat model. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { FinishedRequest } from "../../observe/hub_events.ts";
-import { whole } from "../../state/limits/window_counter.ts";
+import { whole } from "../../state/counters/window_counter.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { dayMs, formatUtcDay } from "../../util/windows.ts";

@@ -5,8 +5,8 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
-import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/counter_replicator.ts";
+import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "../counters/window_counter.ts";
 
 /** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
 const retentionMs = 86_400_000;

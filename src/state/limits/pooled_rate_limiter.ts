@@ -13,8 +13,8 @@ import {
   RateLimiter,
   type RateReservation,
 } from "./rate_limiter.ts";
-import type { CounterGroup, CounterRequest, RateReplicaParts } from "../replication/counter_replicator.ts";
-import type { SharedRate } from "../replication/shared_rate.ts";
+import type { CounterGroup, CounterRequest, RateReplicaParts } from "../counters/counter_replicator.ts";
+import type { SharedRate } from "../counters/shared_rate.ts";
 
 /** A reservation with one of the API keys. */
 interface KeyedReservation extends RateReservation {

@@ -6,8 +6,8 @@
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayWindow, formatUtcDay, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../replication/counter_replicator.ts";
-import { sum, whole, WindowCounter, type WindowSums } from "./window_counter.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/counter_replicator.ts";
+import { sum, whole, WindowCounter, type WindowSums } from "../counters/window_counter.ts";
 
 /** How long an unchanged counter is kept by the store, ms. */
 const lifeMs = 2_678_400_000;

@@ -8,10 +8,10 @@ import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { RateReading } from "../../util/rate_headers.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
-import { RateCounter, type RateCounterMark } from "./_rate_counter.ts";
+import { RateCounter, type RateCounterMark } from "../counters/rate_counter.ts";
 import { ConcurrencySlots } from "./concurrency_slots.ts";
-import type { CounterGroup, CounterRequest, RateReplicaParts } from "../replication/counter_replicator.ts";
-import { type SharedRate, slicedDay, slicedMinute } from "../replication/shared_rate.ts";
+import type { CounterGroup, CounterRequest, RateReplicaParts } from "../counters/counter_replicator.ts";
+import { type SharedRate, slicedDay, slicedMinute } from "../counters/shared_rate.ts";
 
 /** Slice lengths of shared counters: for limits per minute and per day, ms. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];

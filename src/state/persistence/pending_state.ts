@@ -4,9 +4,9 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import { CircuitBreaker, recordKey } from "../breaker/circuit_breaker.ts";
-import { appliesTo } from "../breaker/manual_override.ts";
-import type { MeshState } from "../mesh_state.ts";
-import type { MemberState } from "../model_state.ts";
+import { appliesTo } from "../model/manual_override.ts";
+import type { MeshState } from "../model/mesh_state.ts";
+import type { MemberState } from "../model/model_state.ts";
 import {
   mergeApiKeys,
   type MeshSnapshot,

@@ -3,7 +3,7 @@
  * @module
  */
 import { MeshError } from "../../errors.ts";
-import type { SavedWindow } from "../limits/window_counter.ts";
+import type { SavedWindow } from "../counters/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
 /** A parsed snapshot. */

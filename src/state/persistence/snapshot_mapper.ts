@@ -5,8 +5,8 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import { type CircuitBreaker, recordKey, type Standby } from "../breaker/circuit_breaker.ts";
 import type { Budget } from "../limits/budget.ts";
-import type { MeshState, StateRestorer } from "../mesh_state.ts";
-import type { MemberState } from "../model_state.ts";
+import type { MeshState, StateRestorer } from "../model/mesh_state.ts";
+import type { MemberState } from "../model/model_state.ts";
 import { byProvider, PendingState, readClocks } from "./pending_state.ts";
 import {
   byBudget,

@@ -8,7 +8,7 @@ import type { MeshError } from "../../errors.ts";
 import type { CodedStorage } from "../../storage/coded_storage.ts";
 import { SnapshotMapper } from "./snapshot_mapper.ts";
 import type { MeshSnapshot } from "./snapshot.ts";
-import type { MeshState } from "../mesh_state.ts";
+import type { MeshState } from "../model/mesh_state.ts";
 import { describeLeftOut } from "./snapshot_codec.ts";
 import { RetryTimer } from "../../util/retry_timer.ts";
 import { findConnectorProblem, lastWrite, toStorageError, writeRetry } from "./_failure.ts";

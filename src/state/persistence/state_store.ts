@@ -5,7 +5,7 @@
 import type { TraceEntry } from "../../contracts/events.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
-import type { MeshState } from "../mesh_state.ts";
+import type { MeshState } from "../model/mesh_state.ts";
 
 /** Emits trace entries. */
 export interface Tracer {

@@ -3,9 +3,9 @@
  * its own override, and only the same cause closes it; standbys for other reasons are unaffected.
  * @module
  */
-import type { MemberIndex } from "../member_index.ts";
-import type { MemberState } from "../model_state.ts";
-import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "./circuit_breaker.ts";
+import type { MemberIndex } from "./member_index.ts";
+import type { MemberState } from "./model_state.ts";
+import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "../breaker/circuit_breaker.ts";
 
 /** Dependencies of {@linkcode ManualOverrides}. */
 interface ManualOverridesParts {

@@ -2,9 +2,9 @@
  * Persistence and sharing of states on servers.
  * @module
  */
-import type { Storage } from "../../contracts/storage.ts";
-import { type StatePersistence, statePersistence, storeOnDemand } from "./state_store.ts";
-import type { StateInOptions } from "./store_in.ts";
+import type { Storage } from "../contracts/storage.ts";
+import { type StatePersistence, statePersistence, storeOnDemand } from "./persistence/state_store.ts";
+import type { StateInOptions } from "./open.ts";
 
 export type { StateInOptions };
 
@@ -26,6 +26,6 @@ export type { StateInOptions };
  */
 export function stateIn(storage: Storage, { onUnavailable = "open" }: StateInOptions = {}): StatePersistence {
   return statePersistence((parts) =>
-    storeOnDemand(async () => (await import("./store_in.ts")).storeIn(storage, { ...parts, onUnavailable }))
+    storeOnDemand(async () => (await import("./open.ts")).storeIn(storage, { ...parts, onUnavailable }))
   );
 }

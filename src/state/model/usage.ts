@@ -2,17 +2,17 @@
  * Types of estimated and actual usage.
  * @module
  */
-import type { FailureKind, ModelInfo, RateLimits } from "../contracts/provider.ts";
-import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
-import type { Quantities } from "../util/cost.ts";
-import type { Clock } from "../contracts/runtime.ts";
-import type { OutageDetector } from "./breaker/outage_detector.ts";
-import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import type { Budget, BudgetStep } from "./limits/budget.ts";
-import type { ModelRateLimiter } from "./limits/rate_limiter.ts";
-import type { Latency } from "./metrics/latency.ts";
-import type { OutputTokens } from "./metrics/output_tokens.ts";
-import type { CounterReplicator } from "./replication/counter_replicator.ts";
+import type { FailureKind, ModelInfo, RateLimits } from "../../contracts/provider.ts";
+import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../config/settings/settings.ts";
+import type { Quantities } from "../../util/cost.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import type { OutageDetector } from "../metrics/outage_detector.ts";
+import type { ApiKeyPool } from "../limits/api_key_pool.ts";
+import type { Budget, BudgetStep } from "../limits/budget.ts";
+import type { ModelRateLimiter } from "../limits/rate_limiter.ts";
+import type { Latency } from "../metrics/latency.ts";
+import type { OutputTokens } from "../metrics/output_tokens.ts";
+import type { CounterReplicator } from "../counters/counter_replicator.ts";
 
 /** Outcome of a request for the model that served it. */
 export type Outcome = "success" | "failure" | "none";

@@ -11,12 +11,12 @@ import {
   isMoney,
   type RateReplicaParts,
   type Replication,
-} from "./counter_replicator.ts";
+} from "../counters/counter_replicator.ts";
 import { afterRunning } from "../../util/running_timer.ts";
 import { Lease } from "./lease.ts";
 import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
 import { RateReplica } from "./rate_replica.ts";
-import type { RateGrant, SharedRate } from "./shared_rate.ts";
+import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import { SharedWindow } from "./shared_window.ts";
 
 /** Timeout of a request that waits for the store, ms. */

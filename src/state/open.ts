@@ -2,15 +2,15 @@
  * Creates stores of states in a storage. Imported when a state is loaded from one.
  * @module
  */
-import type { Clock } from "../../contracts/runtime.ts";
-import type { Shared, Storage } from "../../contracts/storage.ts";
-import { defaultStorage } from "../../config/settings/defaults.ts";
-import { CodedStorage } from "../../storage/coded_storage.ts";
-import { withTimeouts } from "../../storage/timed_shared.ts";
-import { TimedStorage } from "../../storage/timed_storage.ts";
-import { ReplicatedStore } from "../replication/replicated_store.ts";
-import { SnapshotStore } from "./snapshot_store.ts";
-import type { StateStore, Tracer } from "./state_store.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { Shared, Storage } from "../contracts/storage.ts";
+import { defaultStorage } from "../config/settings/defaults.ts";
+import { CodedStorage } from "../storage/coded_storage.ts";
+import { withTimeouts } from "../storage/timed_shared.ts";
+import { TimedStorage } from "../storage/timed_storage.ts";
+import { ReplicatedStore } from "./sharing/replicated_store.ts";
+import { SnapshotStore } from "./persistence/snapshot_store.ts";
+import type { StateStore, Tracer } from "./persistence/state_store.ts";
 
 /** Options of `stateIn`. */
 export interface StateInOptions {

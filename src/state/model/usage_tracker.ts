@@ -2,19 +2,19 @@
  * Tracks the usage of one model in one pool.
  * @module
  */
-import type { Headroom } from "../contracts/rotation.ts";
-import { costInNanoUsd, isFree } from "../util/cost.ts";
-import type { AdmissionDenial } from "./limits/admission_denial.ts";
-import type { Budget } from "./limits/budget.ts";
-import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { EndDate } from "./breaker/end_date.ts";
-import type { DeactivationDecision } from "./breaker/model_breakers.ts";
+import type { Headroom } from "../../contracts/rotation.ts";
+import { costInNanoUsd, isFree } from "../../util/cost.ts";
+import type { AdmissionDenial } from "../counters/admission_denial.ts";
+import type { Budget } from "../limits/budget.ts";
+import type { ApiKeyPool } from "../limits/api_key_pool.ts";
+import { EndDate } from "../breaker/end_date.ts";
+import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import { CallReservation } from "./call_reservation.ts";
 import type { BudgetScope, Load, Outcome, RequestEnd, UsageTrackerParts } from "./usage.ts";
-import { firstGuess, type OutputTokens } from "./metrics/output_tokens.ts";
-import type { CounterReplicator } from "./replication/counter_replicator.ts";
-import { FailureWindow } from "../util/failure_window.ts";
-import { Quota } from "./limits/quota.ts";
+import { firstGuess, type OutputTokens } from "../metrics/output_tokens.ts";
+import type { CounterReplicator } from "../counters/counter_replicator.ts";
+import { FailureWindow } from "../../util/failure_window.ts";
+import { Quota } from "../limits/quota.ts";
 
 /** Retry delay of a request denied because of requests in flight, whose end is unknown, ms. */
 const inFlightRetryMs = 1_000;

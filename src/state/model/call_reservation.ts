@@ -2,21 +2,21 @@
  * What one call to a provider reserves of rate limits, quotas and budgets.
  * @module
  */
-import type { RateLimits } from "../contracts/provider.ts";
-import { maxHintMs } from "./breaker/circuit_breaker.ts";
-import { statedEnd } from "./breaker/end_date.ts";
-import { type AdmissionDenial, takenElsewhereMs } from "./limits/admission_denial.ts";
-import type { KeyRejection, RejectedCall } from "./limits/api_key_pool.ts";
-import type { Budget, BudgetStep, Reservation } from "./limits/budget.ts";
-import type { Quota, QuotaReservation } from "./limits/quota.ts";
-import { quotaRecovery } from "./limits/quota_recovery.ts";
-import type { ModelRateLimiter, RateReservation } from "./limits/rate_limiter.ts";
-import type { CounterRequest, Replication } from "./replication/counter_replicator.ts";
-import { reserveAgain } from "./replication/reserve_again.ts";
-import type { SharedRate } from "./replication/shared_rate.ts";
+import type { RateLimits } from "../../contracts/provider.ts";
+import { maxHintMs } from "../breaker/circuit_breaker.ts";
+import { statedEnd } from "../breaker/end_date.ts";
+import { type AdmissionDenial, takenElsewhereMs } from "../counters/admission_denial.ts";
+import type { KeyRejection, RejectedCall } from "../limits/api_key_pool.ts";
+import type { Budget, BudgetStep, Reservation } from "../limits/budget.ts";
+import type { Quota, QuotaReservation } from "../limits/quota.ts";
+import { quotaRecovery } from "../limits/quota_recovery.ts";
+import type { ModelRateLimiter, RateReservation } from "../limits/rate_limiter.ts";
+import type { CounterRequest, Replication } from "../counters/counter_replicator.ts";
+import { reserveAgain } from "../counters/reserve_again.ts";
+import type { SharedRate } from "../counters/shared_rate.ts";
 import type { Usage, UsageTrackerParts } from "./usage.ts";
 
-type RateReader = typeof import("../util/rate_headers.ts");
+type RateReader = typeof import("../../util/rate_headers.ts");
 
 interface ResponseHeaders {
   get(name: string): string | null;
@@ -150,7 +150,7 @@ export class CallReservation {
     if (reader !== undefined) return this.#read(headers, reader);
     if (rateHeaders.every((name) => headers.get(name) === null)) return undefined;
     const read = (loaded: RateReader) => this.#read(headers, reader = loaded);
-    return import("../util/rate_headers.ts").then(read, () => {}); // without the parser, the response still counts
+    return import("../../util/rate_headers.ts").then(read, () => {}); // without the parser, the response still counts
   }
 
   #read(headers: ResponseHeaders, { hasResetDates, readRateHeaders }: RateReader): undefined {

@@ -5,11 +5,11 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { InFlightRequest } from "../breaker/model_breakers.ts";
-import type { CallReservation } from "../call_reservation.ts";
-import type { CounterReplicator, CounterRequest, Replication } from "../replication/counter_replicator.ts";
-import type { RateGrant, SharedRate } from "../replication/shared_rate.ts";
-import type { Load, Outcome, RequestEnd } from "../usage.ts";
-import { type AdmissionDenial, takenElsewhereMs } from "./admission_denial.ts";
+import type { CallReservation } from "./call_reservation.ts";
+import type { CounterReplicator, CounterRequest, Replication } from "../counters/counter_replicator.ts";
+import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
+import type { Load, Outcome, RequestEnd } from "./usage.ts";
+import { type AdmissionDenial, takenElsewhereMs } from "../counters/admission_denial.ts";
 
 /** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {

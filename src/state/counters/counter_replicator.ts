@@ -3,8 +3,8 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import type { AdmissionDenial } from "../limits/admission_denial.ts";
-import type { Lease } from "./lease.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
+import type { Lease } from "../sharing/lease.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
 /** A replicated counter, as one process sees it. */

@@ -2,16 +2,16 @@
  * The state of one model in one pool.
  * @module
  */
-import type { Headroom, ModelView, StandbyReason } from "../contracts/rotation.ts";
-import type { CircuitBreaker } from "./breaker/circuit_breaker.ts";
-import type { EndDate } from "./breaker/end_date.ts";
-import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "./breaker/model_breakers.ts";
+import type { Headroom, ModelView, StandbyReason } from "../../contracts/rotation.ts";
+import type { CircuitBreaker } from "../breaker/circuit_breaker.ts";
+import type { EndDate } from "../breaker/end_date.ts";
+import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "../breaker/model_breakers.ts";
 import type { CallReservation } from "./call_reservation.ts";
-import type { AdmissionDenial } from "./limits/admission_denial.ts";
-import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { Permit, type PermittedModel } from "./limits/permit.ts";
-import type { OutputTokens } from "./metrics/output_tokens.ts";
-import type { CounterReplicator } from "./replication/counter_replicator.ts";
+import type { AdmissionDenial } from "../counters/admission_denial.ts";
+import type { ApiKeyPool } from "../limits/api_key_pool.ts";
+import { Permit, type PermittedModel } from "./permit.ts";
+import type { OutputTokens } from "../metrics/output_tokens.ts";
+import type { CounterReplicator } from "../counters/counter_replicator.ts";
 import type { Load, Outcome, RequestEnd } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
 

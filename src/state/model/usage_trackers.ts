@@ -3,20 +3,20 @@
  * and pool.
  * @module
  */
-import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
-import type { RateLimits } from "../contracts/provider.ts";
-import type { Clock } from "../contracts/runtime.ts";
-import { ApiKeyPool } from "./limits/api_key_pool.ts";
-import { Budget, type BudgetStep } from "./limits/budget.ts";
-import { PooledRateLimiter } from "./limits/pooled_rate_limiter.ts";
-import type { Quota } from "./limits/quota.ts";
-import { type ModelRateLimiter, RateLimiter } from "./limits/rate_limiter.ts";
-import { Latency } from "./metrics/latency.ts";
+import type { BudgetSettings, ProviderEntry, Settings } from "../../config/settings/settings.ts";
+import type { RateLimits } from "../../contracts/provider.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import { ApiKeyPool } from "../limits/api_key_pool.ts";
+import { Budget, type BudgetStep } from "../limits/budget.ts";
+import { PooledRateLimiter } from "../limits/pooled_rate_limiter.ts";
+import type { Quota } from "../limits/quota.ts";
+import { type ModelRateLimiter, RateLimiter } from "../limits/rate_limiter.ts";
+import { Latency } from "../metrics/latency.ts";
 import type { BudgetScope, SharedCounts, TrackedModel, UsageTrackerParts } from "./usage.ts";
 import { UsageTracker } from "./usage_tracker.ts";
-import { OutageDetector } from "./breaker/outage_detector.ts";
-import { OutputTokens } from "./metrics/output_tokens.ts";
-import { CounterReplicator } from "./replication/counter_replicator.ts";
+import { OutageDetector } from "../metrics/outage_detector.ts";
+import { OutputTokens } from "../metrics/output_tokens.ts";
+import { CounterReplicator } from "../counters/counter_replicator.ts";
 
 /** The counters of a mesh. The mesh of the next configuration shares them, so nothing in them refers to an engine. */
 interface MeshCounters {

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedSum } from "../../contracts/storage.ts";
-import type { RateGrant, SharedRate } from "./shared_rate.ts";
+import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 
 /** Maximum number of retries when other processes have changed the previous slice in between. */
 const maxTries = 3;

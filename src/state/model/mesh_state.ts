@@ -2,18 +2,18 @@
  * The state of a mesh: every model's state, every breaker, every retry budget.
  * @module
  */
-import type { RetryBudgetSettings, RoutingSettings, Settings } from "../config/settings/settings.ts";
-import type { Clock } from "../contracts/runtime.ts";
-import { createPolicy, type OwnPolicies } from "../rotation/policy.ts";
-import { ManualOverrides } from "./breaker/manual_override.ts";
-import type { ApiKeyPool } from "./limits/api_key_pool.ts";
-import type { Budget, BudgetStep, BudgetWindow } from "./limits/budget.ts";
+import type { RetryBudgetSettings, RoutingSettings, Settings } from "../../config/settings/settings.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import { createPolicy, type OwnPolicies } from "../../rotation/policy.ts";
+import { ManualOverrides } from "./manual_override.ts";
+import type { ApiKeyPool } from "../limits/api_key_pool.ts";
+import type { Budget, BudgetStep, BudgetWindow } from "../limits/budget.ts";
 import { MemberIndex } from "./member_index.ts";
 import type { TrackedModel } from "./usage.ts";
 import { type MemberState, ModelState } from "./model_state.ts";
-import { type BreakerOwner, CircuitBreaker, recordKey, type Transition } from "./breaker/circuit_breaker.ts";
-import type { CounterReplicator } from "./replication/counter_replicator.ts";
-import { RetryBudget } from "./limits/retry_budget.ts";
+import { type BreakerOwner, CircuitBreaker, recordKey, type Transition } from "../breaker/circuit_breaker.ts";
+import type { CounterReplicator } from "../counters/counter_replicator.ts";
+import { RetryBudget } from "../limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
 
 /** Parameters of a model's state in a pool. */

@@ -6,7 +6,7 @@
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Allowance } from "../../util/rate_headers.ts";
 import { SlidingWindow } from "../../util/sliding_window.ts";
-import { DayCounter } from "./_day_counter.ts";
+import { DayCounter } from "./day_counter.ts";
 import type { WindowSums } from "./window_counter.ts";
 
 const minuteMs = 60_000;

@@ -2,7 +2,7 @@
  * Finds what belongs to an owner of breakers, without a search through everything.
  * @module
  */
-import type { BreakerOwner } from "./breaker/circuit_breaker.ts";
+import type { BreakerOwner } from "../breaker/circuit_breaker.ts";
 
 /** Items that belong to a model in a pool, by provider and model. */
 export class MemberIndex<Item> {

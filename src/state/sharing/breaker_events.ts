@@ -4,7 +4,7 @@
  */
 import type { StandbyReason } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import type { MeshState } from "../mesh_state.ts";
+import type { MeshState } from "../model/mesh_state.ts";
 import { type CircuitBreaker, recordKey } from "../breaker/circuit_breaker.ts";
 import { type MeshSnapshot, readBreaker, type SavedBreaker, writeBreaker } from "../persistence/snapshot.ts";
 import { readSnapshot } from "../persistence/snapshot_codec.ts";

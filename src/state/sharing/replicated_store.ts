@@ -6,7 +6,7 @@ import type { Cancel, Clock } from "../../contracts/runtime.ts";
 import type { Shared } from "../../contracts/storage.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 import { followWork } from "../../util/failure.ts";
-import type { MeshState } from "../mesh_state.ts";
+import type { MeshState } from "../model/mesh_state.ts";
 import { CounterReplication } from "./counter_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
