@@ -3,7 +3,7 @@
  * proxy.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { streamText } from "ai";
  * import { mesh } from "@modelmesh/core/ai-sdk";
  *
@@ -33,7 +33,10 @@ let ofEnvironment: MeshProvider | undefined;
  * @throws {NoProvidersError} If no provider has an API key.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { generateText } from "ai";
+ * import { mesh } from "@modelmesh/core/ai-sdk";
+ *
  * const { text } = await generateText({ model: mesh("chat-completion"), prompt: "Hello" });
  * ```
  */
@@ -47,7 +50,10 @@ export function mesh(name: string): LanguageModel;
  * @throws {ConfigError} If an option is invalid.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { embedMany } from "ai";
+ * import { mesh } from "@modelmesh/core/ai-sdk";
+ *
  * const provider = mesh({ config: "modelmesh.yaml" });
  * const { embeddings } = await embedMany({ model: provider.embeddingModel("text-embeddings"), values: ["red", "green"] });
  * ```

@@ -3,7 +3,7 @@
  * selects an available model, retries, and fails over to the next one.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { create } from "@modelmesh/core";
  *
  * const client = create("chat-completion"); // detects providers by the API keys in the environment
@@ -61,7 +61,9 @@ const serverParts = (): CreateParts =>
  * @throws {ConfigError} If the capability is unknown or an option is invalid.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create } from "@modelmesh/core";
+ *
  * const client = create("chat-completion", { providers: ["openai", "anthropic"], strategy: "round-robin" });
  * ```
  */
@@ -74,7 +76,9 @@ export function create(capability: CapabilityName, options?: CreateOptions): Mes
  * @throws {ConfigError} If an option or the document is invalid. A file is read and validated by `client.ready()`.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create } from "@modelmesh/core";
+ *
  * const client = create({ config: "modelmesh.yaml" });
  * await client.ready();
  * ```
@@ -109,7 +113,9 @@ export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_scr
  * The engine behind clients and proxies, for programs that use it directly.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { ModelMesh } from "@modelmesh/core";
+ *
  * const mesh = new ModelMesh();
  * await mesh.initialize({
  *   providers: { "openai.llm.v1": { api_key: "${secrets:OPENAI_API_KEY}" } },
@@ -139,7 +145,9 @@ export class ModelMesh extends ModelMeshBase {
    * @throws {SecretNotFoundError} If a referenced secret does not exist.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { ModelMesh } from "@modelmesh/core";
+   *
    * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
    * ```
    */
@@ -158,7 +166,11 @@ export class ModelMesh extends ModelMeshBase {
    * @throws {ConnectorError} If the storage cannot be read.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { ModelMesh, redisStorage } from "@modelmesh/core";
+   *
+   * const storage = redisStorage({ url: "redis://127.0.0.1" });
+   * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
    * await mesh.saveConfig(storage);
    * const other = await ModelMesh.fromStorage(storage);
    * ```
@@ -188,7 +200,9 @@ async function started(mesh: ModelMesh, start: () => Promise<void>): Promise<Mod
  * Creates an in-memory storage, for tests and for several meshes in one process.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create, memoryStorage, stateIn } from "@modelmesh/core";
+ *
  * const client = create("chat-completion", { storage: stateIn(memoryStorage()) });
  * ```
  */
@@ -204,7 +218,9 @@ export function memoryStorage(): Storage {
  * @throws {ConfigError} If an option is invalid; reports all errors at once.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { ModelMesh, redisStorage, stateIn } from "@modelmesh/core";
+ *
  * const storage = redisStorage({ url: "redis://127.0.0.1" });
  * const mesh = await ModelMesh.fromYaml("modelmesh.yaml", { storage: stateIn(storage) });
  * ```
@@ -227,7 +243,9 @@ export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage
  * @throws {SecretNotFoundError} If a referenced secret does not exist.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { ModelMesh, openStorage } from "@modelmesh/core";
+ *
  * const storage = await openStorage({ connector: "aws.s3.v1", bucket: "state", persistence: { encryption: true } });
  * const mesh = await ModelMesh.fromStorage(storage);
  * ```
@@ -246,7 +264,9 @@ const configEnvironment = () => ({ known: knownConnectors(serverConnectors), fil
  * A validated configuration: loaded from a file or parsed from an object, and serialized again.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { MeshConfig } from "@modelmesh/core";
+ *
  * const config = await MeshConfig.load("modelmesh.yaml");
  * await Deno.writeTextFile("modelmesh.json", config.toJson());
  * ```

@@ -3,7 +3,7 @@
  * `deno run -A jsr:@modelmesh/core/proxy --port 8080`, or mount its handler in a server of your own.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { serve } from "@modelmesh/core/proxy";
  *
  * const proxy = await serve({ port: 8080, tokens: ["a-long-secret"] });
@@ -54,9 +54,14 @@ export function serve(options: ServeOptions = {}): Promise<RunningProxy> {
  * @throws {MeshError} If it cannot listen: `port_in_use`, `port_not_permitted` or `cannot_listen`.
  *
  * @example
- * ```ts ignore
- * const proxy = createHandler(mesh);
- * const server = await listen((request) => request.url.endsWith("/hello") ? hello() : proxy(request), { port: 8080 });
+ * ```ts
+ * import { ModelMesh } from "@modelmesh/core";
+ * import { createHandler, listen } from "@modelmesh/core/proxy";
+ *
+ * const proxy = createHandler(await ModelMesh.fromYaml("modelmesh.yaml"));
+ * const server = await listen(async (request) => {
+ *   return request.url.endsWith("/hello") ? new Response("Hello") : await proxy(request);
+ * }, { port: 8080 });
  * await server.stop(30_000);
  * ```
  */

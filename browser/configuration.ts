@@ -26,7 +26,9 @@ export interface ParseOptions {
  * A validated configuration, parsed from an object. Browsers have no files to load it from.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { browserSecrets, create, MeshConfig } from "@modelmesh/core/browser";
+ *
  * const document = await (await fetch("/modelmesh.json")).json();
  * const client = create({ config: MeshConfig.parse(document, { secrets: browserSecrets() }) });
  * ```
@@ -64,9 +66,11 @@ function createPlan({ settings }: CheckedDocument, secrets: SecretStore | undefi
  * The engine behind clients, for pages that use it directly: statistics, states and operator actions.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { ModelMesh } from "@modelmesh/core/browser";
+ *
  * const mesh = new ModelMesh();
- * await mesh.initialize(document);
+ * await mesh.initialize(await (await fetch("/modelmesh.json")).json());
  * console.log(mesh.stats());
  * ```
  */

@@ -65,9 +65,11 @@ function configureInPage(engine: Engine, options: CreateOptions): (() => Promise
  * @throws {ConfigError} If the capability is unknown or an option is invalid.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { anthropic, create, openai, roundRobin } from "@modelmesh/core/browser";
+ *
  * const client = create("chat-completion", {
- *   providers: [openai({ apiKey: keyOfThisUser }), anthropic({ apiKey: otherKeyOfThisUser })],
+ *   providers: [openai({ apiKey: "the-key-of-this-user" }), anthropic({ apiKey: "another-key-of-this-user" })],
  *   strategy: roundRobin,
  * });
  * ```
@@ -81,13 +83,18 @@ export function create(capability: CapabilityName, options: CreateOptions): Mesh
  * @throws {ConfigError} If an option is invalid. An invalid document is reported by `ready()` and by calls.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create } from "@modelmesh/core/browser";
+ *
  * const client = create({ config: await (await fetch("/modelmesh.json")).json() });
  * ```
  *
  * @example With a secret store
- * ```ts ignore
- * const secrets = memorySecrets({ OPENAI_API_KEY: keyOfThisUser });
+ * ```ts
+ * import { create, memorySecrets, MeshConfig } from "@modelmesh/core/browser";
+ *
+ * const document = await (await fetch("/modelmesh.json")).json();
+ * const secrets = memorySecrets({ OPENAI_API_KEY: "the-key-of-this-user" });
  * const client = create({ config: MeshConfig.parse(document, { secrets }) });
  * ```
  */

@@ -22,8 +22,10 @@ export { stateIn, type StateInOptions } from "../src/state/state_in.ts";
  * @param options Prefix of the item keys.
  *
  * @example
- * ```ts ignore
- * const client = create("chat-completion", { providers, storage: stateIn(localStorageStorage()) });
+ * ```ts
+ * import { create, localStorageStorage, ollama, stateIn } from "@modelmesh/core/browser";
+ *
+ * const client = create("chat-completion", { providers: [ollama()], storage: stateIn(localStorageStorage()) });
  * ```
  */
 export function localStorageStorage(options?: LocalStorageOptions): Storage {
@@ -36,8 +38,10 @@ export function localStorageStorage(options?: LocalStorageOptions): Storage {
  * @param options Name of the database.
  *
  * @example
- * ```ts ignore
- * const client = create("chat-completion", { providers, storage: stateIn(indexedDbStorage()) });
+ * ```ts
+ * import { create, indexedDbStorage, ollama, stateIn } from "@modelmesh/core/browser";
+ *
+ * const client = create("chat-completion", { providers: [ollama()], storage: stateIn(indexedDbStorage()) });
  * ```
  */
 export function indexedDbStorage(options?: IndexedDbOptions): Storage {
@@ -48,9 +52,10 @@ export function indexedDbStorage(options?: IndexedDbOptions): Storage {
  * Creates an in-memory storage, for tests and for several clients in one page.
  *
  * @example
- * ```ts ignore
- * const storage = stateIn(memoryStorage());
- * const client = create("chat-completion", { providers, storage });
+ * ```ts
+ * import { create, memoryStorage, ollama, stateIn } from "@modelmesh/core/browser";
+ *
+ * const client = create("chat-completion", { providers: [ollama()], storage: stateIn(memoryStorage()) });
  * ```
  */
 export function memoryStorage(): Storage {

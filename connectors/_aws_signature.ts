@@ -52,9 +52,10 @@ const encoder = /* @__PURE__ */ new TextEncoder();
  * @returns The headers, including the signature.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * const call = { method: "GET", url: "https://example.amazonaws.com/", headers: {} };
- * const headers = await signed(call, { keys, region: "us-east-1", service: "service", now: clock.now() });
+ * const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "the-secret-key" };
+ * const headers = await signed(call, { keys, region: "us-east-1", service: "service", now: Date.now() });
  * ```
  */
 export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<Record<string, string>> {

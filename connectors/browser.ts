@@ -20,8 +20,13 @@ import { openrouter as openrouterVendor } from "./providers/openrouter.ts";
  * @throws {ConfigError} If there is no API key.
  *
  * @example
- * ```ts ignore
- * const client = create("chat-completion", { providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })] });
+ * ```ts
+ * import { browserSecrets, create, openai } from "@modelmesh/core/browser";
+ *
+ * const secrets = browserSecrets();
+ * const client = create("chat-completion", {
+ *   providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })],
+ * });
  * ```
  */
 export function openai(options: VendorOptions): GivenProvider {
@@ -84,7 +89,9 @@ export function openrouter(options: VendorOptions): GivenProvider {
  * @param options Base URL and models.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create, ollama } from "@modelmesh/core/browser";
+ *
  * const client = create("chat-completion", { providers: [ollama()] });
  * ```
  */

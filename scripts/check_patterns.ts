@@ -18,7 +18,7 @@ const root = decodeURIComponent(new URL("../", import.meta.url).pathname);
  * @returns Undefined if nothing is.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * patternProblem("\\/+$", ""); // 'a search repeats "\\/" from each of its positions: …'
  * ```
  */

@@ -86,7 +86,7 @@ interface VendorRules {
  * @param vendor Defaults for all of them.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * knownModels([{ id: "acme-small", can: "TS", window: 128_000, pricing: null, source: ["acme.example", "2026-11-22"] }]);
  * ```
  */

@@ -16,8 +16,8 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
  * @param supported Further parameters that this translation supports, and whether it carries each.
  *
  * @example
- * ```ts ignore
- * leftOut({ messages, temperature: 1, store: true }, { temperature: true }); // ["store"]
+ * ```ts
+ * droppedParams({ messages: [{ role: "user", content: "Hi" }], temperature: 1, store: true }, { temperature: true }); // ["store"]
  * ```
  */
 export function droppedParams(body: ChatCompletionRequest, supported: Readonly<Record<string, boolean>>): string[] {

@@ -14,7 +14,7 @@ const levels: readonly string[] = ["none", "minimal", "low", "medium", "high", "
  * @param taken The supported efforts; at least one.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * effortsFor(["low", "medium", "high"]).xhigh; // { reasoning_effort: "high" }
  * ```
  */

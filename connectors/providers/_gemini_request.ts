@@ -24,7 +24,7 @@ import { toText } from "../../src/util/to_text.ts";
  * @throws {UpstreamError} `request` for features that the Gemini API does not support.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * toGenerateContent("gemini-2.5-flash", { messages: [{ role: "user", content: "Hi" }], max_tokens: 9 });
  * // { contents: [{ role: "user", parts: [{ text: "Hi" }] }], generationConfig: { maxOutputTokens: 9 } }
  * ```

@@ -43,10 +43,10 @@ interface Progress {
  * event, and function calls may follow it.
  *
  * @example
- * ```ts ignore
- * const stream = new GeminiStream(facts);
- * for await (const event of events) yield* stream.push(event);
- * yield* stream.finish();
+ * ```ts
+ * const stream = new GeminiStream({ model: "gemini-2.5-flash", id: "chatcmpl-1", created: 0 });
+ * const chunks = stream.push({ candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] });
+ * console.log([...chunks, ...stream.finish()].length); // 2
  * ```
  */
 export class GeminiStream {

@@ -37,8 +37,8 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  * @param vendor The vendor's declaration.
  *
  * @example
- * ```ts ignore
- * export const acme = openAiCompatible({
+ * ```ts
+ * const acme = openAiCompatible({
  *   id: "acme.llm.v1",
  *   vendor: "acme",
  *   baseUrl: "https://api.acme.example/v1",

@@ -93,9 +93,13 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * @throws {ConfigError} If the configuration has no URL.
    *
    * @example
-   * ```ts ignore
-   * protected override _getCompletionEndpoint(model: string) {
-   *   return `https://api.acme.example/v2/${encodeURIComponent(model)}/chat`;
+   * ```ts
+   * import { BrowserBaseProvider } from "@modelmesh/core/browser";
+   *
+   * class Acme extends BrowserBaseProvider {
+   *   protected override _getCompletionEndpoint(model: string) {
+   *     return `https://api.acme.example/v2/${encodeURIComponent(model)}/chat`;
+   *   }
    * }
    * ```
    */
@@ -112,9 +116,13 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * @param credential The API key; undefined if there is none.
    *
    * @example
-   * ```ts ignore
-   * protected override _buildHeaders(credential: string | undefined) {
-   *   return { ...super._buildHeaders(credential), "x-acme-team": "web" };
+   * ```ts
+   * import { BrowserBaseProvider } from "@modelmesh/core/browser";
+   *
+   * class Acme extends BrowserBaseProvider {
+   *   protected override _buildHeaders(credential: string | undefined) {
+   *     return { ...super._buildHeaders(credential), "x-acme-team": "web" };
+   *   }
    * }
    * ```
    */
@@ -133,9 +141,13 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * @param request The model, and the request in OpenAI's shape.
    *
    * @example
-   * ```ts ignore
-   * protected override _buildRequestPayload({ model, stream, body }: CompletionRequest) {
-   *   return { engine: model.id, stream, prompt: body.messages.at(-1)?.content };
+   * ```ts
+   * import { BrowserBaseProvider, type CompletionRequest } from "@modelmesh/core/browser";
+   *
+   * class Acme extends BrowserBaseProvider {
+   *   protected override _buildRequestPayload({ model, stream, body }: CompletionRequest) {
+   *     return { engine: model.id, stream, prompt: body.messages.at(-1)?.content };
+   *   }
    * }
    * ```
    */
@@ -149,20 +161,24 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * @param data The parsed response body.
    *
    * @example
-   * ```ts ignore
-   * protected override _parseResponse(data: Record<string, unknown>) {
-   *   return {
-   *     id: String(data.id),
-   *     object: "chat.completion" as const,
-   *     created: 0,
-   *     model: "acme-small",
-   *     choices: [{
-   *       index: 0,
-   *       message: { role: "assistant" as const, content: String(data.text), refusal: null },
-   *       finish_reason: "stop" as const,
-   *       logprobs: null,
-   *     }],
-   *   };
+   * ```ts
+   * import { BrowserBaseProvider } from "@modelmesh/core/browser";
+   *
+   * class Acme extends BrowserBaseProvider {
+   *   protected override _parseResponse(data: Record<string, unknown>) {
+   *     return {
+   *       id: String(data.id),
+   *       object: "chat.completion" as const,
+   *       created: 0,
+   *       model: "acme-small",
+   *       choices: [{
+   *         index: 0,
+   *         message: { role: "assistant" as const, content: String(data.text), refusal: null },
+   *         finish_reason: "stop" as const,
+   *         logprobs: null,
+   *       }],
+   *     };
+   *   }
    * }
    * ```
    */
@@ -179,16 +195,20 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * @returns Null or undefined if there is nothing to forward.
    *
    * @example
-   * ```ts ignore
-   * protected override _parseSseChunk(data: string) {
-   *   const { text, last } = JSON.parse(data);
-   *   return {
-   *     id: "acme",
-   *     object: "chat.completion.chunk" as const,
-   *     created: 0,
-   *     model: "acme-small",
-   *     choices: [{ index: 0, delta: { content: text }, finish_reason: last ? "stop" as const : null }],
-   *   };
+   * ```ts
+   * import { BrowserBaseProvider } from "@modelmesh/core/browser";
+   *
+   * class Acme extends BrowserBaseProvider {
+   *   protected override _parseSseChunk(data: string) {
+   *     const { text, last } = JSON.parse(data);
+   *     return {
+   *       id: "acme",
+   *       object: "chat.completion.chunk" as const,
+   *       created: 0,
+   *       model: "acme-small",
+   *       choices: [{ index: 0, delta: { content: text }, finish_reason: last ? "stop" as const : null }],
+   *     };
+   *   }
    * }
    * ```
    */
@@ -203,9 +223,13 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * @param url The target URL.
    *
    * @example A forwarding proxy that expects the URL in its query
-   * ```ts ignore
-   * protected override _resolveUrl(url: string) {
-   *   return `https://forward.example/?to=${encodeURIComponent(url)}`;
+   * ```ts
+   * import { BrowserBaseProvider } from "@modelmesh/core/browser";
+   *
+   * class Acme extends BrowserBaseProvider {
+   *   protected override _resolveUrl(url: string) {
+   *     return `https://forward.example/?to=${encodeURIComponent(url)}`;
+   *   }
    * }
    * ```
    */

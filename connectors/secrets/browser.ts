@@ -30,11 +30,11 @@ export interface BrowserSecretsOptions {
  * @throws {ConnectorError} If the prefix is invalid. The browser's storage is accessed only with the first secret.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { browserSecrets, create, openai } from "@modelmesh/core/browser";
  *
  * const secrets = browserSecrets();
- * await secrets.set("OPENAI_API_KEY", form.key.value); // once; available after a reload
+ * await secrets.set("OPENAI_API_KEY", prompt("Your API key of OpenAI") ?? ""); // once; available after a reload
  * const client = create("chat-completion", {
  *   providers: [openai({ apiKey: () => secrets.get("OPENAI_API_KEY") })],
  * });

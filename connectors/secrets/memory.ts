@@ -14,11 +14,12 @@ export type WritableSecretStore = Required<SecretStore>;
  * @param values Initial secrets, by name.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { create, memorySecrets, MeshConfig } from "@modelmesh/core/browser";
  *
- * const secrets = memorySecrets({ OPENAI_API_KEY: keyOfThisUser });
- * const client = create({ config: MeshConfig.parse(document, { secrets }) });
+ * const secrets = memorySecrets({ OPENAI_API_KEY: "the-key-of-this-user" });
+ * const config = MeshConfig.parse({ providers: { "openai.llm.v1": {} } }, { secrets });
+ * const client = create("chat-completion", { config });
  * ```
  */
 export function memorySecrets(values: Readonly<Record<string, string>> = {}): WritableSecretStore {

@@ -45,7 +45,7 @@ const nothing: Fragment = { first: [], last: [], isOptional: true };
  * @returns Undefined if it is linear.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * superlinear("^a*[ab]*$", ""); // '"a" and "[ab]" are repeated next to each other, and match the same text'
  * superlinear("/+$", ""); // 'a search repeats "/" from each of its positions'
  * ```

@@ -23,7 +23,7 @@ const batchable: ReadonlySet<CapabilityPath> = new Set([
  * @param path Full path of a leaf.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * deliveryModes("representation.embeddings.text-embeddings"); // ["sync", "batch"]
  * ```
  */

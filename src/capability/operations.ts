@@ -59,7 +59,7 @@ const exceptions: Readonly<Partial<Record<OperationName, readonly CapabilityPath
  * @param leaf Full path of a leaf.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * servesOperation("interaction.tool-calling", "chat"); // true
  * ```
  */

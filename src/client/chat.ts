@@ -46,7 +46,11 @@ export class Completions {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("chat-completion");
+   * const messages = [{ role: "user", content: "Hello" }] as const;
    * const stream = await client.chat.completions.create({ messages, stream: true });
    * for await (const chunk of stream) console.log(chunk.choices[0]?.delta.content ?? "");
    * ```
@@ -60,7 +64,10 @@ export class Completions {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("chat-completion");
    * const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
    * console.log(completion.choices[0]?.message.content);
    * ```

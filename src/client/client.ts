@@ -53,7 +53,7 @@ export interface ClientParts {
  * A client with the interface of OpenAI's, over many providers.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { create } from "@modelmesh/core";
  *
  * const client = create("chat-completion");
@@ -163,9 +163,12 @@ export class MeshClient {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
-   * const requests = texts.map((content) => ({ body: { messages: [{ role: "user", content }] } }));
-   * const { id } = await client.submitBatch({ requests });
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create({ config: "modelmesh.yaml" });
+   * const messages = [{ role: "user", content: "Hello" }];
+   * const { id } = await client.submitBatch({ requests: [{ body: { messages } }, { body: { messages } }] });
    * ```
    */
   submitBatch(submission: BatchSubmission, settings?: CallSettings): Promise<Batch> {
@@ -197,7 +200,10 @@ export class MeshClient {
    * latency, standby.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("chat-completion");
    * const { requests_total, cost_total } = client.stats().find(({ scope }) => scope === "pool")!;
    * ```
    */
@@ -214,8 +220,11 @@ export class MeshClient {
    * @throws {UnsupportedRequestError} When the request is malformed.
    *
    * @example
-   * ```ts ignore
-   * const { order, excluded } = await client.explain({ messages });
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("chat-completion");
+   * const { order, excluded } = await client.explain({ messages: [{ role: "user", content: "Hello" }] });
    * console.log(order[0]?.model, excluded);
    * ```
    */

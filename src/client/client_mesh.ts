@@ -87,7 +87,10 @@ export class ClientMesh implements Mesh {
    * @throws {SecretNotFoundError} When a secret it refers to does not exist.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { ModelMesh } from "@modelmesh/core";
+   *
+   * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
    * await mesh.addProvider({ id: "groq.api.v1", api_key: "${secrets:GROQ_API_KEY}" });
    * ```
    */
@@ -109,7 +112,11 @@ export class ClientMesh implements Mesh {
    * @throws {ConnectorError} When the storage cannot write it.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { ModelMesh } from "@modelmesh/core";
+   *
+   * const mesh = new ModelMesh();
+   * await mesh.initialize({ pools: { chat: { capability: "chat-completion" } } });
    * await mesh.saveConfig("modelmesh.yaml");
    * ```
    */
@@ -142,7 +149,10 @@ export class ClientMesh implements Mesh {
    * latency, standby.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { ModelMesh } from "@modelmesh/core";
+   *
+   * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
    * const { requests_total, cost_total } = mesh.stats().find(({ scope, id }) => scope === "pool" && id === "chat")!;
    * ```
    */
@@ -157,7 +167,10 @@ export class ClientMesh implements Mesh {
    * @returns The result for each provider.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { ModelMesh } from "@modelmesh/core";
+   *
+   * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
    * for (const { provider, added, problem } of await mesh.sync()) console.log(provider, problem ?? added);
    * ```
    */
@@ -215,8 +228,11 @@ export class ClientMesh implements Mesh {
    * @throws {UnsupportedRequestError} When the request is malformed.
    *
    * @example
-   * ```ts ignore
-   * const { order, excluded } = await mesh.explain({ model: "chat", messages });
+   * ```ts
+   * import { ModelMesh } from "@modelmesh/core";
+   *
+   * const mesh = await ModelMesh.fromYaml("modelmesh.yaml");
+   * const { order, excluded } = await mesh.explain({ model: "chat", messages: [{ role: "user", content: "Hello" }] });
    * console.log(order[0]?.model, excluded);
    * ```
    */

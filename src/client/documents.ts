@@ -33,7 +33,10 @@ export class Documents {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("document-parsing");
    * const { pages } = await client.documents.parse({ url: "https://arxiv.org/pdf/1706.03762" });
    * console.log(pages.map(({ page, markdown }) => `${page}: ${markdown.length} characters`));
    * ```

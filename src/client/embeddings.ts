@@ -26,7 +26,10 @@ export class Embeddings {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("text-embeddings");
    * const { data } = await client.embeddings.create({ input: ["red", "green"] });
    * console.log(data.map(({ embedding }) => embedding.length));
    * ```

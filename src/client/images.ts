@@ -29,7 +29,10 @@ export class Images {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("text-to-image");
    * const { data } = await client.images.generate({ prompt: "a red bicycle", response_format: "b64_json" });
    * console.log(data[0]?.b64_json?.length);
    * ```
@@ -51,8 +54,11 @@ export class Images {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
-   * const image = new File([bytes], "room.png", { type: "image/png" });
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("image-editing");
+   * const image = new File([await Deno.readFile("wall.png")], "wall.png", { type: "image/png" });
    * const { data } = await client.images.edit({ image, prompt: "paint the wall green" });
    * ```
    */

@@ -26,7 +26,10 @@ export class Moderations {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("content-moderation");
    * const { results } = await client.moderations.create({ input: "I like you" });
    * console.log(results[0]?.flagged); // false
    * ```

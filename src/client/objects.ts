@@ -99,8 +99,12 @@ export class Files {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
-   * const { id } = await client.files.create({ file: new File([text], "requests.jsonl"), purpose: "batch" });
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create({ config: "modelmesh.yaml" });
+   * const file = new File([await Deno.readFile("requests.jsonl")], "requests.jsonl");
+   * const { id } = await client.files.create({ file, purpose: "batch" });
    * ```
    */
   async create(request: FileUploadRequest, settings: CallSettings = {}): Promise<FileObject> {

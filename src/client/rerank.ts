@@ -26,7 +26,10 @@ export class Rerank {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("reranking");
    * const { results } = await client.rerank.create({ query: "red", documents: ["a rose", "a leaf"] });
    * console.log(results[0]?.index); // 0
    * ```

@@ -21,7 +21,10 @@ interface StreamParts {
  * call.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create } from "@modelmesh/core";
+ *
+ * const client = create("chat-completion");
  * const stream = await client.responses.create({ input: "Hello", stream: true });
  * for await (const event of stream) if (event.type === "response.output_text.delta") console.log(event.delta);
  * ```

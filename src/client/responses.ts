@@ -42,7 +42,10 @@ export class Responses {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("chat-completion");
    * const { output_text } = await client.responses.create({ input: "Hello" });
    * console.log(output_text);
    * ```

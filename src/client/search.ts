@@ -26,7 +26,10 @@ export class Search {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("web-search");
    * const { results } = await client.search.create({ query: "tallest tower", max_results: 3 });
    * console.log(results.map(({ title, url }) => `${title}: ${url}`));
    * ```

@@ -30,7 +30,10 @@ export class Speech {
    * `StreamInterruptedError` when the provider fails midway.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("text-to-speech");
    * const speech = await client.audio.speech.create({ input: "Hello", voice: "alloy" });
    * await Deno.writeFile("hello.mp3", speech.body!);
    * ```

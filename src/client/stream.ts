@@ -11,8 +11,11 @@ import type { AnswerStream } from "../pipeline/answer_stream.ts";
  * provider's call.
  *
  * @example
- * ```ts ignore
- * const stream = await client.chat.completions.create({ messages, stream: true });
+ * ```ts
+ * import { create } from "@modelmesh/core";
+ *
+ * const client = create("chat-completion");
+ * const stream = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }], stream: true });
  * for await (const chunk of stream) console.log(chunk.choices[0]?.delta.content ?? "");
  * ```
  */

@@ -42,8 +42,12 @@ export class Transcriptions {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
-   * const { text } = await client.audio.transcriptions.create({ file: new File([bytes], "speech.mp3") });
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("speech-to-text");
+   * const file = new File([await Deno.readFile("speech.mp3")], "speech.mp3");
+   * const { text } = await client.audio.transcriptions.create({ file });
    * ```
    */
   create(request: Params<TextTranscriptionRequest>, settings?: CallSettings): Promise<string>;
@@ -72,8 +76,12 @@ export class Translations {
    * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
    *
    * @example
-   * ```ts ignore
-   * const { text } = await client.audio.translations.create({ file: new File([bytes], "rede.mp3") });
+   * ```ts
+   * import { create } from "@modelmesh/core";
+   *
+   * const client = create("speech-to-text");
+   * const file = new File([await Deno.readFile("rede.mp3")], "rede.mp3");
+   * const { text } = await client.audio.translations.create({ file });
    * ```
    */
   create(request: Params<TextTranscriptionRequest>, settings?: CallSettings): Promise<string>;

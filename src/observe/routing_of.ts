@@ -13,8 +13,11 @@ const records = new WeakMap<object, RoutingRecord>();
  * @returns Undefined for any other object, and for a request that failed before routing.
  *
  * @example
- * ```ts ignore
- * const response = await client.chat.completions.create({ messages });
+ * ```ts
+ * import { create, routingOf } from "@modelmesh/core";
+ *
+ * const client = create("chat-completion");
+ * const response = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
  * console.log(routingOf(response)?.model);
  * ```
  */

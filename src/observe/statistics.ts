@@ -62,9 +62,14 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
  * Statistics of models, providers and pools since its creation. Memory is bounded by the configuration.
  *
  * @example Count a request that its second model served
- * ```ts ignore
- * statistics.addRotation("chat", { model: "a", provider: "one" });
- * statistics.addRequest(routing, { outcome: "success", latencyMs: 420, tokensIn: 12, tokensOut: 80, costNanoUsd: 5_200 });
+ * ```ts
+ * import { fakeClock } from "../runtime/test.ts";
+ *
+ * const statistics = new Statistics(fakeClock());
+ * const left = { model: "a", provider: "one", outcome: "server_error", ms: 80 } as const;
+ * const path = { pool: "chat", model: "b", provider: "two", fallback_chain: [left] };
+ * statistics.addRotation("chat", left);
+ * statistics.addRequest(path, { outcome: "success", latencyMs: 420, tokensIn: 12, tokensOut: 80, costNanoUsd: 5_200 });
  * statistics.records().find(({ scope, id }) => scope === "pool" && id === "chat")?.requests_total; // 1
  * ```
  */

@@ -25,7 +25,10 @@ export function backoffCapMs(retry: number, settings: RetrySettings): number {
  * @param random Uniform in [0, 1).
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { defaultRetry } from "../config/settings/defaults.ts";
+ *
+ * const settings = { ...defaultRetry, retryableCodes: new Set([503]), nonRetryableCodes: new Set([400]) };
  * backoffMs(2, settings, () => 0.5); // half of initial_delay · 4
  * ```
  */

@@ -54,7 +54,7 @@ const tokensPerReference = 3000;
  * @param size The result of {@linkcode measureRequest}, if known.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * estimateTokens({ messages: [{ role: "user", content: "Hello there" }], max_tokens: 50, n: 2 });
  * // { input: 8, output: 100 }
  * ```

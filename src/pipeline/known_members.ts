@@ -22,7 +22,7 @@ export const chatMembers: readonly string[] = [
  * @returns Undefined for an unknown name.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * memberFinder(chatMembers)("Model"); // "model"
  * ```
  */

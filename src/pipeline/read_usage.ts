@@ -30,8 +30,9 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
  * @param bound The maximum tokens of the call.
  *
  * @example
- * ```ts ignore
- * readUsage({ prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 }, bound); // { input: 12, output: 8, tokens: 20 }
+ * ```ts
+ * const usage = { prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 };
+ * readUsage(usage, 100_000); // { input: 12, output: 8, tokens: 20 }
  * ```
  */
 export function readUsage(usage: unknown, bound: number): TokenCounts {

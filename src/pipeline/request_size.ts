@@ -72,7 +72,7 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
  * Source: RFC 2397; RFC 4648, section 4. Percent-encoded data counts as a third, which is never too much.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * dataUrlBytes("data:image/png;base64,AAAA"); // 3
  * ```
  */

@@ -95,8 +95,9 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
  * malformed.
  *
  * @example
- * ```ts ignore
- * readRoutingConstraints("only=groq,cerebras;max-price=0.01;deadline=20s", body);
+ * ```ts
+ * const messages = [{ role: "user", content: "Hello" }];
+ * readRoutingConstraints("only=groq,cerebras;max-price=0.01;deadline=20s", { messages });
  * readRoutingConstraints(undefined, { messages, mesh: { order: ["acme-small"], deadline: "20s", tags: { team: "search" } } });
  * ```
  */

@@ -39,7 +39,7 @@ export interface Handler extends RequestHandler {
  * has not been read yet, no request is served instead.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * import { ModelMesh } from "@modelmesh/core";
  * import { createHandler } from "@modelmesh/core/proxy";
  *

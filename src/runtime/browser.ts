@@ -19,7 +19,7 @@ interface PageFacts {
  * Explains why a request has failed, and what to do.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * explainBlocked("https://api.acme.example/v1", { isOffline: true }).message; // "The browser is offline: …"
  * ```
  */

@@ -16,7 +16,9 @@ export type { StateInOptions };
  * @param options The behavior while it is unavailable.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { create, redisStorage, stateIn } from "@modelmesh/core";
+ *
  * const storage = redisStorage({ url: "redis://127.0.0.1" });
  * const client = create("chat-completion", { storage: stateIn(storage) });
  * // …

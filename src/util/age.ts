@@ -12,9 +12,11 @@ import type { Clock } from "../contracts/runtime.ts";
  * @returns Returns the age, ms.
  *
  * @example
- * ```ts ignore
- * const cached = { value, ageMs: startAge(clock) };
- * if (cached.ageMs() < 300_000) return cached.value;
+ * ```ts
+ * import { fakeClock } from "../runtime/test.ts";
+ *
+ * const ageMs = startAge(fakeClock());
+ * if (ageMs() < 300_000) console.log("fresh");
  * ```
  */
 export function startAge(clock: Pick<Clock, "now" | "monotonic">): () => number {

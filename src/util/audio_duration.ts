@@ -31,7 +31,7 @@ const formats: readonly ((view: DataView) => number | undefined)[] = [ofWave, of
  * @returns Seconds; an estimate from the file size if the headers have no duration.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * audioSeconds(await Deno.readFile("speech.wav")); // 2.5
  * ```
  */

@@ -16,8 +16,9 @@ export interface Thing {
  * An unordered collection.
  *
  * @example
- * ```ts ignore
- * const open = new Bag<Request>();
+ * ```ts
+ * const open = new Bag<{ index?: number; readonly id: string }>();
+ * const request = { id: "request-1" };
  * open.add(request);
  * open.delete(request); // true
  * ```

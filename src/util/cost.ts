@@ -61,9 +61,9 @@ export interface Quantities {
  * @returns An integer, at most 2⁵³ − 1; undefined (never 0) when a required price or quantity is unknown.
  *
  * @example
- * ```ts ignore
- * costNanoUsd({ input: 1000, output: 0 }, [{ input: 3, output: 15 }], now); // 3_000_000
- * costNanoUsd({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], now); // 80_000_000
+ * ```ts
+ * costInNanoUsd({ input: 1000, output: 0 }, [{ input: 3, output: 15 }], Date.now()); // 3_000_000
+ * costInNanoUsd({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], Date.now()); // 80_000_000
  * ```
  */
 export function costInNanoUsd(
@@ -126,7 +126,7 @@ export function isFree({ from: _from, above_tokens: _above, ...prices }: DatedPr
  * Formats nano-dollars as decimal USD without exponent.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * formatUsd(1_500); // "0.0000015"
  * ```
  */

@@ -58,7 +58,7 @@ const fields: readonly Field[] = [
  * @throws {SyntaxError} When a field is invalid; the message names it.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * parseCron("30 2 * * mon-fri"); // on weekdays at 02:30
  * ```
  */
@@ -134,7 +134,7 @@ function valueOf(text: string, { min, max, names = [] }: Field): number | undefi
  * @returns Wall-clock ms; undefined when there is none, such as on 31 February.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * nextStart(parseCron("0 3 29 2 *"), Date.UTC(2026, 0, 1)); // Date.UTC(2028, 1, 29, 3)
  * ```
  */

@@ -21,7 +21,7 @@ interface DataUrl {
  * @returns Undefined for any other URL.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * parseDataUrl("data:image/PNG;name=a.png;base64,AAAA"); // { type: "image/png", data: "AAAA" }
  * ```
  */

@@ -43,7 +43,7 @@ export const dotenvName: RegExp = /^[A-Za-z_][\w.-]*$/;
  * or backticks (literal) or double quotes (escapes `\n`, `\r`, `\t`, `\"`, `\\`, `\$`), and span lines.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * parseDotenv("KEY='a b' # mine\n").entries[0]; // { name: "KEY", value: "a b", line: 1, span: [0, 17] }
  * ```
  */

@@ -14,7 +14,7 @@ const upperBits = 0x1fffff;
  * @returns An integer from 0 to 2⁵³ − 1. Its lower 32 bits (`>>> 0`) are a hash themselves.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * hash53("a") === hash53("a"); // true, in every process
  * ```
  */

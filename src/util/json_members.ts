@@ -20,7 +20,7 @@ interface Member {
  * @returns The edited text.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * editMembers('{"model":"chat","seed":12345678901234567890}', { model: "gpt-4o" });
  * // {"model":"gpt-4o","seed":12345678901234567890}
  * ```
@@ -50,7 +50,7 @@ export function editMembers(text: string, edits: Readonly<Record<string, unknown
  * @returns The key; undefined when there is none.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * repeatedMember('{"model":"a","mo\\u0064el":"b"}'); // "model"
  * ```
  */

@@ -26,9 +26,10 @@ export function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
  * @param keyId The `kid` of the header.
  *
  * @example
- * ```ts ignore
- * const seconds = Math.floor(clock.now() / 1000);
- * await signedJwt({ iss: "me", aud: url, iat: seconds, exp: seconds + 3600 }, await signingKey(pkcs8));
+ * ```ts
+ * const iat = Math.floor(Date.now() / 1000);
+ * const key = await signingKey(await Deno.readFile("key.der"));
+ * await signedJwt({ iss: "me", aud: "https://oauth2.example/token", iat, exp: iat + 3600 }, key);
  * ```
  */
 export async function signedJwt(claims: object, key: CryptoKey, keyId?: string): Promise<string> {

@@ -16,7 +16,7 @@ const shortestPart = 3;
  * contain it or that it contains. Case-insensitive.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * nearest("chat-compeltion", ["chat-completion", "tokenization"]); // ["chat-completion"]
  * ```
  */

@@ -9,8 +9,8 @@
  * @param make Called by the first call. A thrown error is not memoized.
  *
  * @example
- * ```ts ignore
- * const list = once(() => longWork());
+ * ```ts
+ * const list = once(() => new Intl.ListFormat("en"));
  * list() === list(); // true
  * ```
  */

@@ -12,7 +12,7 @@ export const prometheusMediaType = "text/plain; version=0.0.4; charset=utf-8";
  * @param families Metric families with distinct names.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * prometheusText([{ name: "up", help: "Is it?", type: "gauge", samples: [{ labels: {}, value: 1 }] }]);
  * // "# HELP up Is it?\n# TYPE up gauge\nup 1\n"
  * ```

@@ -42,9 +42,11 @@ interface Headers {
  * @returns Undefined without rate-limit headers.
  *
  * @example
- * ```ts ignore
- * readRateHeaders(new Headers({ "x-ratelimit-remaining-tokens": "900", "x-ratelimit-reset-tokens": "6m0s" }), now);
- * // { tokens: { remaining: 900, resetMs: 360_000 } }
+ * ```ts
+ * readRateHeaders(
+ *   new Headers({ "x-ratelimit-remaining-tokens": "900", "x-ratelimit-reset-tokens": "6m0s" }),
+ *   Date.now(),
+ * ); // { tokens: { remaining: 900, resetMs: 360_000 } }
  * ```
  */
 export function readRateHeaders(headers: Headers, now: number): RateReading | undefined {

@@ -22,7 +22,7 @@ const punctuations = { any: "_-", alphanumeric: "", word: "_-", dotted: "_-." };
  * @returns The replacements, by identifier. Identifiers that are sent unchanged are missing.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * renameIdentifiers(["fs.read", "fs_read"], { characters: "word" }); // fs.read → fs_read, fs_read → fs_read_1ZMd4Ysq
  * ```
  */

@@ -26,7 +26,7 @@ export interface RetryHint {
  * @returns The delay in ms; undefined when it is absent or invalid (past, negative, not a number).
  *
  * @example
- * ```ts ignore
+ * ```ts
  * retryAfterMs(new Headers({ "retry-after": "1.5" }), Date.now()); // 1500
  * ```
  */

@@ -21,10 +21,10 @@ export interface SlidingWindowOptions {
  * integers are exact up to 2⁵³.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * const requests = new SlidingWindow({ windowMs: 60_000 });
- * requests.add(clock.monotonic(), 1);
- * requests.sum(clock.monotonic()); // 1
+ * requests.add(0, 1);
+ * requests.sum(59_000); // 1
  * ```
  */
 export class SlidingWindow {

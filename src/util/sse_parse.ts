@@ -133,8 +133,9 @@ export class SseReader {
  * @throws Any error of reading the body.
  *
  * @example
- * ```ts ignore
- * for await (const events of readSse(response.body.getReader())) for (const { data } of events) console.log(data);
+ * ```ts
+ * const response = await fetch("https://api.acme.example/v1/events");
+ * for await (const events of readSse(response.body!.getReader())) for (const { data } of events) console.log(data);
  * ```
  */
 export async function* readSse(

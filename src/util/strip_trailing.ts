@@ -10,7 +10,7 @@
  * @param character One character.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * stripTrailing("https://api.example.com/v1//", "/"); // "https://api.example.com/v1"
  * ```
  */

@@ -20,8 +20,8 @@ export function isGiven(body: Readonly<Record<string, unknown>>, name: string): 
  * @returns Undefined when the request sets no limit.
  *
  * @example
- * ```ts ignore
- * findTokenLimit({ messages, max_completion_tokens: -1, max_tokens: 50 }); // 50
+ * ```ts
+ * findTokenLimit({ messages: [], max_completion_tokens: -1, max_tokens: 50 }); // 50
  * ```
  */
 export function findTokenLimit(body: ChatCompletionRequest): number | undefined {

@@ -29,7 +29,7 @@ export function dayWindow(now: number): Window {
  * @param now Wall-clock ms.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * monthWindow(Date.UTC(2028, 1, 29)).end; // Date.UTC(2028, 2, 1)
  * ```
  */
@@ -46,7 +46,7 @@ export function monthWindow(now: number): Window {
  * @param now Wall-clock ms.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * untilQuotaReset("daily", Date.UTC(2026, 0, 31, 23)); // 3 600 000
  * ```
  */

@@ -84,8 +84,10 @@ const oddUsages: readonly Json[] = [-1, "many", null, [], {}, 1e400].map((count)
  * @param fixture The connector, and its vendor's replies.
  *
  * @example
- * ```ts ignore
- * testProvider({ ...speaking.openai, connector: "groq.api.v1" });
+ * ```ts
+ * import { speaking } from "../support/_dialects.ts";
+ *
+ * testProvider({ ...speaking.openai, connector: "groq.api.v1", unknownEvent: "event: news\ndata: {}\n\n" });
  * ```
  */
 export function testProvider(fixture: ProviderFixture): void {

@@ -1,4 +1,4 @@
-/** Doc comments: what they link to is there. */
+/** Doc comments: what they link to is there, and their examples are code. `deno task check` compiles these. */
 import { assert, assertEquals } from "@std/assert";
 
 const root = new URL("../../", import.meta.url);
@@ -17,13 +17,30 @@ function findDeadLinks(source: string): string[] {
   return links.filter((link) => link.split(".").some((name) => !new RegExp(`\\b${name}\\b`).test(code)));
 }
 
-Deno.test("every {@linkcode} names what its module declares or imports", async () => {
+/** The languages of the code blocks in a module's doc comments, with their attributes. */
+function findFences(source: string): string[] {
+  return [...source.matchAll(/^\s*\* ```(\w.*)$/gm)].map(([, fence = ""]) => fence.trim());
+}
+
+async function modules(): Promise<string[]> {
   const entries = ["mod.ts", "browser.ts", "proxy.ts", "ai_sdk.ts", "cli.ts"];
   const folders = ["src/", "connectors/", "browser/", "scripts/", "ui/", "tests/"];
-  const inFolders = await Promise.all(folders.map((folder) => Array.fromAsync(sources(folder))));
+  return [...entries, ...(await Promise.all(folders.map((folder) => Array.fromAsync(sources(folder))))).flat()];
+}
+
+Deno.test("every example of a doc comment is compiled: no block of code is exempt from the check", async () => {
+  const fences: Record<string, string[]> = {};
+  for (const path of await modules()) {
+    for (const fence of findFences(await Deno.readTextFile(new URL(path, root)))) (fences[fence] ??= []).push(path);
+  }
+  assert(fences.ts !== undefined && fences.ts.length > 100);
+  assertEquals(Object.keys(fences), ["ts"]);
+});
+
+Deno.test("every {@linkcode} names what its module declares or imports", async () => {
   const dead: string[] = [];
   let count = 0;
-  for (const path of [...entries, ...inFolders.flat()]) {
+  for (const path of await modules()) {
     const source = await Deno.readTextFile(new URL(path, root));
     count += source.match(/\{@linkcode /g)?.length ?? 0;
     dead.push(...findDeadLinks(source).map((name) => `${path}: ${name}`));

@@ -51,7 +51,7 @@ const maxRunMs = 30_000;
  * @param options `follow` gets everything that happens, one line each.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * const { violation } = await simulate(42, { trace: console.log });
  * ```
  */

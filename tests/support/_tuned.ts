@@ -21,7 +21,10 @@ type Sections = Readonly<Record<string, object>>;
  * @param tuning Settings.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { stage } from "./_failover.ts";
+ * import { ok } from "./upstream.ts";
+ *
  * await stage({ a: ok(), b: ok() }, tuned({ models: { a: { limits: { rpm: 10 } } } }));
  * ```
  */

@@ -12,7 +12,11 @@ import type { LanguageModel } from "./spec.ts";
  * A provider of the `ai` package. Each model is named by a pool, an alias, a capability or a model.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { generateText } from "ai";
+ * import { create } from "@modelmesh/core";
+ * import { mesh } from "@modelmesh/core/ai-sdk";
+ *
  * const provider = mesh(create({ config: "modelmesh.yaml" }));
  * const { text } = await generateText({ model: provider("chat"), prompt: "Hello" });
  * ```

@@ -19,8 +19,10 @@ type ValidateOptions = BuildOptions;
  * @throws {ConfigError} If the document is invalid; lists every problem with its path.
  *
  * @example
- * ```ts ignore
- * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { known });
+ * ```ts
+ * import { knownConnectors } from "../settings/known.ts";
+ *
+ * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { known: knownConnectors([]) });
  * ```
  */
 export function validate(document: unknown, options: ValidateOptions): Settings {

@@ -38,13 +38,12 @@ export function checkedDocument(document: unknown, settings: Settings): CheckedD
  * Base class of `MeshConfig`, without connectors and files.
  *
  * @example The class as an entry point defines it
- * ```ts ignore
- * export class MeshConfig extends MeshConfigBase {
- *   static async load(path: string): Promise<MeshConfig> {
- *     return new MeshConfig(await loadConfig(path, environment));
- *   }
+ * ```ts
+ * import { knownConnectors } from "../settings/known.ts";
+ *
+ * class MeshConfig extends MeshConfigBase {
  *   static parse(document: unknown): MeshConfig {
- *     return new MeshConfig(checkDocument(document, environment));
+ *     return new MeshConfig(checkDocument(document, { known: knownConnectors([]) }));
  *   }
  * }
  * ```

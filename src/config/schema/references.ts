@@ -37,7 +37,7 @@ type Part = { readonly literal: string } | { readonly name: string };
  * Finds the references of a string.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * referencesIn("Bearer ${secrets:TOKEN}"); // { names: ["TOKEN"] }
  * ```
  */

@@ -27,7 +27,7 @@ export const maxUnitLength = 40;
  * @returns The duration, ms; undefined if invalid or more than ten years.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * parseDuration("1h30m"); // 5400000
  * ```
  */
@@ -57,7 +57,7 @@ export function formatDuration(ms: number): string {
  * @returns The size, bytes; undefined if invalid.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * parseSize("64KiB"); // 65536
  * ```
  */

@@ -76,12 +76,13 @@ export interface BudgetWindow {
  * in any case, so spending exceeds a limit at most by what requests in flight cost beyond their reservations.
  *
  * @example
- * ```ts ignore
+ * ```ts
  * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
- * const now = clock.now();
- * if (budget.resetsAt(now, 2_000_000) !== undefined) return tryNextModel();
- * const reservation = budget.reserve(2_000_000, now);
- * budget.settle(reservation, 1_250_000);
+ * const now = Date.now();
+ * if (budget.resetsAt(now, 2_000_000) === undefined) {
+ *   const reservation = budget.reserve(2_000_000, now);
+ *   budget.settle(reservation, 1_250_000);
+ * }
  * ```
  */
 export class Budget implements CounterGroup {

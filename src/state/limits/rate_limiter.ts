@@ -65,11 +65,14 @@ export type ModelRateLimiter =
  * estimated until they are settled.
  *
  * @example
- * ```ts ignore
- * if (limiter.isFull(now, tokens)) return tryNextModel();
- * const reservation = limiter.reserve(now, tokens);
- * // on response headers: limiter.observe(now, readRateHeaders(headers, wall), reservation)
- * // at the end:          limiter.settle(now, reservation, usage.total_tokens)
+ * ```ts
+ * const limiter = new RateLimiter({ rpm: 60, tpm: 10_000 });
+ * const now = 0;
+ * if (!limiter.isFull(now, 500)) {
+ *   const reservation = limiter.reserve(now, 500);
+ *   limiter.observe(now + 200, { tokens: { remaining: 9_500, resetMs: 3_000 } }, reservation); // on response headers
+ *   limiter.settle(now + 800, reservation, 120); // at the end
+ * }
  * ```
  */
 export class RateLimiter {

@@ -33,7 +33,8 @@ export class OutputTokens {
    * Returns the 95th percentile by nearest rank: at most one response in twenty was longer. Undefined before the first.
    *
    * @example
-   * ```ts ignore
+   * ```ts
+   * const sizes = new OutputTokens();
    * for (let tokens = 1; tokens <= 100; tokens++) sizes.add(tokens);
    * sizes.percentile95(); // 95
    * ```

@@ -33,15 +33,20 @@ export interface PermittedModel {
  * `finally`, or withdrawn when another process has taken the remaining capacity. Times are monotonic ms.
  *
  * @example
- * ```ts ignore
- * if (state.denial(load, now) !== undefined) return tryNextModel();
- * const permit = state.admit(load, now); // same turn of the event loop: check and reservation are atomic
- * const denial = await permit.confirm(clock);
- * if (denial !== undefined) return permit.withdraw();
- * try {
- *   await send(permit.take());
- * } finally {
- *   permit.release("success", clock.monotonic(), { tokens: 120 });
+ * ```ts
+ * import type { Load } from "../usage.ts";
+ * import type { ModelState } from "../model_state.ts";
+ *
+ * async function send(state: ModelState, load: Load, clock: { monotonic(): number }): Promise<void> {
+ *   const now = clock.monotonic();
+ *   if (state.denial(load, now) !== undefined) return;
+ *   const permit = state.admit(load, now); // same turn of the event loop: check and reservation are atomic
+ *   if (await permit.confirm(clock) !== undefined) return permit.withdraw();
+ *   try {
+ *     permit.take(); // and send the request
+ *   } finally {
+ *     permit.release("success", clock.monotonic(), { tokens: 120 });
+ *   }
  * }
  * ```
  */
