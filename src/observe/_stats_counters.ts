@@ -3,7 +3,7 @@
  * @module
  */
 import type { StatsMetrics } from "../contracts/events.ts";
-import type { Outcome } from "../state/model/usage.ts";
+import type { Outcome } from "../state/counters/usage.ts";
 import { LatencyHistogram } from "./_latency_histogram.ts";
 import type { RequestUsage } from "./hub_events.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MeshEvent, ModelTry, RequestLogRecord, RoutingRecord } from "../contracts/events.ts";
-import type { Outcome } from "../state/model/usage.ts";
+import type { Outcome } from "../state/counters/usage.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 
 /** A model in a pool. */

@@ -5,7 +5,7 @@
 import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { StreamInterruptedError } from "../errors.ts";
-import type { Outcome } from "../state/model/usage.ts";
+import type { Outcome } from "../state/counters/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, type Failure, isOverloaded, toFailure } from "./failure.ts";

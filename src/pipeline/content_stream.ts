@@ -5,7 +5,7 @@
 import type { CompletionResponse } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
-import type { Outcome } from "../state/model/usage.ts";
+import type { Outcome } from "../state/counters/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
 import { summarizeFailure } from "./provider_error.ts";

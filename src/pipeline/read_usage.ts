@@ -3,7 +3,7 @@
  * @module
  */
 import type { ModelConstraints } from "../contracts/provider.ts";
-import type { TokenCounts } from "../state/model/usage.ts";
+import type { TokenCounts } from "../state/counters/usage.ts";
 import type { TakenUsage, UsageContext } from "./operation.ts";
 import type { AnswerUsage } from "./routed.ts";
 

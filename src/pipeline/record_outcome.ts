@@ -9,7 +9,7 @@ import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { statedEnd } from "../state/breaker/end_date.ts";
 import { quotaRecovery } from "../state/limits/quota_recovery.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
-import type { Outcome, RequestEnd, Usage } from "../state/model/usage.ts";
+import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./current_model.ts";
 import { findWords, recordProviderError } from "./provider_error.ts";

@@ -4,7 +4,8 @@
  */
 import { notifySafely } from "../observe/notify.ts";
 import type { Member } from "../registry/registry.ts";
-import type { Load, Usage } from "../state/model/usage.ts";
+import type { Usage } from "../state/counters/usage.ts";
+import type { Load } from "../state/model/usage.ts";
 import { costInNanoUsd } from "../util/cost.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { RoutedRequest } from "./request.ts";

@@ -5,7 +5,7 @@
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import type { Outcome, Usage } from "../state/model/usage.ts";
+import type { Outcome, Usage } from "../state/counters/usage.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import type { Failure } from "./failure.ts";

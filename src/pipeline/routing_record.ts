@@ -17,8 +17,8 @@ import type { Member } from "../registry/registry.ts";
 import type { RequestPayloads } from "../observe/hub_events.ts";
 import { type RoutedRequest, toClientFacts } from "./request.ts";
 import { isOverload } from "../util/resource_lack.ts";
-import type { Usage } from "../state/model/usage.ts";
-import type { Outcome } from "../state/model/usage.ts";
+import type { Usage } from "../state/counters/usage.ts";
+import type { Outcome } from "../state/counters/usage.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** Maximum length of a request's `user` in the log, characters. */

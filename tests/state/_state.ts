@@ -7,7 +7,7 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { SnapshotMapper } from "../../src/state/persistence/snapshot_mapper.ts";
 import { MeshState } from "../../src/state/model/mesh_state.ts";
 import type { ModelState } from "../../src/state/model/model_state.ts";
-import type { Outcome } from "../../src/state/model/usage.ts";
+import type { Outcome } from "../../src/state/counters/usage.ts";
 import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
 /** A minute, the cooldown of every model here. */

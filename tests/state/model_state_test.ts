@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
 import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
 import { ModelState } from "../../src/state/model/model_state.ts";
-import type { Outcome } from "../../src/state/model/usage.ts";
+import type { Outcome } from "../../src/state/counters/usage.ts";
 import { createTracker } from "../support/_members.ts";
 import { CircuitBreaker, type Transition } from "../../src/state/breaker/circuit_breaker.ts";
 

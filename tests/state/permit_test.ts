@@ -7,7 +7,7 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
 import { MeshState } from "../../src/state/model/mesh_state.ts";
 import type { ModelState } from "../../src/state/model/model_state.ts";
-import type { RequestEnd } from "../../src/state/model/usage.ts";
+import type { RequestEnd } from "../../src/state/counters/usage.ts";
 import type { Permit } from "../../src/state/model/permit.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 

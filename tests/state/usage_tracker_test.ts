@@ -4,7 +4,8 @@ import { describe, it } from "@std/testing/bdd";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo, RateLimits } from "../../src/contracts/provider.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import type { Load, Outcome, RequestEnd } from "../../src/state/model/usage.ts";
+import type { Outcome, RequestEnd } from "../../src/state/counters/usage.ts";
+import type { Load } from "../../src/state/model/usage.ts";
 import { UsageTrackers } from "../../src/state/model/usage_trackers.ts";
 
 const minute = 60_000;

@@ -4,7 +4,6 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { AdmissionDenial } from "./admission_denial.ts";
-import type { Lease } from "../sharing/lease.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
 
 /** A replicated counter, as one process sees it. */
@@ -85,6 +84,14 @@ export interface Acknowledged extends OwnPart {
   readonly pending: OwnPart;
 }
 
+/** The lease of a process's reservations in the shared store. */
+export interface LeaseState {
+  /** Identifies the lease. It changes when the lease is lost. */
+  readonly number: number;
+  /** Whether the store has certainly not ended it. */
+  readonly isCertain: boolean;
+}
+
 /** Replicates counters between processes. */
 export interface Replication {
   /** Whether the store is unavailable, as far as this process knows. */
@@ -92,7 +99,7 @@ export interface Replication {
   /** Whether the store is unavailable and requests that need it are denied. */
   readonly isFailClosed: boolean;
   /** The lease of this process's reservations. */
-  readonly lease: Pick<Lease, "number" | "isCertain">;
+  readonly lease: LeaseState;
   /** Makes sure that this process has its lease. Waits until the store responds or counts as unavailable. */
   renewLease(): Promise<void>;
   /** Creates the replicated counters of a rate. */

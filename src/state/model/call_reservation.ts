@@ -14,7 +14,8 @@ import type { ModelRateLimiter, RateReservation } from "../limits/rate_limiter.t
 import type { CounterRequest, Replication } from "../counters/counter_replicator.ts";
 import { reserveAgain } from "../counters/reserve_again.ts";
 import type { SharedRate } from "../counters/shared_rate.ts";
-import type { Usage, UsageTrackerParts } from "./usage.ts";
+import type { Usage } from "../counters/usage.ts";
+import type { UsageTrackerParts } from "./usage.ts";
 
 type RateReader = typeof import("../../util/rate_headers.ts");
 

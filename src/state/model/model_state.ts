@@ -12,7 +12,8 @@ import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import { Permit, type PermittedModel } from "./permit.ts";
 import type { OutputTokens } from "../metrics/output_tokens.ts";
 import type { CounterReplicator } from "../counters/counter_replicator.ts";
-import type { Load, Outcome, RequestEnd } from "./usage.ts";
+import type { Outcome, RequestEnd } from "../counters/usage.ts";
+import type { Load } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
 
 /** Dependencies of a {@linkcode ModelState}. */

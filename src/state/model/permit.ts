@@ -8,7 +8,8 @@ import type { InFlightRequest } from "../breaker/model_breakers.ts";
 import type { CallReservation } from "./call_reservation.ts";
 import type { CounterReplicator, CounterRequest, Replication } from "../counters/counter_replicator.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
-import type { Load, Outcome, RequestEnd } from "./usage.ts";
+import type { Outcome, RequestEnd } from "../counters/usage.ts";
+import type { Load } from "./usage.ts";
 import { type AdmissionDenial, takenElsewhereMs } from "../counters/admission_denial.ts";
 
 /** The model that a {@linkcode Permit} belongs to. */

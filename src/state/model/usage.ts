@@ -1,8 +1,8 @@
 /**
- * Types of estimated and actual usage.
+ * Estimated usage, and what tracks the usage of a model.
  * @module
  */
-import type { FailureKind, ModelInfo, RateLimits } from "../../contracts/provider.ts";
+import type { ModelInfo, RateLimits } from "../../contracts/provider.ts";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../config/settings/settings.ts";
 import type { Quantities } from "../../util/cost.ts";
 import type { Clock } from "../../contracts/runtime.ts";
@@ -13,9 +13,6 @@ import type { ModelRateLimiter } from "../limits/rate_limiter.ts";
 import type { Latency } from "../metrics/latency.ts";
 import type { OutputTokens } from "../metrics/output_tokens.ts";
 import type { CounterReplicator } from "../counters/counter_replicator.ts";
-
-/** Outcome of a request for the model that served it. */
-export type Outcome = "success" | "failure" | "none";
 
 /** Estimated usage of a request. */
 export interface Load {
@@ -29,38 +26,6 @@ export interface Load {
   readonly hasFee?: true | undefined;
   /** The client's budget, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
-}
-
-/** Tokens of one call; unknown counts are undefined. */
-export interface TokenCounts {
-  /** Input tokens. */
-  readonly input?: number | undefined;
-  /** Output tokens. */
-  readonly output?: number | undefined;
-  /** Total tokens. */
-  readonly tokens?: number | undefined;
-  /** Input tokens read from a cache. */
-  readonly cached?: number | undefined;
-  /** Input tokens written to a cache. */
-  readonly cacheWrite?: number | undefined;
-}
-
-/** Actual usage of a call. */
-export interface Usage extends TokenCounts {
-  /** Cost in nano-dollars; undefined if unknown, which counts as reserved. */
-  readonly costNanoUsd?: number | undefined;
-  /** Whether part of it is an estimate, since the provider did not report it. */
-  readonly estimated?: true | undefined;
-}
-
-/** Result of a request at one model, over all attempts. */
-export interface RequestEnd extends Usage {
-  /** Time to the response, or to the first content of a stream, ms. */
-  readonly ms?: number | undefined;
-  /** HTTP status of a failure. */
-  readonly status?: number | undefined;
-  /** Class of a failure. */
-  readonly kind?: FailureKind | undefined;
 }
 
 /** A model in a pool whose usage is tracked. */

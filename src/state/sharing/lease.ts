@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared } from "../../contracts/storage.ts";
+import type { LeaseState } from "../counters/counter_replicator.ts";
 
 /** A pair of times, ms. A suspended machine may stop one of the clocks. */
 interface TimePair {
@@ -15,7 +16,7 @@ interface TimePair {
  * The lease of one process, as the process itself knows it. The store ends a lease that is not renewed; what other
  * processes reserve afterwards may be what this process had reserved.
  */
-export class Lease {
+export class Lease implements LeaseState {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #shared: Pick<Shared, "leaseMs" | "lostLeases">;
   /** When the last successful call was sent. */
@@ -27,12 +28,10 @@ export class Lease {
     this.#renewedAt = this.#time();
   }
 
-  /** Identifies the lease. It changes when the lease is lost. */
   get number(): number {
     return this.#shared.lostLeases ?? 0;
   }
 
-  /** Whether the store has certainly not ended it. */
   get isCertain(): boolean {
     const { leaseMs = Infinity } = this.#shared;
     const { wallTimeMs, monotonicMs } = this.#time();
