@@ -25,6 +25,14 @@ const layers: readonly (readonly string[])[] = [
   ["src/contracts"],
 ];
 const shells = layers[0]!;
+
+/**
+ * Folders within a room from top to bottom, for rooms whose folders stand on each other. A file directly in the room is
+ * above all its folders. A folder may import folders of its own row, and all below.
+ */
+const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "src/state": [["sharing"], ["persistence"], ["model"], ["limits"], ["breaker", "metrics"], ["counters"]],
+};
 const forConnectors = ["src/contracts", "src/util", "src/errors.ts"];
 
 /** Platform APIs that only `src/runtime` may use, as they occur in code without comments. */
@@ -56,7 +64,8 @@ export function checkImports(edges: readonly Edge[]): string[] {
 function reasonAgainst({ from, to }: Edge): string | undefined {
   const [fromRoom, toRoom] = [findRoom(from), findRoom(to)];
   const isOurs = /^(browser|src|connectors|tests|scripts)\/|^[^/:@]+\.ts$/.test(to) && !to.startsWith("scripts/std/");
-  if (!isOurs || fromRoom === toRoom) return undefined;
+  if (isOurs && fromRoom === toRoom) return reasonAgainstFolder({ from, to }, fromRoom);
+  if (!isOurs) return undefined;
   if (fromRoom === "connectors") {
     return forConnectors.includes(toRoom) ? undefined : `a connector imports only ${forConnectors.join(", ")}`;
   }
@@ -66,6 +75,22 @@ function reasonAgainst({ from, to }: Edge): string | undefined {
   if (above < 0) return "this file belongs to no layer: name its room in scripts/check_layers.ts";
   if (below < 0) return "what is imported belongs to no layer";
   return above <= below ? undefined : `imports point down only, and ${toRoom} is above ${fromRoom}`;
+}
+
+/** Checks an import between folders of a room. */
+function reasonAgainstFolder({ from, to }: Edge, room: string): string | undefined {
+  const order = [[""], ...floors[room] ?? []];
+  const [above, below] = [findFolder(from), findFolder(to)];
+  const [floor, floorBelow] = [above, below].map((folder) => order.findIndex((folders) => folders.includes(folder)));
+  if (floors[room] === undefined || floor! >= 0 && floor! <= floorBelow!) return undefined;
+  if (floor! < 0 || floorBelow! < 0) return `name the folders of ${room} in scripts/check_layers.ts`;
+  return `imports point down only, and ${below === "" ? `a file directly in ${room}` : below} is above ${above}`;
+}
+
+/** Returns the folder within a room that a file is in; empty for a file directly in the room. */
+function findFolder(path: string): string {
+  const [, , folder = "", file] = path.split("/");
+  return file === undefined ? "" : folder;
 }
 
 function findRoom(path: string): string {
